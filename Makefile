@@ -1,0 +1,72 @@
+# `make` lists the targets. Each makes .venv and installs what it needs if that is
+# missing; the stamps in .venv/stamps remember what is there.
+
+PYTHON ?= python3
+BENCHMARKS ?= conll2000_margin encoding tagging_speed
+RESULTS ?= build/benchmarks
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installations at a time would damage each other.
+.NOTPARALLEL:
+.PHONY: help demo test test-fast lint docs bench-quick clean distclean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
+		$(MAKEFILE_LIST)
+
+demo: $(STAMPS)/base ## Train on a generated corpus and show the result
+	$(BIN)/partwise demo
+
+# The tests come last, so that their summary is the last thing on the screen.
+test: $(STAMPS)/check lint docs ## Run everything: lint, documentation, all tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work
+	$(BIN)/python -m pytest -x -q -n 2 --dist loadfile -m "not slow"
+
+lint: $(STAMPS)/lint ## Check style, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(STAMPS)/docs ## Build the documentation, warnings as errors
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+bench-quick: $(STAMPS)/bench ## Run small versions of the benchmarks
+	set -e; for name in $(BENCHMARKS); do \
+		$(BIN)/python -m benchmarks run $$name --quick --out $(RESULTS); \
+	done
+
+clean: ## Remove what builds, tests and tools left behind
+	rm -rf build dist docs/_build docs/generated
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find src tests docs benchmarks -name __pycache__ -type d -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+
+distclean: clean ## Remove the virtual environment as well
+	rm -rf $(VENV)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Partwise needs Python 3.11 or newer; $(PYTHON) is older or missing." \
+			"Try: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# One installation serves several stamps: `check` is what `make test` needs.
+$(STAMPS)/base: pyproject.toml | $(BIN)/python
+	$(PIP_INSTALL) --editable .
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/check: pyproject.toml | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[test,lint,docs]'
+	@mkdir -p $(STAMPS) && cd $(STAMPS) && touch base test lint docs check
+
+$(STAMPS)/%: pyproject.toml | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[$*]'
+	@mkdir -p $(STAMPS) && cd $(STAMPS) && touch base $*

@@ -1,0 +1,189 @@
+"""Chunks in label sequences: ``B-PER I-PER O`` means a PER from 0 to 2.
+
+A label is a prefix and a type. All schemes are read through one table of the
+prefixes B (begins a chunk), I (goes on), E (ends it), S (is one by itself) and O
+(outside), and one question for each pair of neighbours: does the second label go
+on with the chunk of the first? Neighbours repeat, so answers are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+from partwise.errors import DataError
+
+OUTSIDE = "O"
+UNTYPED = "_"
+
+Span: TypeAlias = tuple[int, int, str]
+
+# For each scheme: the prefixes its labels may have, and what they mean.
+SCHEMES = {
+    "IOB1": {"I": "I", "O": "O", "B": "B"},
+    "IOB2": {"I": "I", "O": "O", "B": "B"},
+    "IOBES": {"I": "I", "O": "O", "B": "B", "E": "E", "S": "S"},
+    "BILOU": {"B": "B", "I": "I", "L": "E", "O": "O", "U": "S"},
+    "BMEWO": {"B": "B", "M": "I", "E": "E", "W": "S", "O": "O"},
+}
+ALIASES = {"BIO": "IOB2", "BIOES": "IOBES", "BILUO": "BILOU"}
+_ANY_SCHEME = {"M": "I", "L": "E", "W": "S", "U": "S"}
+
+
+class _Label(NamedTuple):
+    prefix: str
+    type: str
+
+
+class _Step(NamedTuple):
+    """What happens to the chunk between two neighbouring labels."""
+
+    continues: bool
+    complete: bool  # the chunk that ends here, if one does, is well formed
+    opens: bool
+    type: str
+
+
+def resolve_scheme(scheme: str | None) -> str | None:
+    """Return the proper name of a labelling scheme.
+
+    Parameters
+    ----------
+    scheme : {"IOB1", "IOB2", "IOBES", "BILOU", "BMEWO"} or None
+        ``"BIO"``, ``"BIOES"`` and ``"BILUO"`` are other names for some of them.
+
+    Returns
+    -------
+    str or None
+        A key of ``SCHEMES``, or None if `scheme` is None.
+
+    Examples
+    --------
+    >>> resolve_scheme("BIO")
+    'IOB2'
+    """
+    name = scheme if scheme is None else ALIASES.get(scheme, scheme)
+    if name is not None and name not in SCHEMES:
+        raise ValueError(
+            f"unknown scheme {scheme!r} (choose from {', '.join(SCHEMES)}, or None "
+            "to read any of them leniently)"
+        )
+    return name
+
+
+def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
+    """Return the chunks of a label sequence.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        Labels such as ``"B-PER"``. Without a type (``"B"``), it is ``"_"``.
+    scheme : {"IOB1", "IOB2", "IOBES", "BILOU", "BMEWO"}, optional
+        Count only chunks that are well formed in this scheme. By default every
+        label but ``"O"`` is part of a chunk, whatever the scheme, as conlleval
+        and seqeval read them.
+
+    Returns
+    -------
+    list of (start, end, label)
+        The chunks in order; `end` is exclusive.
+
+    Examples
+    --------
+    >>> spans(["B-PER", "I-PER", "O", "I-LOC"])
+    [(0, 2, 'PER'), (3, 4, 'LOC')]
+    >>> spans(["B-PER", "I-PER", "O", "I-LOC"], scheme="IOB2")
+    [(0, 2, 'PER')]
+    """
+    scheme = resolve_scheme(scheme)
+    if isinstance(labels, str):
+        raise TypeError(f"labels must be a sequence of labels, not one: {labels!r}")
+    found: list[Span] = []
+    start = -1
+    kind = ""
+    previous = OUTSIDE
+    for t, label in enumerate(chain(labels, [OUTSIDE])):
+        step = _step(scheme, previous, label)
+        if start >= 0 and not step.continues:
+            if step.complete:
+                found.append((start, t, kind))
+            start = -1
+        if start < 0 and step.opens:
+            start, kind = t, step.type
+        previous = label
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _step(scheme: str | None, previous: str, label: str) -> _Step:
+    before, after = _parse(scheme, previous), _parse(scheme, label)
+    prefixes = before.prefix + after.prefix
+    same = before.type == after.type
+    complete = True
+    if scheme is None:
+        opens = after.prefix not in "O."
+        continues = (
+            opens and same and before.prefix not in "O.ES" and after.prefix not in "BS"
+        )
+    elif scheme == "IOB1":
+        # B only parts two chunks of one type; elsewhere it is out of place.
+        continues = same and prefixes in {"BI", "II"}
+        opens = (
+            prefixes in {"OI", "BI"}
+            or (prefixes == "II" and not same)
+            or (prefixes in {"IB", "BB"} and same)
+        )
+        complete = same or prefixes != "BB"
+    else:
+        continues = same and prefixes in {"BI", "II", "BE", "IE"}
+        opens = after.prefix in "BS"
+        complete = scheme == "IOB2" or before.prefix in "ES"
+    return _Step(continues, complete, opens, after.type)
+
+
+def _parse(scheme: str | None, label: str) -> _Label:
+    if not isinstance(label, str):
+        raise TypeError(f"chunk labels must be strings such as 'B-PER', not {label!r}")
+    if not label:
+        raise DataError('a chunk label is empty (outside of chunks it is "O")')
+    prefix, rest = label[0], label[1:]
+    if scheme is None:
+        # A name such as "LOC" is not L-OC: only a dash sets the prefix apart.
+        if prefix in _ANY_SCHEME and rest[:1] in ("", "-"):
+            prefix = _ANY_SCHEME[prefix]
+        return _Label(prefix, rest.split("-", maxsplit=1)[-1] or UNTYPED)
+    prefixes = SCHEMES[scheme]
+    if prefix not in prefixes:
+        raise DataError(
+            f"{label!r} is not a label of {scheme}, whose labels begin with "
+            f"{', '.join(prefixes)} (leave the scheme out to read it leniently)"
+        )
+    return _Label(prefixes[prefix], rest.strip("-") or UNTYPED)
+
+
+def are_chunk_labels(labels: Iterable[object]) -> bool:
+    """Tell whether labels look like chunks: ``"O"`` and prefixes with types.
+
+    Parameters
+    ----------
+    labels : iterable
+        The different labels of a task.
+
+    Returns
+    -------
+    bool
+        True if at least one label has a prefix and a type, as ``"B-PER"``, and
+        all others do too or are ``"O"``.
+
+    Examples
+    --------
+    >>> are_chunk_labels(["B-PER", "I-PER", "O"]), are_chunk_labels(["NN", "VB"])
+    (True, False)
+    """
+    typed = set(labels) - {OUTSIDE}
+    return bool(typed) and all(
+        isinstance(label, str) and label[:1] in "BIESMWLU" and label[1:2] == "-"
+        for label in typed
+    )

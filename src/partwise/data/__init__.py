@@ -1,0 +1,25 @@
+"""Readers and writers of the data formats that taggers use."""
+
+from partwise.data.column_writer import write_columns
+from partwise.data.columns import (
+    ColumnData,
+    iter_columns,
+    read_columns,
+    resolve_column,
+)
+from partwise.data.crfsuite import read_crfsuite, write_crfsuite
+from partwise.data.files import open_output
+from partwise.data.svmhmm import read_svmhmm, write_svmhmm
+
+__all__ = [
+    "ColumnData",
+    "iter_columns",
+    "open_output",
+    "read_columns",
+    "read_crfsuite",
+    "read_svmhmm",
+    "resolve_column",
+    "write_columns",
+    "write_crfsuite",
+    "write_svmhmm",
+]

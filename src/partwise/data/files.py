@@ -1,0 +1,339 @@
+"""Text in and out: plain files, gzip, standard streams, open file objects.
+
+Every reader and writer of the package goes through this file, so that all of
+them take the same sources (a path, ``"-"`` or an open file), recognise gzip,
+count lines alike, and never leave a half-written file behind.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import gzip
+import io
+import os
+import secrets
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, TypeAlias, cast
+
+from partwise.errors import DataError
+
+Source: TypeAlias = str | PathLike[str] | IO[str] | IO[bytes]
+Target: TypeAlias = str | PathLike[str] | IO[str] | IO[bytes]
+
+GZIP_MAGIC = b"\x1f\x8b"
+BLOCK = 1 << 20
+
+
+def source_name(source: Source) -> str:
+    """Return the name that messages use for a source.
+
+    Examples
+    --------
+    >>> source_name("data/train.conll"), source_name("-")
+    ('data/train.conll', '<stdin>')
+    """
+    if isinstance(source, (str, PathLike)):
+        return "<stdin>" if source == "-" else os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "<input>"
+
+
+def read_blocks(
+    source: Source, *, encoding: str = "utf-8", size: int = BLOCK
+) -> Iterator[str]:
+    r"""Yield the text of a source in blocks, lines ending in a plain newline.
+
+    Gzip is recognised by its first bytes, a byte order mark is dropped and
+    ``\r\n`` becomes ``\n``. A pipe is passed on as its data arrives.
+
+    Parameters
+    ----------
+    source : path, "-" or file object
+        Where the text is; ``"-"`` is standard input. An open file may give text
+        or bytes, and stays open.
+    encoding : str, default="utf-8"
+        How bytes stand for characters.
+    size : int, default=1048576
+        The most bytes read at a time.
+
+    Yields
+    ------
+    str
+        A piece of the text, never empty.
+
+    Examples
+    --------
+    >>> "".join(read_blocks(io.BytesIO(b"a b\r\nc d\n")))
+    'a b\nc d\n'
+    """
+    name = source_name(source)
+    carry = ""  # a "\r" whose "\n" may come with the next block
+    first = True
+    for block in _decoded(source, name, encoding, size):
+        if first:
+            block = block.removeprefix("\ufeff")
+            first = False
+        block = carry + block
+        carry = "\r" if block.endswith("\r") else ""
+        if carry:
+            block = block[:-1]
+        if "\r" in block:
+            block = block.replace("\r\n", "\n")
+        if block:
+            yield block
+    if carry:
+        yield carry
+
+
+def read_text(source: Source, *, encoding: str = "utf-8") -> str:
+    r"""Return the whole text of a source; see `read_blocks`.
+
+    Examples
+    --------
+    >>> read_text(io.BytesIO(gzip.compress(b"Paris NNP\n")))
+    'Paris NNP\n'
+    """
+    return "".join(read_blocks(source, encoding=encoding))
+
+
+def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    r"""Yield ``(number, line)`` for each line, from 1, without its newline.
+
+    Examples
+    --------
+    >>> list(read_lines(io.StringIO("a\n\nb")))
+    [(1, 'a'), (2, ''), (3, 'b')]
+    """
+    number = 1
+    pending: list[str] = []
+    for block in read_blocks(source, encoding=encoding):
+        *complete, rest = block.split("\n")
+        if complete:
+            complete[0] = "".join(pending) + complete[0]
+            pending = []
+            yield from enumerate(complete, number)
+            number += len(complete)
+        pending.append(rest)
+    last = "".join(pending)
+    if last:
+        yield number, last
+
+
+def _decoded(source: Source, name: str, encoding: str, size: int) -> Iterator[str]:
+    """Decode the blocks of a source, saying the line where that fails."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line = 1
+    with _opened(source, name) as stream:
+        for raw in _blocks(stream, name, size):
+            try:
+                block = raw if isinstance(raw, str) else decoder.decode(raw)
+            except UnicodeDecodeError as error:
+                raise _undecodable(name, line, encoding, error) from None
+            line += block.count("\n")
+            if block:
+                yield block
+        try:
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            raise _undecodable(name, line, encoding, error) from None
+
+
+def _undecodable(
+    name: str, line: int, encoding: str, error: UnicodeDecodeError
+) -> DataError:
+    readable = error.object[: error.start].decode(encoding, errors="replace")
+    return DataError(
+        f"{name}:{line + readable.count(chr(10))}: byte 0x"
+        f"{error.object[error.start]:02x} is not valid {encoding.upper()} "
+        "(convert the file to UTF-8, or name its encoding)"
+    )
+
+
+@contextlib.contextmanager
+def _opened(source: Source, name: str) -> Iterator[IO[Any]]:
+    """Open a path or standard input; an open file is passed on and stays open."""
+    if not isinstance(source, (str, PathLike)):
+        yield source
+    elif source == "-":
+        # A replaced sys.stdin (a test, a notebook) may have text only.
+        yield getattr(sys.stdin, "buffer", sys.stdin)
+    else:
+        try:
+            stream = open(source, "rb")
+        except FileNotFoundError:
+            raise DataError(f"{name}: no such file (check the path)") from None
+        except IsADirectoryError:
+            raise DataError(f"{name}: is a folder, not a file") from None
+        except OSError as error:
+            raise DataError(f"{name}: cannot be read ({error.strerror})") from error
+        with stream:
+            yield stream
+
+
+def _blocks(stream: IO[Any], name: str, size: int) -> Iterator[str | bytes]:
+    """Yield what a stream gives, unpacked when it is gzip."""
+    # read1 returns what a pipe holds by now; read would wait for a full block.
+    read = getattr(stream, "read1", stream.read)
+    first = read(size)
+    if isinstance(first, str):
+        while first:
+            yield first
+            first = read(size)
+        return
+    while first and len(first) < len(GZIP_MAGIC):
+        more = read(size)
+        if not more:
+            break
+        first += more
+    blocks = _raw_blocks(first, read, size)
+    if first and first.startswith(GZIP_MAGIC):
+        blocks = _unzipped(blocks, name)
+    yield from blocks
+
+
+def _raw_blocks(first: bytes, read: Any, size: int) -> Iterator[bytes]:
+    block = first
+    while block:
+        yield block
+        block = read(size)
+
+
+def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """Unpack gzip, which may be several members one after the other."""
+    gunzip = zlib.decompressobj(wbits=31)
+    for block in blocks:
+        while block:
+            if gunzip.eof:
+                block = block.lstrip(b"\0")  # padding between members is legal
+                if not block:
+                    break
+                gunzip = zlib.decompressobj(wbits=31)
+            try:
+                yield gunzip.decompress(block)
+            except zlib.error as error:
+                raise DataError(
+                    f"{name}: damaged gzip data ({error}; get the file again)"
+                ) from None
+            block = gunzip.unused_data
+    if not gunzip.eof:
+        raise DataError(f"{name}: gzip data ends too early (get the file again)")
+
+
+@contextlib.contextmanager
+def open_output(target: Target) -> Iterator[IO[str]]:
+    r"""Open a target for UTF-8 text; a file appears complete or not at all.
+
+    A path is written to a temporary file beside it that takes its name when the
+    block ends well, and is removed when it does not. A name that ends in
+    ``.gz`` is packed. Standard output (``"-"``) and open files are flushed, not
+    closed; devices and pipes are written directly.
+
+    Parameters
+    ----------
+    target : path, "-" or file object
+        Where the text goes.
+
+    Yields
+    ------
+    file object
+        Takes text.
+
+    Examples
+    --------
+    >>> buffer = io.BytesIO()
+    >>> with open_output(buffer) as out:
+    ...     _ = out.write("Paris B-LOC\n")
+    >>> buffer.getvalue()
+    b'Paris B-LOC\n'
+    """
+    if not isinstance(target, (str, PathLike)):
+        with _as_text(target) as out:
+            yield out
+    elif target == "-":
+        with _as_text(getattr(sys.stdout, "buffer", sys.stdout)) as out:
+            yield out
+    else:
+        with replace_file(target) as binary:
+            if os.fspath(target).endswith(".gz"):
+                with _gzip_to(binary) as packed, _as_text(packed) as out:
+                    yield out
+            else:
+                with _as_text(binary) as out:
+                    yield out
+
+
+def _gzip_to(binary: IO[bytes]) -> IO[bytes]:
+    # No name and no time in the header: equal text, equal bytes.
+    return cast(IO[bytes], gzip.GzipFile("", "wb", 6, binary, mtime=0))
+
+
+@contextlib.contextmanager
+def _as_text(stream: IO[Any]) -> Iterator[IO[str]]:
+    """Lend a text view of a stream, which stays open."""
+    mode = getattr(stream, "mode", None)  # gzip's is a number
+    if isinstance(stream, io.TextIOBase) or (isinstance(mode, str) and "b" not in mode):
+        yield stream
+        stream.flush()
+        return
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()
+
+
+@contextlib.contextmanager
+def replace_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """Write a file in whole: the old one stays until the new one is complete.
+
+    Parameters
+    ----------
+    path : path
+        The file to make or replace. A symbolic link keeps pointing where it
+        does; a device or a pipe is written directly.
+
+    Yields
+    ------
+    file object
+        Takes bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "model"
+    >>> with replace_file(path) as out:
+    ...     _ = out.write(b"complete")
+    >>> path.read_bytes()
+    b'complete'
+    """
+    goal = Path(os.path.realpath(path))
+    if goal.exists() and not goal.is_file() and not goal.is_dir():
+        with goal.open("wb") as device:
+            yield device
+        return
+    if goal.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder, not a file", str(path))
+    draft = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.part")
+    try:
+        stream = draft.open("xb")
+    except OSError as error:  # name the file that was asked for, not the draft
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if goal.exists():
+            shutil.copymode(goal, draft)
+        draft.replace(goal)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,242 @@
+"""Sparse rows: what every feature encoder produces."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise._jit import kernel
+from partwise.errors import DataError
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+UNKNOWN = -1  # the id of an attribute that is not in the vocabulary
+
+
+class SparseRows(NamedTuple):
+    """Attributes of each token, in compressed rows.
+
+    Attributes
+    ----------
+    ptr : int64 array of n_rows + 1
+        Row `r` is ``idx[ptr[r]:ptr[r + 1]]``.
+    idx : int32 array
+        Attribute ids; within a row each occurs once.
+    val : float64 array
+        Their values, or an empty array when every value is one.
+    n_columns : int
+        How many attributes there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = SparseRows(np.array([0, 2, 2]), np.array([4, 1]), np.empty(0), 5)
+    >>> rows.idx[rows.ptr[0] : rows.ptr[1]]
+    array([4, 1])
+    """
+
+    ptr: NDArray[np.int64]
+    idx: NDArray[np.int32]
+    val: NDArray[np.float64]
+    n_columns: int
+
+
+class Encoded(NamedTuple):
+    """Sequences of tokens, encoded.
+
+    Attributes
+    ----------
+    ptr : int64 array of n_sequences + 1
+        Sequence `s` is the tokens ``ptr[s]`` to ``ptr[s + 1]``.
+    nodes : SparseRows
+        The attributes of each token.
+    edges : SparseRows
+        The attributes of the transition into each token; a sequence's first
+        token has none. Without any, ``n_columns`` is 0 and ``ptr`` is ``[0]``.
+
+    Examples
+    --------
+    >>> from partwise.features import FeatureDictEncoder
+    >>> encoded = FeatureDictEncoder().fit_encode([[{"word": "Paris"}, {}]])
+    >>> encoded.ptr, encoded.nodes.ptr, encoded.edges.n_columns
+    (array([0, 2]), array([0, 1, 1]), 0)
+    """
+
+    ptr: NDArray[np.int64]
+    nodes: SparseRows
+    edges: SparseRows
+
+
+def no_attributes(n_rows: int = 0) -> SparseRows:
+    """Return rows without any attributes.
+
+    Examples
+    --------
+    >>> no_attributes().n_columns
+    0
+    """
+    ptr, idx = np.zeros(n_rows + 1, np.int64), np.empty(0, np.int32)
+    return SparseRows(ptr, idx, np.empty(0), 0)
+
+
+def tidy_rows(
+    ptr: NDArray[np.int64],
+    idx: NDArray[np.int32],
+    val: NDArray[np.float64],
+    n_columns: int,
+) -> SparseRows:
+    """Drop unknown attributes and zeros, and merge what occurs twice in a row.
+
+    The arrays are overwritten. Order within a row is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ids = np.array([7, -1, 7, 2], np.int32)
+    >>> rows = tidy_rows(np.array([0, 3, 4]), ids, np.empty(0), 8)
+    >>> rows.idx, rows.val
+    (array([7, 2], dtype=int32), array([2., 1.]))
+    """
+    if val.size == 0 and not _repeats(ptr, idx):
+        n = _drop_unknown(ptr, idx)
+        return SparseRows(ptr, _trim(idx, n), val, n_columns)
+    if val.size == 0:
+        val = np.ones(idx.size)
+    n = _merge(ptr, idx, val)
+    idx, val = _trim(idx, n), _trim(val, n)
+    if not np.isfinite(val).all():
+        row = int(np.searchsorted(ptr, np.flatnonzero(~np.isfinite(val))[0], "right"))
+        raise DataError(
+            f"token {row - 1} (counted over all sequences): the values of one"
+            " feature add up to infinity (scale the values down)"
+        )
+    if (val == 1.0).all():
+        val = np.empty(0)
+    return SparseRows(ptr, idx, val, n_columns)
+
+
+def keep_frequent(
+    rows: SparseRows, min_count: int
+) -> tuple[SparseRows, NDArray[np.int32]]:
+    """Drop the attributes of fewer than `min_count` rows.
+
+    Returns the rows with the remaining ids closed up, and for each old id its
+    new one or ``UNKNOWN``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ids = np.array([0, 1, 1], np.int32)
+    >>> rows = SparseRows(np.array([0, 2, 3]), ids, np.empty(0), 2)
+    >>> rows, new_ids = keep_frequent(rows, 2)
+    >>> rows.idx, new_ids
+    (array([0, 0], dtype=int32), array([-1,  0], dtype=int32))
+    """
+    kept = np.bincount(rows.idx, minlength=rows.n_columns) >= min_count
+    if kept.all():
+        return rows, np.arange(rows.n_columns, dtype=np.int32)
+    new_ids = np.where(kept, np.cumsum(kept) - 1, UNKNOWN).astype(np.int32)
+    ptr, n_kept = rows.ptr, int(kept.sum())
+    return tidy_rows(ptr, new_ids[rows.idx], rows.val, n_kept), new_ids
+
+
+def _trim(values: NDArray[Scalar], n: int) -> NDArray[Scalar]:
+    """Cut an array to its first `n` entries, giving back memory if it is much."""
+    return values[:n] if 4 * n >= 3 * values.size else values[:n].copy()
+
+
+@kernel
+def _drop_unknown(ptr: NDArray[np.int64], idx: NDArray[np.int32]) -> int:
+    """Close the gaps that unknown attributes leave; return what remains."""
+    n, start = 0, 0
+    for row in range(ptr.size - 1):
+        stop = ptr[row + 1]
+        for at in range(start, stop):
+            if idx[at] >= 0:
+                idx[n] = idx[at]
+                n += 1
+        start = stop
+        ptr[row + 1] = n
+    return n
+
+
+@kernel
+def _row_table_size(ptr: NDArray[np.int64]) -> int:
+    """Return a power of two at least twice the length of any row."""
+    size = 2
+    for row in range(ptr.size - 1):
+        while size < 2 * (ptr[row + 1] - ptr[row]):
+            size *= 2
+    return size
+
+
+@kernel
+def _place(
+    row: int,
+    column: int,
+    table_row: NDArray[np.int64],
+    table_column: NDArray[np.int32],
+) -> int:
+    """Return where a table that is shared by all rows has or takes a column."""
+    mask = table_row.size - 1
+    at = (int(column) * 0x2545F491 >> 7) & mask
+    while table_row[at] == row and table_column[at] != column:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def _repeats(ptr: NDArray[np.int64], idx: NDArray[np.int32]) -> bool:
+    """Say whether an attribute occurs twice in a row."""
+    size = _row_table_size(ptr)
+    table_row = np.full(size, -1, np.int64)
+    table_column = np.empty(size, np.int32)
+    for row in range(ptr.size - 1):
+        for at in range(ptr[row], ptr[row + 1]):
+            column = idx[at]
+            if column >= 0:
+                place = _place(row, column, table_row, table_column)
+                if table_row[place] == row:
+                    return True
+                table_row[place] = row
+                table_column[place] = column
+    return False
+
+
+@kernel
+def _merge(
+    ptr: NDArray[np.int64], idx: NDArray[np.int32], val: NDArray[np.float64]
+) -> int:
+    """Add up repeated attributes and drop unknown ones and zeros, in place."""
+    size = _row_table_size(ptr)
+    table_row = np.full(size, -1, np.int64)
+    table_column = np.empty(size, np.int32)
+    table_at = np.empty(size, np.int64)
+    n, start = 0, 0
+    for row in range(ptr.size - 1):
+        stop, first = ptr[row + 1], n
+        for at in range(start, stop):
+            column = idx[at]
+            if column < 0:
+                continue
+            place = _place(row, column, table_row, table_column)
+            if table_row[place] == row:
+                val[table_at[place]] += val[at]
+            else:
+                table_row[place] = row
+                table_column[place] = column
+                table_at[place] = n
+                idx[n] = column
+                val[n] = val[at]
+                n += 1
+        last, n = n, first
+        for at in range(first, last):
+            if val[at] != 0.0:
+                idx[n] = idx[at]
+                val[n] = val[at]
+                n += 1
+        start = stop
+        ptr[row + 1] = n
+    return n

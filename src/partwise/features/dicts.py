@@ -1,0 +1,244 @@
+"""Feature dicts and lists of strings to attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import ModelFileError
+from partwise.features.csr import Encoded, keep_frequent, no_attributes
+from partwise.features.feature_rows import (
+    FeatureRows,
+    Token,
+    scan_rows,
+    scan_sequences,
+)
+from partwise.features.strings import (
+    Settings,
+    Tensors,
+    bucket_names,
+    check_settings,
+    take_settings,
+)
+from partwise.features.vocabulary import (
+    Vocabulary,
+    frozen_vocabulary,
+    growing_vocabulary,
+    hashed_vocabulary,
+    vocabulary_from_tensors,
+    vocabulary_to_tensors,
+)
+
+_SETTINGS = frozenset({"min_count", "hash_bits", "transition_features"})
+
+
+class FeatureDictEncoder:
+    """Encode tokens given as feature dicts or as iterables of strings.
+
+    The forms a token can take are python-crfsuite's. In a dict, a string is a
+    category (the attribute is the name with the value), a number is a value of
+    the attribute `name`, true counts as 1 and false or None as absent, a nested
+    dict prefixes its names with ``outer:``, and a list, tuple or set of strings
+    is several categories. In an iterable of strings each is an attribute.
+
+    Parameters
+    ----------
+    min_count : int, default=1
+        Attributes of fewer tokens than this are dropped.
+    hash_bits : int, optional
+        Keep no vocabulary: an attribute's id is a stable hash of this many bits.
+    transition_features : iterable of str
+        Names of features that also describe the transition into their token.
+
+    Examples
+    --------
+    >>> encoder = FeatureDictEncoder()
+    >>> tokens = [{"word": "Paris", "is_title": True}, {"word": "is", "length": 2}]
+    >>> encoded = encoder.fit_encode([tokens])
+    >>> encoder.attribute_names()
+    ['word=Paris', 'is_title', 'word=is', 'length']
+    >>> encoded.nodes.idx, encoded.nodes.val
+    (array([0, 1, 2, 3], dtype=int32), array([1., 1., 1., 2.]))
+    >>> encoder.encode([[{"word": "Rome", "is_title": True}]]).nodes.idx
+    array([1], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        transition_features: Iterable[str] = (),
+    ) -> None:
+        check_settings(min_count, hash_bits)
+        if isinstance(transition_features, str):
+            raise TypeError(
+                "transition_features must be a list of names, not one string"
+                f" (write [{transition_features!r}])"
+            )
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.transition_features = tuple(transition_features)
+        if not all(isinstance(name, str) for name in self.transition_features):
+            raise TypeError("transition_features must be strings")
+        self._nodes = self._edges = _first_vocabulary(hash_bits)
+        self._is_ready = hash_bits is not None  # hashing has nothing to learn
+
+    @property
+    def n_attributes(self) -> int:
+        """The number of attributes that tokens have."""
+        return (
+            self._nodes.n_attributes if self.hash_bits is None else 1 << self.hash_bits
+        )
+
+    @property
+    def n_edge_attributes(self) -> int:
+        """The number of attributes that transitions have."""
+        if not self.transition_features:
+            return 0
+        return (
+            self._edges.n_attributes if self.hash_bits is None else 1 << self.hash_bits
+        )
+
+    def attribute_names(self) -> list[str]:
+        """Return the attributes of tokens, ``name=value`` or ``name``, by id."""
+        return self._names(self._nodes)
+
+    def edge_attribute_names(self) -> list[str]:
+        """Return the attributes of transitions, by id."""
+        return self._names(self._edges) if self.transition_features else []
+
+    def _names(self, vocabulary: Vocabulary) -> list[str]:
+        if self.hash_bits is not None:
+            return bucket_names(self.hash_bits)
+        keys = vocabulary.keys_by_id()
+        return [name if value is None else f"{name}={value}" for name, value in keys]
+
+    # Encoding
+
+    def fit_encode(self, sequences: Iterable[Iterable[Token]]) -> Encoded:
+        """Learn the attributes of sequences of tokens, and encode them.
+
+        Parameters
+        ----------
+        sequences : iterable of iterables of tokens
+            Generators are fine: everything is read once, and not kept.
+
+        Returns
+        -------
+        Encoded
+            The sequences in terms of what was learnt.
+        """
+        return self._fit(scan_sequences, sequences)
+
+    def encode(self, sequences: Iterable[Iterable[Token]]) -> Encoded:
+        """Encode sequences of tokens; attributes that were not learnt are dropped.
+
+        Parameters
+        ----------
+        sequences : iterable of iterables of tokens
+            Generators are fine.
+
+        Returns
+        -------
+        Encoded
+            The sequences as arrays.
+        """
+        return self._apply(scan_sequences, sequences)
+
+    def fit_encode_rows(self, rows: Iterable[Token]) -> Encoded:
+        """Learn and encode examples that are one token each."""
+        return self._fit(scan_rows, rows)
+
+    def encode_rows(self, rows: Iterable[Token]) -> Encoded:
+        """Encode examples that are one token each.
+
+        Examples
+        --------
+        >>> encoder = FeatureDictEncoder()
+        >>> encoder.fit_encode_rows([["sunny", "warm"], ["rainy"]]).ptr
+        array([0, 1, 2])
+        >>> encoder.encode_rows([{"warm": True}]).nodes.idx
+        array([1], dtype=int32)
+        """
+        return self._apply(scan_rows, rows)
+
+    def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
+        if self.hash_bits is not None:
+            return self._apply(scan, data)
+        nodes, edges = (
+            FeatureRows(growing_vocabulary()),
+            FeatureRows(growing_vocabulary()),
+        )
+        ptr = scan(data, nodes, edges, self.transition_features)
+        encoded, vocabularies = [], []
+        for rows in (nodes, edges):
+            vocabulary = rows.vocabulary
+            sparse = rows.finish(vocabulary.n_attributes)
+            sparse, new_ids = keep_frequent(sparse, self.min_count)
+            vocabularies.append(frozen_vocabulary(vocabulary, new_ids))
+            encoded.append(sparse)
+        self._nodes, self._edges = vocabularies
+        self._is_ready = True
+        if self.n_edge_attributes == 0:
+            encoded[1] = no_attributes()
+        return Encoded(ptr, encoded[0], encoded[1])
+
+    def _apply(self, scan: Any, data: Iterable[Any]) -> Encoded:
+        if not self._is_ready:
+            raise ValueError(
+                "the encoder has learnt nothing yet: call fit_encode first"
+            )
+        nodes, edges = FeatureRows(self._nodes), FeatureRows(self._edges)
+        ptr = scan(data, nodes, edges, self.transition_features)
+        if self.n_edge_attributes == 0:
+            return Encoded(ptr, nodes.finish(self.n_attributes), no_attributes())
+        return Encoded(
+            ptr, nodes.finish(self.n_attributes), edges.finish(self.n_edge_attributes)
+        )
+
+    # Storing
+
+    def to_tensors(self) -> tuple[Tensors, Settings]:
+        """Return all that was learnt, as arrays and as settings for JSON."""
+        settings = {
+            "min_count": self.min_count,
+            "hash_bits": self.hash_bits,
+            "transition_features": list(self.transition_features),
+        }
+        if self.hash_bits is not None:
+            return {}, settings
+        nodes = vocabulary_to_tensors(self._nodes, "nodes")
+        return nodes | vocabulary_to_tensors(self._edges, "edges"), settings
+
+    @classmethod
+    def from_tensors(
+        cls, tensors: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]
+    ) -> FeatureDictEncoder:
+        """Rebuild an encoder from what `to_tensors` returned.
+
+        Raises
+        ------
+        ModelFileError
+            If anything is missing or does not fit together.
+        """
+        chosen = take_settings(settings, _SETTINGS)
+        if not isinstance(chosen["transition_features"], list):
+            raise ModelFileError("setting 'transition_features' must be a list")
+        try:
+            encoder = cls(**chosen)
+        except (ValueError, TypeError) as error:
+            raise ModelFileError(f"encoder settings are damaged: {error}") from None
+        if encoder.hash_bits is None:
+            encoder._nodes = vocabulary_from_tensors(tensors, "nodes")
+            encoder._edges = vocabulary_from_tensors(tensors, "edges")
+            encoder._is_ready = True
+        return encoder
+
+
+def _first_vocabulary(hash_bits: int | None) -> Vocabulary:
+    if hash_bits is not None:
+        return hashed_vocabulary(hash_bits)
+    return frozen_vocabulary(growing_vocabulary(), np.empty(0, np.int32))

@@ -1,0 +1,230 @@
+"""Reading tokens, in all the forms they may take, into sparse rows."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.features.csr import SparseRows, tidy_rows
+from partwise.features.vocabulary import BadName, Vocabulary
+
+Token = Mapping[str, Any] | Iterable[str]
+
+_NUMBERS = (int, float, np.integer, np.floating)
+
+
+class _BadFeature(Exception):
+    """A feature that cannot be encoded; where it is gets added further out."""
+
+
+class FeatureRows:
+    """Rows under construction: ids in compact arrays, never lists of objects."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self._ptr = array("q", [0])
+        self._idx = array("i")
+        # Nearly all values are one, so only the others are noted.
+        self._other_at = array("q")
+        self._other_value = array("d")
+
+    def add_token(self, token: Token) -> None:
+        """Add a token to the current row, whatever form it has."""
+        if isinstance(token, Mapping):
+            self.add_features(token)
+        elif isinstance(token, Iterable) and not isinstance(token, (str, bytes)):
+            self.add_strings(token)
+        else:
+            raise _BadFeature(
+                "a token must be a feature dict or a list of strings, not"
+                f" {_kind(token)} (wrap a single feature in a list: [{token!r}])"
+            )
+
+    def add_features(self, features: Mapping[str, Any]) -> None:
+        """Add a feature dict; this loop is where encoding spends its time."""
+        plain, valued = self.vocabulary
+        append = self._idx.append
+        try:
+            for name, value in features.items():
+                kind = value.__class__
+                if kind is str:
+                    append(valued[name][value])
+                elif kind is bool and name.__class__ is str:
+                    if value:
+                        append(plain[name])
+                else:
+                    self._add_other(name, value)
+        except BadName as error:
+            name = error.args[0]
+            raise _BadFeature(
+                f"feature name {name!r} is {_kind(name)}, not a string (use str(name))"
+            ) from None
+
+    def _add_other(self, name: str, value: Any) -> None:
+        plain, valued = self.vocabulary
+        if not isinstance(name, str):
+            raise BadName(name)
+        name = str(name)  # NumPy's strings and other subclasses are not kept
+        if value is None:
+            return
+        if isinstance(value, str):
+            self._idx.append(valued[name][str(value)])
+        elif isinstance(value, (bool, np.bool_)):
+            if value:
+                self._idx.append(plain[name])
+        elif isinstance(value, _NUMBERS):
+            self._add_number(name, value)
+        elif isinstance(value, Mapping):
+            for inner, inner_value in value.items():
+                if not isinstance(inner, str):
+                    raise BadName(inner)
+                self.add_features({f"{name}:{inner}": inner_value})
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            values = valued[name]
+            self._idx.extend(values[item] for item in _strings(value, name))
+        else:
+            raise _BadFeature(
+                f"feature {name!r} is {_kind(value)} (use a string, number, bool,"
+                " None, a dict of these or a list of strings)"
+            )
+
+    def _add_number(self, name: str, value: Any) -> None:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = float("inf")
+        if not isfinite(number):
+            raise _BadFeature(
+                f"feature {name!r} has the value {value} (replace it by a finite"
+                " number, or by None where it is missing)"
+            )
+        if number == 0.0:
+            return
+        if number != 1.0:
+            self._other_at.append(len(self._idx))
+            self._other_value.append(number)
+        self._idx.append(self.vocabulary.plain[name])
+
+    def add_strings(self, strings: Iterable[str]) -> None:
+        """Add strings that are attributes themselves."""
+        plain = self.vocabulary.plain
+        self._idx.extend(plain[string] for string in _strings(strings))
+
+    def end_row(self) -> None:
+        """Finish the current row and begin the next."""
+        self._ptr.append(len(self._idx))
+
+    def finish(self, n_columns: int) -> SparseRows:
+        """Return all rows; there is no adding to them after that."""
+        ptr = np.frombuffer(self._ptr, np.int64)
+        idx = np.empty(0, np.int32)
+        if self._idx:
+            idx = np.frombuffer(self._idx, np.int32)
+        val = np.empty(0)
+        if self._other_at:
+            val = np.ones(idx.size)
+            val[np.frombuffer(self._other_at, np.int64)] = self._other_value
+        return tidy_rows(ptr, idx, val, n_columns)
+
+
+def _kind(value: object) -> str:
+    return f"of type {type(value).__name__}"
+
+
+def _strings(items: Iterable[Any], feature: str = "") -> Iterable[str]:
+    """Yield strings, in an order that is the same in every process."""
+    if isinstance(items, (set, frozenset)):
+        # The order of a set of strings changes from process to process.
+        items = sorted(items, key=str)
+    for item in items:
+        if item.__class__ is str:
+            yield item
+        elif isinstance(item, str):
+            yield str(item)
+        else:
+            where = f"feature {feature!r}" if feature else "the token"
+            raise _BadFeature(
+                f"{where} lists {item!r}, {_kind(item)} (only strings can be listed;"
+                " give a number as {name: number})"
+            )
+
+
+def scan_sequences(
+    sequences: Iterable[Iterable[Token]],
+    nodes: FeatureRows,
+    edges: FeatureRows,
+    transition_features: tuple[str, ...],
+) -> NDArray[np.int64]:
+    """Read sequences into rows; return where each begins and ends, in tokens."""
+    _refuse_text(sequences, "X", "a list of sequences of tokens")
+    ptr = array("q", [0])
+    n_tokens = s = t = 0
+    try:
+        for s, sequence in enumerate(sequences):
+            _refuse_text(sequence, f"sequence {s}", "a list of tokens")
+            t = -1
+            for t, token in enumerate(sequence):
+                if token.__class__ is dict:  # nearly always; the rest is slower
+                    nodes.add_features(token)
+                else:
+                    token = _reusable(token)
+                    nodes.add_token(token)
+                nodes.end_row()
+                if transition_features:
+                    if t > 0:
+                        edges.add_token(_choose(token, transition_features))
+                    edges.end_row()
+            n_tokens += t + 1
+            ptr.append(n_tokens)
+    except _BadFeature as problem:
+        raise DataError(f"sequence {s}, token {t}: {problem}") from None
+    return np.frombuffer(ptr, np.int64)
+
+
+def scan_rows(
+    rows: Iterable[Token],
+    nodes: FeatureRows,
+    edges: FeatureRows,
+    transition_features: tuple[str, ...],
+) -> NDArray[np.int64]:
+    """Read one-token examples into rows; there are no transitions."""
+    _refuse_text(rows, "X", "a list of tokens")
+    n_rows = 0
+    try:
+        for row in rows:
+            nodes.add_token(row)
+            nodes.end_row()
+            if transition_features:
+                edges.end_row()
+            n_rows += 1
+    except _BadFeature as problem:
+        raise DataError(f"example {n_rows}: {problem}") from None
+    return np.arange(n_rows + 1, dtype=np.int64)
+
+
+def _refuse_text(value: object, what: str, expected: str) -> None:
+    """Refuse what would iterate over its characters or its keys."""
+    if value.__class__ is list:
+        return
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise DataError(
+            f"{what} must be {expected}, not {_kind(value)}"
+            " (wrap it in a list if it is the only one)"
+        )
+
+
+def _reusable(token: Any) -> Any:
+    """Return a token that can be read twice, as a generator cannot."""
+    return list(token) if isinstance(token, Iterator) else token
+
+
+def _choose(token: Any, names: tuple[str, ...]) -> Token:
+    if isinstance(token, Mapping):
+        return {name: token[name] for name in names if name in token}
+    return [string for string in _strings(token) if string in names]

@@ -1,0 +1,149 @@
+"""The lines of one kind in a template, and the attributes they have made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import ModelFileError
+from partwise.features.attribute_table import (
+    Cells,
+    Plan,
+    empty_table,
+    hash_all,
+    learn,
+    look_up,
+    table_of,
+)
+from partwise.features.csr import (
+    UNKNOWN,
+    SparseRows,
+    keep_frequent,
+    no_attributes,
+    tidy_rows,
+)
+from partwise.features.strings import bucket_names, stable_hash
+from partwise.features.templates import TemplateLine
+
+
+class LineSet:
+    """All ``U`` lines of a template, or all ``B`` lines, and their vocabulary."""
+
+    def __init__(
+        self,
+        lines: Sequence[TemplateLine],
+        columns: Sequence[int],
+        modifiers: Sequence[str],
+        *,
+        width: int,
+        hash_bits: int | None,
+        first_token: int,
+    ) -> None:
+        # Lines with the same literal text share attributes, as strings would.
+        numbers: dict[tuple[str, ...], int] = {}
+        skeletons = [numbers.setdefault(line.literals, len(numbers)) for line in lines]
+        macros = [macro for line in lines for macro in line.macros]
+        ends = np.cumsum([0] + [len(line.macros) for line in lines])
+        if hash_bits is not None:
+            skeletons = [stable_hash(*line.literals) for line in lines]
+        self.plan = Plan(
+            ends.astype(np.int32),
+            np.array(skeletons, np.int64),
+            np.array([macro.offset for macro in macros], np.int32),
+            np.array([columns.index(macro.column) for macro in macros], np.int32),
+            np.array([modifiers.index(macro.modifier) for macro in macros], np.int32),
+            first_token,
+        )
+        by_number = dict(zip(skeletons, lines, strict=True))
+        self.by_skeleton = list(by_number.values())
+        self.n_lines = len(lines)
+        self.width = width
+        self.hash_bits = hash_bits
+        self.may_repeat = hash_bits is not None or len(numbers) < len(lines)
+        self.table = empty_table(self.width)
+
+    @property
+    def n_attributes(self) -> int:
+        """How many attributes there are."""
+        if self.hash_bits is not None:
+            return 1 << self.hash_bits if self.n_lines else 0
+        return len(self.table.keys)
+
+    def names(self, strings: list[str]) -> list[str]:
+        """Return the attributes as text; `strings` are in order of code."""
+        if self.hash_bits is not None:
+            return bucket_names(self.hash_bits) if self.n_lines else []
+        return [
+            self.by_skeleton[skeleton].fill(
+                [strings[code] for code in codes if code >= 0]
+            )
+            for skeleton, *codes in self.table.keys.tolist()
+        ]
+
+    def _buffers(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        n_tokens = int(cells.ptr[-1])
+        ptr = np.zeros(n_tokens + 1, np.int64)
+        return ptr, np.empty(n_tokens * self.n_lines, np.int32)
+
+    def learn(
+        self, cells: Cells, min_count: int
+    ) -> tuple[SparseRows, NDArray[np.int32]]:
+        """Return the rows of all tokens and the keys of the attributes in them."""
+        if self.n_lines == 0:
+            return self._no_attributes(cells), empty_table(self.width).keys
+        ptr, idx = self._buffers(cells)
+        keys, n = learn(self.plan, cells, empty_table(self.width), ptr, idx)
+        rows = self._finish(ptr, idx[:n], len(keys))
+        rows, new_ids = keep_frequent(rows, min_count)
+        keys = keys[new_ids >= 0]
+        return (rows if len(keys) else self._no_attributes(cells)), keys
+
+    def _no_attributes(self, cells: Cells) -> SparseRows:
+        """Return empty rows for tokens, but for transitions no rows at all."""
+        is_edges = self.plan.first_token > 0
+        return no_attributes(0 if is_edges else int(cells.ptr[-1]))
+
+    def set_keys(self, keys: NDArray[np.int32]) -> None:
+        """Make these keys, one row an attribute, the vocabulary."""
+        table = table_of(keys)
+        if table is None:
+            raise ModelFileError("an attribute is stored twice")
+        self.table = table
+
+    def encode(self, cells: Cells) -> SparseRows:
+        """Return the known attributes of all tokens."""
+        if self.n_attributes == 0:
+            return self._no_attributes(cells)
+        ptr, idx = self._buffers(cells)
+        if self.hash_bits is not None:
+            mask = (1 << self.hash_bits) - 1
+            n = hash_all(self.plan, cells, self.width, mask, ptr, idx)
+        else:
+            n = look_up(self.plan, cells, self.table, ptr, idx)
+        return self._finish(ptr, idx[:n], self.n_attributes)
+
+    def _finish(
+        self, ptr: NDArray[np.int64], idx: NDArray[np.int32], n_columns: int
+    ) -> SparseRows:
+        if self.may_repeat:
+            return tidy_rows(ptr, idx, np.empty(0), n_columns)
+        return SparseRows(ptr, idx, np.empty(0), n_columns)
+
+    def problem_with(self, keys: NDArray[np.int32], n_strings: int) -> str:
+        """Say what is wrong with keys from a file; nothing if they are sound."""
+        if keys.shape[1] != self.width:
+            return f"must have {self.width} columns, not {keys.shape[1]}"
+        if len(keys) == 0:
+            return ""
+        skeleton, codes = keys[:, 0], keys[:, 1:]
+        if skeleton.min() < 0 or skeleton.max() >= len(self.by_skeleton):
+            return "names a line that the template does not have"
+        n_macros = np.array([len(line.macros) for line in self.by_skeleton])
+        is_used = np.arange(self.width - 1) < n_macros[skeleton][:, None]
+        if (codes[is_used] < 0).any() or (codes[~is_used] != UNKNOWN).any():
+            return "has cells that do not fit the template"
+        if codes.size and codes.max() >= n_strings:
+            return "names a string that is not stored"
+        return "" if table_of(keys) else "stores an attribute twice"

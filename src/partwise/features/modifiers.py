@@ -1,0 +1,89 @@
+"""Modifiers: what a template can see of a word besides the word itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+LONGEST_AFFIX = 9
+
+
+def _lower(word: str) -> str:
+    return word.lower()
+
+
+def _class_of(character: str) -> str:
+    if character.isupper():
+        return "X"
+    if character.isalpha():
+        return "x"
+    return "d" if character.isdigit() else character
+
+
+def _shape(word: str, longest_run: int) -> str:
+    """Map letters to X and x, digits to d, and cut runs of the same class."""
+    shape: list[str] = []
+    run = 0
+    for character in map(_class_of, word):
+        run = run + 1 if shape and shape[-1] == character else 1
+        if run <= longest_run:
+            shape.append(character)
+    return "".join(shape)
+
+
+def _prefix(word: str, length: int) -> str | None:
+    return word[:length] if len(word) >= length else None
+
+
+def _suffix(word: str, length: int) -> str | None:
+    return word[-length:] if len(word) >= length else None
+
+
+def _kind(word: str) -> str:
+    """Sort a word into one of a few kinds by its characters."""
+    if not any(map(str.isalnum, word)):
+        return "punctuation"
+    if not any(map(str.isalpha, word)):
+        return "number"
+    if not word.isalpha():
+        return "mixed"
+    if len(word) > 1 and word.isupper():
+        return "upper"
+    if word[0].isupper() and not any(map(str.isupper, word[1:])):
+        return "initial"
+    return "camel" if any(map(str.isupper, word)) else "lower"
+
+
+def _affixes() -> dict[str, Callable[[str], str | None]]:
+    affixes: dict[str, Callable[[str], str | None]] = {}
+    for length in range(1, LONGEST_AFFIX + 1):
+        affixes[f"prefix{length}"] = partial(_prefix, length=length)
+        affixes[f"suffix{length}"] = partial(_suffix, length=length)
+    return affixes
+
+
+# name -> function; a result of None means that there is no attribute.
+MODIFIERS: dict[str, Callable[[str], str | None]] = {
+    "lower": _lower,
+    "shape": partial(_shape, longest_run=4),
+    "short_shape": partial(_shape, longest_run=1),
+    "kind": _kind,
+    **_affixes(),
+}
+
+
+def modify(modifier: str, word: str) -> str | None:
+    """Apply a modifier by name; the empty name returns the word itself.
+
+    Examples
+    --------
+    >>> modify("shape", "McDonald's-1999")
+    "XxXxxxx'x-dddd"
+    >>> modify("short_shape", "McDonald's-1999")
+    "XxXx'x-d"
+    >>> modify("suffix3", "of") is None
+    True
+    >>> [modify("kind", word) for word in ("IBM", "Paris", "3.5", "--", "eBay")]
+    ['upper', 'initial', 'number', 'punctuation', 'camel']
+    """
+    return MODIFIERS[modifier](word) if modifier else word

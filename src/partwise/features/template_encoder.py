@@ -1,0 +1,391 @@
+"""Columns of text to attributes, through a template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError, ModelFileError
+from partwise.features.attribute_table import Cells, are_bounds
+from partwise.features.csr import UNKNOWN, Encoded
+from partwise.features.line_set import LineSet
+from partwise.features.modifiers import modify
+from partwise.features.strings import (
+    Settings,
+    Tensors,
+    check_settings,
+    pack_strings,
+    stable_hash,
+    take_settings,
+    take_tensor,
+    unpack_strings,
+)
+from partwise.features.templates import Template, TemplateLine
+
+_SETTINGS = frozenset({"template", "min_count", "hash_bits", "boundaries"})
+
+
+class Columns(Protocol):
+    """Data that a `TemplateEncoder` accepts: a table of cells, cut into sentences."""
+
+    @property
+    def columns(self) -> Sequence[Sequence[str]]:
+        """The cells: ``columns[c][t]`` for token `t` of the whole corpus."""
+
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        """Where sentences begin and end: sentence `s` is ``ptr[s]:ptr[s + 1]``."""
+
+
+class TemplateEncoder:
+    r"""Encode columns of text as the attributes a CRF++ template describes.
+
+    Parameters
+    ----------
+    template : str or Template
+        The text of a template, or a template read from a file.
+    min_count : int, default=1
+        Attributes of fewer tokens than this are dropped.
+    hash_bits : int, optional
+        Keep no vocabulary: an attribute's id is a stable hash of this many bits.
+    boundaries : bool, default=True
+        Whether cells before and after a sentence read ``_B-1``, ``_B+1`` and so
+        on, as in CRF++. If not, a line that reaches outside gives no attribute.
+
+    Attributes
+    ----------
+    template : Template
+        The template, parsed.
+    n_attributes, n_edge_attributes : int
+        How many attributes tokens and transitions have.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> columns = [["New", "York"], ["NNP", "NNP"]]
+    >>> data = SimpleNamespace(columns=columns, ptr=np.array([0, 2]))
+    >>> encoder = TemplateEncoder("U00:%x[0,0.lower]\nU01:%x[-1,1]/%x[0,1]")
+    >>> encoder.fit_encode(data).nodes.idx
+    array([0, 1, 2, 3], dtype=int32)
+    >>> encoder.attribute_names()
+    ['U00:new', 'U01:_B-1/NNP', 'U00:york', 'U01:NNP/NNP']
+    """
+
+    def __init__(
+        self,
+        template: str | Template,
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        boundaries: bool = True,
+    ) -> None:
+        check_settings(min_count, hash_bits)
+        if isinstance(template, str):
+            template = Template.parse(template)
+        if not isinstance(template, Template):
+            raise TypeError(
+                "template must be a Template or the text of one, not"
+                f" {type(template).__name__}"
+            )
+        self.template = template
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.boundaries = bool(boundaries)
+
+        lines = template.node_lines + template.edge_lines
+        macros = [macro for line in lines for macro in line.macros]
+        self._columns = sorted({macro.column for macro in macros})
+        self._modifiers = ("", *sorted({macro.modifier for macro in macros} - {""}))
+        self._width = 1 + max((len(line.macros) for line in lines), default=0)
+        self._n_before = max((-macro.offset for macro in macros), default=0)
+        self._n_after = max((macro.offset for macro in macros), default=0)
+        self._nodes = self._make_lines(template.node_lines, first_token=0)
+        self._edges = self._make_lines(template.edge_lines, first_token=1)
+        self._set_vocabulary([], [])
+        self._is_ready = hash_bits is not None  # hashing has nothing to learn
+
+    def _make_lines(self, lines: tuple[TemplateLine, ...], first_token: int) -> LineSet:
+        return LineSet(
+            lines,
+            self._columns,
+            self._modifiers,
+            width=self._width,
+            hash_bits=self.hash_bits,
+            first_token=first_token,
+        )
+
+    def _set_vocabulary(self, strings: list[str], words: Iterable[str]) -> None:
+        """Prepare the tables that `encode` reads; strings are in code order."""
+        self._codes = dict(zip(strings, range(len(strings)), strict=True))
+        self._rows = {word: row for row, word in enumerate(words)}
+        self._known = self._rows_of(self._rows)
+        self._before, self._after = self._outside()
+
+    @property
+    def n_attributes(self) -> int:
+        """The number of attributes that tokens have."""
+        return self._nodes.n_attributes
+
+    @property
+    def n_edge_attributes(self) -> int:
+        """The number of attributes that transitions have."""
+        return self._edges.n_attributes
+
+    def attribute_names(self) -> list[str]:
+        """Return the attributes of tokens as CRF++ writes them, in order of id."""
+        return self._nodes.names(list(self._codes))
+
+    def edge_attribute_names(self) -> list[str]:
+        """Return the attributes of transitions, in order of id."""
+        return self._edges.names(list(self._codes))
+
+    # Encoding
+
+    def fit_encode(self, data: Columns) -> Encoded:
+        """Learn the attributes of a corpus, and encode it.
+
+        Parameters
+        ----------
+        data : Columns
+            Any object with `columns` and `ptr`.
+
+        Returns
+        -------
+        Encoded
+            The corpus in terms of what was learnt.
+        """
+        if self.hash_bits is not None:
+            return self.encode(data)
+        ptr, columns = self._check(data)
+        words: dict[str, int] = {}
+        row_numbers = _number_cells(columns, {}, words)
+        # Until the end everything is local: a failure leaves the encoder as it was.
+        codes = _GrowingCodes()
+        new = self._rows_of(words, codes)
+        before, after = self._outside(codes)
+        cells = Cells(ptr, row_numbers, new[:0], new, before, after)
+        nodes, node_keys = self._nodes.learn(cells, self.min_count)
+        edges, edge_keys = self._edges.learn(cells, self.min_count)
+
+        # Keep only strings that an attribute needs; the last place is the padding.
+        used = np.zeros(len(codes) + 1, bool)
+        for keys in (node_keys, edge_keys):
+            used[keys[:, 1:]] = True
+        used[-1] = False
+        new_code = np.where(used, np.cumsum(used) - 1, UNKNOWN).astype(np.int32)
+        for keys in (node_keys, edge_keys):
+            keys[:, 1:] = new_code[keys[:, 1:]]
+        strings = [string for string, code in codes.items() if used[code]]
+        self._set_vocabulary(strings, [word for word in strings if word in words])
+        self._nodes.set_keys(node_keys)
+        self._edges.set_keys(edge_keys)
+        self._is_ready = True
+        return Encoded(ptr, nodes, edges)
+
+    def encode(self, data: Columns) -> Encoded:
+        """Encode sentences; attributes that were not learnt are dropped.
+
+        Parameters
+        ----------
+        data : Columns
+            Any object with `columns` and `ptr`.
+
+        Returns
+        -------
+        Encoded
+            The sentences as arrays.
+        """
+        if not self._is_ready:
+            raise ValueError(
+                "the encoder has learnt nothing yet: call fit_encode first"
+            )
+        ptr, columns = self._check(data)
+        new_words: dict[str, int] = {}
+        row_numbers = _number_cells(columns, self._rows, new_words)
+        new = self._rows_of(new_words) if new_words else self._known[:0]
+        cells = Cells(ptr, row_numbers, self._known, new, self._before, self._after)
+        return Encoded(ptr, self._nodes.encode(cells), self._edges.encode(cells))
+
+    def _check(
+        self, data: Columns
+    ) -> tuple[NDArray[np.int64], dict[int, Sequence[str]]]:
+        """Return the sentence boundaries and the columns that the template reads."""
+        ptr = np.ascontiguousarray(data.ptr, np.int64)
+        columns = data.columns
+        if self._columns and self._columns[-1] >= len(columns):
+            raise DataError(self._missing_column(len(columns)))
+        wanted = {c: columns[c] for c in self._columns}
+        n_tokens = len(columns[0]) if columns else (int(ptr[-1]) if ptr.size else 0)
+        for c, column in wanted.items():
+            if len(column) != n_tokens:
+                raise DataError(
+                    f"column {c} has {len(column)} cells, but column 0 has {n_tokens}"
+                    " (every column needs one cell a token)"
+                )
+        if ptr.ndim != 1 or not are_bounds(ptr, n_tokens):
+            raise DataError(
+                f"ptr must rise from 0 to the number of tokens, {n_tokens}"
+                " (sentence s is the tokens ptr[s] to ptr[s + 1])"
+            )
+        return ptr, wanted
+
+    def _missing_column(self, n_columns: int) -> str:
+        template = self.template
+        lines = template.node_lines + template.edge_lines
+        number, macro = next(
+            (line.number, macro)
+            for line in lines
+            for macro in line.macros
+            if macro.column >= n_columns
+        )
+        return (
+            f"{template.source}:{number}: '{macro}' names column {macro.column}, but"
+            f" the data has {n_columns} (columns count from 0; change the template"
+            " or the data)"
+        )
+
+    def _rows_of(
+        self, words: Iterable[str], codes: Mapping[str, int] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the code of each word under each modifier."""
+        modifiers = self._modifiers
+        if self.hash_bits is not None:
+            flat = [code for word in words for code in _hash_codes(word, modifiers)]
+        else:
+            code_of = self._code_of(codes)
+            flat = [code_of(modify(name, word)) for word in words for name in modifiers]
+        return np.array(flat, np.int64).reshape(-1, len(modifiers))
+
+    def _outside(
+        self, codes: Mapping[str, int] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the codes of the cells before and after a sentence."""
+        code_of = self._code_of(codes)
+        sides = []
+        for sign, n_cells in (("-", self._n_before), ("+", self._n_after)):
+            cells = [f"_B{sign}{i + 1}" for i in range(n_cells)]
+            codes_of_cells = [
+                code_of(cell if self.boundaries else None) for cell in cells
+            ]
+            sides.append(np.array(codes_of_cells, np.int64))
+        return sides[0], sides[1]
+
+    def _code_of(self, codes: Mapping[str, int] | None) -> Any:
+        """Return the function from a string, or None, to its code."""
+        if self.hash_bits is not None:
+            return _hash_code
+        if codes is None:
+            get = self._codes.get
+            return lambda string: get(string, UNKNOWN)
+        return lambda string: UNKNOWN if string is None else codes[string]
+
+    # Storing
+
+    def to_tensors(self) -> tuple[Tensors, Settings]:
+        """Return all that was learnt, as arrays and as settings for JSON."""
+        settings = {
+            "template": self.template.text,
+            "min_count": self.min_count,
+            "hash_bits": self.hash_bits,
+            "boundaries": self.boundaries,
+        }
+        if self.hash_bits is not None:
+            return {}, settings
+        is_word = np.array([string in self._rows for string in self._codes], np.uint8)
+        tensors = pack_strings(self._codes, "strings")
+        tensors["strings.is_word"] = is_word
+        tensors["nodes.keys"] = self._nodes.table.keys
+        tensors["edges.keys"] = self._edges.table.keys
+        return tensors, settings
+
+    @classmethod
+    def from_tensors(
+        cls, tensors: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]
+    ) -> TemplateEncoder:
+        """Rebuild an encoder from what `to_tensors` returned.
+
+        Raises
+        ------
+        ModelFileError
+            If anything is missing or does not fit together.
+        """
+        chosen = take_settings(settings, _SETTINGS)
+        if not isinstance(chosen["boundaries"], bool):
+            raise ModelFileError("setting 'boundaries' must be true or false")
+        try:
+            encoder = cls(**chosen)
+        except (ValueError, TypeError) as error:
+            raise ModelFileError(f"encoder settings are damaged: {error}") from None
+        if encoder.hash_bits is not None:
+            return encoder
+        strings = unpack_strings(tensors, "strings")
+        is_word = take_tensor(tensors, "strings.is_word", np.uint8, 1)
+        if len(set(strings)) != len(strings) or len(is_word) != len(strings):
+            raise ModelFileError(
+                "tensor 'strings' holds a string twice or too few marks"
+            )
+        for name, lines in (("nodes", encoder._nodes), ("edges", encoder._edges)):
+            keys = take_tensor(tensors, f"{name}.keys", np.int32, 2)
+            problem = lines.problem_with(keys, len(strings))
+            if problem:
+                raise ModelFileError(f"tensor '{name}.keys' {problem}")
+            lines.set_keys(keys)
+        words = (string for string, mark in zip(strings, is_word, strict=True) if mark)
+        encoder._set_vocabulary(strings, words)
+        encoder._is_ready = True
+        return encoder
+
+
+class _GrowingCodes(dict[str, int]):
+    """Codes of strings; a string that is new gets the next number."""
+
+    def __missing__(self, string: str) -> int:
+        code = self[string] = len(self)
+        return code
+
+
+def _hash_code(string: str | None) -> int:
+    return UNKNOWN if string is None else stable_hash(string)
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash_codes(word: str, modifiers: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(_hash_code(modify(name, word)) for name in modifiers)
+
+
+def _number_cells(
+    columns: Mapping[int, Sequence[str]], known: Mapping[str, int], new: dict[str, int]
+) -> NDArray[np.int32]:
+    """Give cells the number of their string; new strings follow the known."""
+    n_tokens = max(map(len, columns.values()), default=0)
+    numbers = np.empty((len(columns), n_tokens), np.int32)
+    n_known = len(known)
+    try:
+        for column, row in zip(columns.values(), numbers, strict=True):
+            found: list[Any] = list(map(known.get, column))
+            if None in found:
+                found = [
+                    new.setdefault(cell, n_known + len(new)) if at is None else at
+                    for cell, at in zip(column, found, strict=True)
+                ]
+            row[:] = found
+    except TypeError:  # a list, say, cannot be looked up
+        _refuse_other_than_strings(columns)
+        raise
+    if not all(isinstance(word, str) for word in new):
+        _refuse_other_than_strings(columns)
+    return numbers
+
+
+def _refuse_other_than_strings(columns: Mapping[int, Sequence[object]]) -> None:
+    for number, column in columns.items():
+        for token, cell in enumerate(column):
+            if not isinstance(cell, str):
+                raise DataError(
+                    f"column {number}, token {token}: expected a string, found"
+                    f" {type(cell).__name__} (convert it with str)"
+                )

@@ -1,0 +1,225 @@
+"""Ids of named attributes, in two levels: name -> id and name -> value -> id.
+
+Encoding looks up millions of attributes, so a lookup is nothing but one or two
+dictionary accesses; what happens to an attribute that is not there is decided
+by the class of the dictionary, in ``__missing__``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import ModelFileError
+from partwise.features.csr import UNKNOWN
+from partwise.features.strings import (
+    Tensors,
+    pack_strings,
+    stable_hash,
+    take_tensor,
+    unpack_strings,
+)
+
+# Hashes are remembered for speed, but in bounded memory.
+MAX_REMEMBERED_HASHES = 1 << 17  # of the values of a name
+MAX_REMEMBERED_NAMES = 1 << 8
+
+
+class Vocabulary(NamedTuple):
+    """Where the ids of attributes are looked up.
+
+    Attributes
+    ----------
+    plain : dict
+        Name of an attribute without a value -> id.
+    valued : dict
+        Name -> value -> id.
+    """
+
+    plain: dict[str, int]
+    valued: dict[str, dict[str, int]]
+
+    @property
+    def n_attributes(self) -> int:
+        """How many attributes there are."""
+        return len(self.plain) + sum(map(len, self.valued.values()))
+
+    def keys_by_id(self) -> list[tuple[str, str | None]]:
+        """Return (name, value) for each id; the value is None where there is none."""
+        keys: list[Any] = [None] * self.n_attributes
+        for name, attribute in self.plain.items():
+            keys[attribute] = name, None
+        for name, values in self.valued.items():
+            for value, attribute in values.items():
+                keys[attribute] = name, value
+        return keys
+
+
+class BadName(Exception):
+    """A feature name that is not a string."""
+
+
+class _ByName(dict[str, dict[str, int]]):
+    """Name -> values; asking for a new name is the time to check it."""
+
+    def __missing__(self, name: str) -> dict[str, int]:
+        if not isinstance(name, str):
+            raise BadName(name)
+        return self._new_values(name)
+
+    def _new_values(self, name: str) -> dict[str, int]:
+        return _NOTHING
+
+
+class _Growing(_ByName):
+    """Gives each new name a dictionary in which new values get the next id."""
+
+    def __init__(self, next_id: Callable[[], int]) -> None:
+        self._next_id = next_id
+
+    def _new_values(self, name: str) -> dict[str, int]:
+        values = self[name] = defaultdict(self._next_id)
+        return values
+
+
+class _Frozen(dict[str, int]):
+    """Answers UNKNOWN for strings it does not have, and learns nothing."""
+
+    def __missing__(self, string: str) -> int:
+        return UNKNOWN
+
+
+_NOTHING: dict[str, int] = _Frozen()
+
+
+class _Hashed(dict[str, int]):
+    """Computes ids that are the same in every process."""
+
+    def __init__(self, prefix: tuple[str, ...], mask: int) -> None:
+        self._prefix = prefix
+        self._mask = mask
+
+    def __missing__(self, string: str) -> int:
+        if len(self) >= MAX_REMEMBERED_HASHES:
+            self.clear()
+        bucket = self[string] = stable_hash(*self._prefix, string) & self._mask
+        return bucket
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Hashed, (self._prefix, self._mask)
+
+
+class _HashedByName(_ByName):
+    def __init__(self, mask: int) -> None:
+        self._mask = mask
+
+    def _new_values(self, name: str) -> dict[str, int]:
+        if len(self) >= MAX_REMEMBERED_NAMES:
+            self.clear()
+        values = self[name] = _Hashed((name,), self._mask)
+        return values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _HashedByName, (self._mask,)
+
+
+def growing_vocabulary() -> Vocabulary:
+    """Return an empty vocabulary that learns what it is asked for.
+
+    Examples
+    --------
+    >>> vocabulary = growing_vocabulary()
+    >>> vocabulary.valued["word"]["Paris"], vocabulary.plain["is_title"]
+    (0, 1)
+    >>> vocabulary.valued["word"]["Paris"]
+    0
+    """
+    next_id = count().__next__
+    return Vocabulary(defaultdict(next_id), _Growing(next_id))
+
+
+def frozen_vocabulary(vocabulary: Vocabulary, new_ids: NDArray[np.int32]) -> Vocabulary:
+    """Return a vocabulary that keeps the attributes with a new id >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vocabulary = growing_vocabulary()
+    >>> ids = vocabulary.plain["rare"], vocabulary.plain["often"]
+    >>> frozen = frozen_vocabulary(vocabulary, np.array([-1, 0], np.int32))
+    >>> frozen.plain["often"], frozen.plain["rare"], frozen.valued["new"]["x"]
+    (0, -1, -1)
+    """
+    renumber = new_ids.tolist()
+    keeps_all = renumber == list(range(len(renumber)))
+
+    def kept(ids: dict[str, int]) -> _Frozen:
+        if keeps_all:
+            return _Frozen(ids)
+        pairs = ((string, renumber[attribute]) for string, attribute in ids.items())
+        return _Frozen((string, new) for string, new in pairs if new >= 0)
+
+    valued = ((name, kept(values)) for name, values in vocabulary.valued.items())
+    by_name = _ByName((name, values) for name, values in valued if values)
+    return Vocabulary(kept(vocabulary.plain), by_name)
+
+
+def hashed_vocabulary(hash_bits: int) -> Vocabulary:
+    """Return a vocabulary whose ids are stable hashes of `hash_bits` bits.
+
+    Examples
+    --------
+    >>> hashed_vocabulary(8).valued["word"]["Paris"] < 256
+    True
+    """
+    mask = (1 << hash_bits) - 1
+    return Vocabulary(_Hashed((), mask), _HashedByName(mask))
+
+
+def vocabulary_to_tensors(vocabulary: Vocabulary, prefix: str) -> Tensors:
+    """Store a vocabulary as arrays whose names start with `prefix`."""
+    keys = vocabulary.keys_by_id()
+    numbers: dict[str, int] = {}
+    names = [numbers.setdefault(name, len(numbers)) for name, _ in keys]
+    values = (value or "" for _, value in keys)
+    return {
+        **pack_strings(numbers, f"{prefix}.names"),
+        **pack_strings(values, f"{prefix}.values"),
+        f"{prefix}.name": np.array(names, np.int32),
+        f"{prefix}.has_value": np.array(
+            [value is not None for _, value in keys], np.uint8
+        ),
+    }
+
+
+def vocabulary_from_tensors(
+    tensors: Mapping[str, NDArray[Any]], prefix: str
+) -> Vocabulary:
+    """Read back what `vocabulary_to_tensors` stored, trusting nothing."""
+    names = unpack_strings(tensors, f"{prefix}.names")
+    values = unpack_strings(tensors, f"{prefix}.values")
+    name_of = take_tensor(tensors, f"{prefix}.name", np.int32, 1)
+    has_value = take_tensor(tensors, f"{prefix}.has_value", np.uint8, 1)
+    if not len(values) == len(name_of) == len(has_value):
+        raise ModelFileError(f"the tensors '{prefix}.*' differ in length")
+    if len(name_of) and not 0 <= name_of.min() <= name_of.max() < len(names):
+        raise ModelFileError(f"tensor '{prefix}.name' names what is not stored")
+    vocabulary = Vocabulary(_Frozen(), _ByName())
+    plain, valued = vocabulary
+    rows = zip(name_of.tolist(), has_value.tolist(), values, strict=True)
+    for attribute, (number, marked, value) in enumerate(rows):
+        name = names[number]
+        if not marked:
+            plain[name] = attribute
+        else:
+            if name not in valued:
+                valued[name] = _Frozen()
+            valued[name][value] = attribute
+    if vocabulary.n_attributes != len(values):
+        raise ModelFileError(f"the tensors '{prefix}.*' store an attribute twice")
+    return vocabulary

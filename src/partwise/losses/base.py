@@ -1,0 +1,161 @@
+"""What a loss is: a primal value, a dual value and the gap between them.
+
+``P(w) = 1/2 |w|^2 + sum_i C_i loss_i(w)``. At every feasible dual point `alpha`
+the dual value ``D(alpha)`` is a lower bound on ``min P``, so the difference is a
+proof of how far `w` can be from the best possible weights.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from partwise._jit import Generic, kernel
+from partwise.structures.interface import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Structure,
+    largest_sizes,
+    n_examples,
+    parts_of,
+    workspace,
+)
+
+SMALLEST = np.finfo(np.float64).tiny
+
+
+class Certificate(NamedTuple):
+    """How close to optimal a model is, provably.
+
+    Attributes
+    ----------
+    primal : float
+        The objective at the weights.
+    dual : float
+        A lower bound on the objective of any weights.
+    exact : bool
+        False for an estimate from scores that were a little out of date.
+
+    Examples
+    --------
+    >>> certificate = Certificate(primal=101.0, dual=100.0)
+    >>> round(certificate.relative_gap, 4)
+    0.0099
+    >>> print(certificate)
+    objective 101, at most 0.99% above the best possible
+    """
+
+    primal: float
+    dual: float
+    exact: bool = True
+
+    @property
+    def gap(self) -> float:
+        """The primal minus the dual value: no weights are better by more."""
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap relative to the larger of the two values."""
+        size = max(abs(self.primal), abs(self.dual), SMALLEST)
+        return max(self.gap, 0.0) / size
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        about = "" if self.exact else "about "
+        return (
+            f"objective {about}{self.primal:.6g}, "
+            f"at most {about}{100 * self.relative_gap:.2g}% above the best possible"
+        )
+
+
+class DualPoint(NamedTuple):
+    """A feasible dual point, summed up per example.
+
+    ``mass = sum_y alpha_y``, ``cost = sum_y alpha_y cost(y)``,
+    ``margin = sum_y alpha_y w . dPhi(y)`` at ``w = w(alpha)``, and the entropy.
+    """
+
+    mass: FloatArray
+    cost: FloatArray
+    margin: FloatArray
+    entropy: FloatArray
+
+
+class Scratch(NamedTuple):
+    """Arrays as large as the largest example, for one thread."""
+
+    theta: FloatArray
+    mu: FloatArray
+    y: CodeArray
+    y_gold: CodeArray
+    ids: IntArray
+    counts: FloatArray
+
+
+def make_scratch(s: Structure) -> Scratch:
+    """Make the arrays that a pass over the corpus `s` needs."""
+    most_parts, most_codes = largest_sizes(s)
+    room = most_parts + 2 * most_codes
+    return Scratch(
+        np.zeros(most_parts),
+        np.zeros(most_parts),
+        np.zeros(most_codes, np.int32),
+        np.zeros(most_codes, np.int32),
+        np.zeros(room, np.int64),
+        np.zeros(room),
+    )
+
+
+@kernel
+def score_of(
+    s: Structure, i: int, y: CodeArray, theta: FloatArray, scratch: Scratch
+) -> float:
+    """Return the score of output `y` under the part scores `theta`."""
+    found = parts_of(s, i, y, scratch.ids, scratch.counts)
+    total = 0.0
+    for j in range(found):
+        total += scratch.counts[j] * theta[scratch.ids[j]]
+    return total
+
+
+class Loss(ABC):
+    """A loss, for any structure that answers what it `needs`."""
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[Generic, ...]]
+
+    @abstractmethod
+    def fill(
+        self,
+        s: Structure,
+        w: FloatArray,
+        out: FloatArray,
+        start: int,
+        stop: int,
+        scratch: Scratch,
+        ws: Any,
+    ) -> None:
+        """Write ``loss_i(w)`` to ``out[i]`` for the examples start..stop-1."""
+
+    @abstractmethod
+    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
+        """Return the dual value at `point`, where ``w = w(alpha)``."""
+
+    @abstractmethod
+    def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
+        """Split the gap over the examples, given ``values = loss_i(w)``; all >= 0."""
+
+    def values(self, s: Structure, w: FloatArray) -> FloatArray:
+        """Return ``loss_i(w)`` for every example."""
+        count = int(n_examples(s))
+        out = np.zeros(count)
+        self.fill(s, w, out, 0, count, make_scratch(s), workspace(s, 1))
+        return out
+
+    def primal(self, s: Structure, w: FloatArray, C: FloatArray) -> float:
+        """Return ``1/2 |w|^2 + sum_i C_i loss_i(w)``."""
+        return float(0.5 * w @ w + C @ self.values(s, w))

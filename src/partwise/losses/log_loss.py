@@ -1,0 +1,71 @@
+"""The log loss: conditional random fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwise._jit import kernel
+from partwise.losses.base import DualPoint, Loss, Scratch, score_of
+from partwise.structures.interface import (
+    FloatArray,
+    Structure,
+    gold,
+    log_partition,
+    marginals,
+    part_scores,
+    visit,
+)
+
+
+@kernel
+def _fill_log_losses(
+    s: Structure,
+    w: FloatArray,
+    out: FloatArray,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    for i in range(start, stop):
+        visit(s, i, ws)
+        part_scores(s, i, w, scratch.theta, ws)
+        gold(s, i, scratch.y_gold)
+        right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+        out[i] = max(log_partition(s, i, scratch.theta, ws) - right, 0.0)
+
+
+class LogLoss(Loss):
+    """``log Z(w) - w . Phi(gold)``: minus the log-probability of the right output.
+
+    The dual point is a distribution per example, and ``w = sum_i C_i alpha_i dPhi``.
+
+    Examples
+    --------
+    >>> LogLoss().name
+    'log_loss'
+    """
+
+    name = "log_loss"
+    needs = (marginals, log_partition)
+
+    def fill(
+        self,
+        s: Structure,
+        w: FloatArray,
+        out: FloatArray,
+        start: int,
+        stop: int,
+        scratch: Scratch,
+        ws: Any,
+    ) -> None:
+        """Write minus the log-probability of every right output to `out`."""
+        _fill_log_losses(s, w, out, start, stop, scratch, ws)
+
+    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
+        """Return ``sum_i C_i H(alpha_i) - 1/2 |w|^2``."""
+        return float(C @ point.entropy - 0.5 * w @ w)
+
+    def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
+        """Return ``C KL(alpha || p(w))`` per example."""
+        return C * (values + point.margin - point.entropy)

@@ -1,0 +1,122 @@
+"""Margin losses: the hinge and its square, on the cost-augmented argmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses.base import DualPoint, Loss, Scratch, score_of
+from partwise.structures.interface import (
+    FloatArray,
+    Structure,
+    add_costs,
+    argmax,
+    cost,
+    gold,
+    part_scores,
+    visit,
+)
+
+
+@kernel
+def most_violated(
+    s: Structure, i: int, w: FloatArray, scratch: Scratch, ws: Any
+) -> float:
+    """Find the output that maximises ``cost - w . dPhi``; return that slack, >= 0.
+
+    The output is left in ``scratch.y``, the right one in ``scratch.y_gold``.
+    """
+    part_scores(s, i, w, scratch.theta, ws)
+    add_costs(s, i, scratch.theta)
+    gold(s, i, scratch.y_gold)
+    best = argmax(s, i, scratch.theta, scratch.y, ws)
+    # The right output costs nothing, so its augmented score is its score.
+    return max(best - score_of(s, i, scratch.y_gold, scratch.theta, scratch), 0.0)
+
+
+@kernel
+def _fill_slacks(
+    s: Structure,
+    w: FloatArray,
+    out: FloatArray,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    for i in range(start, stop):
+        visit(s, i, ws)
+        out[i] = most_violated(s, i, w, scratch, ws)
+
+
+class Hinge(Loss):
+    """``max_y [cost(y) - w . dPhi(y)]``: the structured support vector machine.
+
+    The dual point lies in a simplex per example, and ``w = sum_i C_i alpha_i dPhi``.
+
+    Examples
+    --------
+    >>> Hinge().name
+    'hinge'
+    """
+
+    name = "hinge"
+    needs = (argmax, add_costs, cost)
+
+    def fill(
+        self,
+        s: Structure,
+        w: FloatArray,
+        out: FloatArray,
+        start: int,
+        stop: int,
+        scratch: Scratch,
+        ws: Any,
+    ) -> None:
+        """Write the largest violation of every example to `out`."""
+        _fill_slacks(s, w, out, start, stop, scratch, ws)
+
+    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
+        """Return ``sum_i C_i alpha_i cost - 1/2 |w|^2``."""
+        return float(C @ point.cost - 0.5 * w @ w)
+
+    def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
+        """Return ``C [max_y (cost - w.dPhi) - sum_y alpha (cost - w.dPhi)]``."""
+        return C * (values - (point.cost - point.margin))
+
+
+class SquaredHinge(Hinge):
+    """``(max_y [cost(y) - w . dPhi(y)])^2``, with duals that are only >= 0.
+
+    Examples
+    --------
+    >>> SquaredHinge().name
+    'squared_hinge'
+    """
+
+    name = "squared_hinge"
+
+    def fill(
+        self,
+        s: Structure,
+        w: FloatArray,
+        out: FloatArray,
+        start: int,
+        stop: int,
+        scratch: Scratch,
+        ws: Any,
+    ) -> None:
+        """Write the squared largest violation of every example to `out`."""
+        super().fill(s, w, out, start, stop, scratch, ws)
+        np.square(out[start:stop], out=out[start:stop])
+
+    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
+        """Return ``sum alpha cost - 1/2 |w|^2 - sum_i a_i^2 / (4 C_i)``."""
+        pull = (point.mass**2 / (4 * C)).sum()
+        return float(point.cost.sum() - 0.5 * w @ w - pull)
+
+    def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
+        """Return ``C xi^2 + a^2/(4C) - sum_y alpha (cost - w.dPhi)``."""
+        return C * values + point.mass**2 / (4 * C) - (point.cost - point.margin)

@@ -1,0 +1,99 @@
+"""Checkpoints: everything a run needs to go on as if it had never stopped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partwise import model_file
+from partwise.errors import ModelFileError
+from partwise.losses import Certificate
+from partwise.solvers.base import State
+from partwise.solvers.trace import COLUMNS, Trace
+from partwise.structures.interface import FloatArray
+
+KIND = "checkpoint"
+PREFIX = "state."
+TRACE = "trace."
+
+
+@dataclass
+class Run:
+    """What changes while the loop runs; all of it goes into a checkpoint."""
+
+    state: State
+    rng: np.random.Generator
+    trace: Trace = field(default_factory=Trace)
+    seconds: float = 0.0
+    best_score: float = -math.inf
+    best_w: FloatArray | None = None
+    since_best: int = 0
+    # The estimated gap must fall below this before it is worth an exact look.
+    look_below: float = math.inf
+
+
+def save_checkpoint(path: Path, run: Run, mark: str) -> None:
+    """Write the run to `path`, atomically.
+
+    `mark` names the problem, the solver and the seed; only the same can resume.
+    """
+    estimate = run.state.estimate or (math.nan, math.nan, False)
+    tensors = {PREFIX + key: value for key, value in run.state.tensors().items()}
+    tensors |= {TRACE + name: run.trace[name].astype(np.float64) for name in COLUMNS}
+    tensors["numbers"] = np.array([run.seconds, run.best_score, run.look_below])
+    tensors["estimate"] = np.array(estimate, np.float64)
+    if run.best_w is not None:
+        tensors["best_w"] = run.best_w
+    settings = {
+        "mark": mark,
+        "random": _random_state_as_text(run.rng),
+        "since_best": run.since_best,
+        "has_estimate": run.state.estimate is not None,
+    }
+    model_file.write(path, tensors, settings, kind=KIND)
+
+
+def load_checkpoint(path: Path, run: Run, mark: str) -> None:
+    """Bring `run` to where the checkpoint was written."""
+    content = model_file.read(path, kind=KIND)
+    tensors = content.tensors
+    if content.setting("mark", str) != mark:
+        raise ModelFileError(
+            f"{path}: this checkpoint is of another run (other data, settings, solver "
+            "or seed); delete it, or repeat the command that wrote it"
+        )
+    try:
+        _set_random_state(run.rng, content.setting("random", str))
+        run.trace = Trace.from_dict({c: tensors[TRACE + c].tolist() for c in COLUMNS})
+        run.seconds, run.best_score, run.look_below = tensors["numbers"].tolist()
+        run.since_best = content.setting("since_best", int)
+        run.best_w = tensors.get("best_w")
+        own = {k[len(PREFIX) :]: tensors[k] for k in tensors if k.startswith(PREFIX)}
+        run.state.restore(own)
+        if content.setting("has_estimate", bool):
+            primal, dual, exact = tensors["estimate"].tolist()
+            run.state.estimate = Certificate(primal, dual, bool(exact))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(f"{path}: not a complete checkpoint ({error})") from error
+
+
+def _random_state_as_text(rng: np.random.Generator) -> str:
+    # PCG64 counts in 128 bits, more than most JSON readers keep.
+    state: Any = rng.bit_generator.state
+    inner = state["state"]
+    parts = (inner["state"], inner["inc"], state["has_uint32"], state["uinteger"])
+    return " ".join(map(str, parts))
+
+
+def _set_random_state(rng: np.random.Generator, text: str) -> None:
+    state, inc, has_uint32, uinteger = map(int, text.split())
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": state, "inc": inc},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }

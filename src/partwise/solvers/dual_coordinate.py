@@ -1,0 +1,409 @@
+"""Dual coordinate descent for the squared hinge (Chang and Yih, TACL 2013).
+
+Every output in a working set has a dual variable that is set to its best value
+with all others fixed; the weights follow. Three ways to divide the time between
+looking for outputs (inference) and refining the ones at hand:
+
+- ``"light"`` (Algorithm 2): infer and update, example by example;
+- ``"ssvm"`` (Algorithm 3): the same, after some sweeps without inference;
+- ``"cpd"``: infer for all examples first, then solve over the working sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses import Certificate, DualPoint
+from partwise.losses.base import Scratch, make_scratch
+from partwise.losses.margin import most_violated
+from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.working_sets import (
+    WorkingSets,
+    add_member,
+    count_members,
+    drop_zeros,
+    has_room,
+    is_member,
+    make_working_sets,
+    with_room,
+)
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    add_costs,
+    argmax,
+    cost,
+    diff_add,
+    diff_dot,
+    diff_sqnorm,
+    gold,
+    largest_sizes,
+    make_diff,
+    output_size,
+    visit,
+    workspace,
+)
+
+VARIANTS = ("ssvm", "light", "cpd")
+
+
+@kernel
+def _shuffled_members(
+    sets: WorkingSets, i: int, members: IntArray, random: IntArray
+) -> int:
+    """List the members of example `i`: the newest first, the rest shuffled."""
+    found = 0
+    m = sets.newest[i]
+    while m >= 0:
+        members[found] = m
+        found += 1
+        m = sets.older[m]
+    for j in range(found - 1, 1, -1):
+        # A 31-bit linear congruence: small, exact in Python, and easy to save.
+        random[0] = (random[0] * 1103515245 + 12345) & 0x7FFFFFFF
+        pick = 1 + (random[0] >> 8) % j
+        members[j], members[pick] = members[pick], members[j]
+    return found
+
+
+@kernel
+def _update_weight(
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    members: IntArray,
+    random: IntArray,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Algorithm 1, UPDATEWEIGHT; return by how much the dual rose."""
+    size = output_size(s, i)
+    rise = 0.0
+    emptied = False
+    for j in range(_shuffled_members(sets, i, members, random)):
+        m = members[j]
+        y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+        # Lines 3 and 4: the best value of this dual variable alone.
+        slope = (
+            sets.cost[m]
+            - diff_dot(s, i, y, y_gold, w, diff, ws)
+            - sets.mass[i] / (2.0 * C)
+        )
+        bend = sets.sqnorm[m] + 1.0 / (2.0 * C)
+        alpha = max(sets.alpha[m] + slope / bend, 0.0)
+        step = alpha - sets.alpha[m]
+        if step != 0.0:
+            # Lines 5 and 6.
+            diff_add(s, i, y, y_gold, step, w, diff, ws)
+            sets.alpha[m] = alpha
+            sets.mass[i] += step
+            rise += step * (slope - 0.5 * step * bend)
+        emptied |= alpha == 0.0
+    if emptied:
+        drop_zeros(sets, i)
+        # Rounding must not leave mass behind in an empty set.
+        if sets.newest[i] < 0:
+            sets.mass[i] = 0.0
+    return rise
+
+
+@kernel
+def _sweep(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    sets: WorkingSets,
+    members: IntArray,
+    random: IntArray,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Algorithm 3, lines 5-7: update without inference; return the dual's rise."""
+    rise = 0.0
+    for position in range(start, stop):
+        i = order[position]
+        if sets.newest[i] >= 0:
+            visit(s, i, ws)
+            gold(s, i, y_gold)
+            rise += _update_weight(
+                s, i, C[i], w, sets, members, random, y_gold, diff, ws
+            )
+    return rise
+
+
+@kernel
+def _infer(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    sets: WorkingSets,
+    members: IntArray,
+    random: IntArray,
+    delta: float,
+    update: bool,
+    slack: FloatArray,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> tuple[int, float]:
+    """Algorithm 2, lines 4-10; stop early when the working sets need more room.
+
+    Return the position reached and the dual's rise.
+    """
+    rise = 0.0
+    for position in range(start, stop):
+        i = order[position]
+        size = output_size(s, i)
+        if not has_room(sets, size):
+            return position, rise
+        if C[i] == 0.0:
+            continue
+        visit(s, i, ws)
+        slack[i] = most_violated(s, i, w, scratch, ws)
+        y, y_gold = scratch.y, scratch.y_gold
+        violation = slack[i] - sets.mass[i] / (2.0 * C[i])
+        # Lines 6-8; an output that is there already is not added twice.
+        if violation > delta and not is_member(sets, i, y, size):
+            sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
+            add_member(sets, i, y, size, cost(s, i, y), sqnorm)
+        if update and sets.newest[i] >= 0:
+            rise += _update_weight(
+                s, i, C[i], w, sets, members, random, y_gold, diff, ws
+            )
+    return stop, rise
+
+
+@kernel
+def _weights_of(
+    s: Structure,
+    w: FloatArray,
+    sets: WorkingSets,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Equation (6): set ``w = sum alpha dPhi``, and the mass of every example."""
+    w[:] = 0.0
+    for i in range(sets.newest.size):
+        sets.mass[i] = 0.0
+        m = sets.newest[i]
+        if m < 0:
+            continue
+        visit(s, i, ws)
+        gold(s, i, y_gold)
+        size = output_size(s, i)
+        while m >= 0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            diff_add(s, i, y, y_gold, sets.alpha[m], w, diff, ws)
+            sets.mass[i] += sets.alpha[m]
+            m = sets.older[m]
+
+
+@kernel
+def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
+    for i in range(out.size):
+        out[i] = 0.0
+        m = sets.newest[i]
+        while m >= 0:
+            out[i] += sets.alpha[m] * sets.cost[m]
+            m = sets.older[m]
+
+
+class DualCoordinateState(State):
+    """Weights and working sets."""
+
+    def __init__(self, problem: Problem, seed: int):
+        s, n = problem.structure, problem.n_examples
+        self.w = np.zeros(problem.n_weights)
+        most_codes = largest_sizes(s)[1]
+        self.sets = make_working_sets(n, n + 16, 16 * most_codes + 64)
+        self.slack = np.zeros(n)
+        self.random = np.array([seed], np.int64)
+        self.dual = 0.0
+        self.members = np.zeros(self.sets.alpha.size, np.int64)
+        self.scratch = make_scratch(s)
+        self.diff = make_diff(s)
+        self.workspace = workspace(s, 1)
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights, duals and the state of the random numbers."""
+        named = {f"sets.{key}": value for key, value in self.sets._asdict().items()}
+        counters = np.array([self.oracle_calls], np.int64)
+        return named | {
+            "w": self.w,
+            "slack": self.slack,
+            "random": self.random,
+            "dual": np.array([self.dual]),
+            "counters": counters,
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.w = tensors["w"].copy()
+        self.slack = tensors["slack"].copy()
+        self.random = tensors["random"].copy()
+        self.dual = float(tensors["dual"][0])
+        self.oracle_calls = int(tensors["counters"][0])
+        fields = {key: tensors[f"sets.{key}"].copy() for key in WorkingSets._fields}
+        self.sets = WorkingSets(**fields)
+        self.members = np.zeros(self.sets.alpha.size, np.int64)
+
+
+@dataclass(frozen=True)
+class DualCoordinateDescent(Solver):
+    """Dual coordinate descent for the squared hinge, on any structure with argmax.
+
+    Parameters
+    ----------
+    variant : {"ssvm", "light", "cpd"}
+        How inference and updates take turns; see the module's text.
+    sweeps : int
+        Updates of all working sets before each pass of "ssvm" (the paper's `r`),
+        and the most per pass of "cpd".
+    delta : float
+        An output enters a working set only if it is violated by more than this.
+    shrink_below : float
+        "cpd" stops its sweeps when one raises the dual by less than this fraction
+        of what the first of them did.
+
+    Examples
+    --------
+    >>> DualCoordinateDescent()
+    DualCoordinateDescent(variant='ssvm', sweeps=5, delta=0.0001, shrink_below=0.01)
+    """
+
+    variant: str = "ssvm"
+    sweeps: int = 5
+    delta: float = 1e-4
+    shrink_below: float = 0.01
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {
+        "dcd": {},
+        "dcd-ssvm": {},
+        "dcd-light": {"variant": "light"},
+        "cpd": {"variant": "cpd", "sweeps": 100},
+    }
+    losses: ClassVar[tuple[str, ...]] = ("squared_hinge",)
+    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.variant not in VARIANTS:
+            raise ValueError(
+                f"unknown variant {self.variant!r}; choose from {', '.join(VARIANTS)}"
+            )
+        if self.sweeps < 0 or self.delta < 0:
+            raise ValueError("sweeps and delta must not be negative")
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, w0: FloatArray | None
+    ) -> DualCoordinateState:
+        """Start with empty working sets, so with weights of zero.
+
+        A dual method cannot start from weights alone: `w0` is refused.
+        """
+        if w0 is not None:
+            raise ValueError(
+                "DualCoordinateDescent keeps dual variables and cannot start from "
+                "weights; resume from a checkpoint instead"
+            )
+        return DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
+        assert isinstance(state, DualCoordinateState)
+        n = problem.n_examples
+        if self.variant == "ssvm" and state.sets.used[0] > 0:
+            for sweep in range(self.sweeps):
+                for fraction in self._sweep(problem, state, rng.permutation(n)):
+                    yield 0.5 * (sweep + fraction) / self.sweeps
+        for fraction in self._infer(problem, state, rng.permutation(n)):
+            yield 0.5 + 0.5 * fraction
+        if self.variant == "cpd":
+            first_rise = 0.0
+            for _ in range(self.sweeps):
+                before = state.dual
+                for _ in self._sweep(problem, state, rng.permutation(n)):
+                    yield 1.0
+                rise = state.dual - before
+                first_rise = max(first_rise, rise)
+                if rise <= self.shrink_below * first_rise:
+                    break
+        w, C = state.w, problem.C
+        primal = float(0.5 * w @ w + C @ state.slack**2)
+        state.estimate = Certificate(primal, state.dual, exact=False)
+
+    def _sweep(
+        self, problem: Problem, state: DualCoordinateState, order: IntArray
+    ) -> Iterator[float]:
+        for start, stop in chunks(order.size):
+            state.dual += _sweep(
+                problem.structure, order, start, stop, problem.C, state.w, state.sets,
+                state.members, state.random, state.scratch.y_gold, state.diff,
+                state.workspace,
+            )  # fmt: skip
+            yield stop / order.size
+
+    def _infer(
+        self, problem: Problem, state: DualCoordinateState, order: IntArray
+    ) -> Iterator[float]:
+        s = problem.structure
+        for start, stop in chunks(order.size):
+            reached = start
+            while reached < stop:
+                reached, rise = _infer(
+                    s, order, reached, stop, problem.C, state.w, state.sets,
+                    state.members, state.random, self.delta, self.variant != "cpd",
+                    state.slack, state.scratch, state.diff, state.workspace,
+                )  # fmt: skip
+                state.dual += rise
+                if reached < stop:
+                    size = int(output_size(s, order[reached]))
+                    room = order.size + 16
+                    state.sets = with_room(s, state.sets, room, size + 16 * room)
+                    state.members = np.zeros(state.sets.alpha.size, np.int64)
+            state.oracle_calls += stop - start
+            yield stop / order.size
+
+    def certify(self, problem: Problem, state: State) -> Certificate:
+        """Recompute the weights from the duals, then primal and dual exactly."""
+        assert isinstance(state, DualCoordinateState)
+        s, C, sets = problem.structure, problem.C, state.sets
+        _weights_of(s, state.w, sets, state.scratch.y_gold, state.diff, state.workspace)
+        values = np.zeros(problem.n_examples)
+        for start, stop in chunks(values.size):
+            problem.loss.fill(
+                s, state.w, values, start, stop, state.scratch, state.workspace
+            )
+        state.oracle_calls += values.size
+        costs = np.zeros(problem.n_examples)
+        _sum_costs(sets, costs)
+        used = C > 0
+        point = DualPoint(sets.mass[used], costs[used], costs[:0], costs[:0])
+        state.dual = problem.loss.dual(state.w, C[used], point)
+        primal = float(0.5 * state.w @ state.w + C @ values)
+        return Certificate(primal, state.dual)
+
+    def describe(self, problem: Problem, state: DualCoordinateState) -> str:
+        """Say how large the working sets are."""
+        return f"{count_members(problem.structure, state.sets)} outputs kept"

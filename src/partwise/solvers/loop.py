@@ -1,0 +1,276 @@
+"""The one training loop: tracing, stopping, checkpoints, Ctrl-C, for all solvers."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from partwise.losses import Certificate
+from partwise.solvers.base import Problem, Solver, check_pairing
+from partwise.solvers.checkpoint import Run, load_checkpoint, save_checkpoint
+from partwise.solvers.trace import Trace, TraceRow
+from partwise.structures.interface import FloatArray
+
+Evaluate = Callable[[FloatArray], float]
+
+CONVERGED = "converged"
+MAX_ITER = "max_iter"
+STOPPED_EARLY = "stopped_early"
+INTERRUPTED = "interrupted"
+TIME_LIMIT = "time_limit"
+FAILED = "not_finite"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What training found.
+
+    Attributes
+    ----------
+    w : array
+        The weights; those best on development data if there is any.
+    certificate : Certificate or None
+        How close to optimal the last weights are.
+    trace : Trace
+        One row a pass.
+    reason : str
+        Why training ended, in a word; `status` says it in a sentence.
+    """
+
+    w: FloatArray
+    certificate: Certificate | None
+    trace: Trace
+    reason: str
+    status: str
+
+    @property
+    def converged(self) -> bool:
+        """Whether the certificate met the tolerance."""
+        return self.reason == CONVERGED
+
+
+class Callback:
+    """What may watch the loop; a base class whose methods do nothing."""
+
+    def on_start(self, problem: Problem, solver: Solver, max_iter: int) -> None:
+        """Be told that training starts."""
+
+    def on_progress(self, iteration: int, fraction: float) -> None:
+        """Be told, a few times a second, how far the pass is."""
+
+    def on_pass(self, row: TraceRow, w: FloatArray) -> None:
+        """Be told that a pass is over. The time spent here is not counted."""
+
+    def on_end(self, solution: Solution) -> None:
+        """Be told how it ended."""
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+def solve(
+    problem: Problem,
+    solver: Solver,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    random_state: int = 0,
+    w0: FloatArray | None = None,
+    evaluate: Evaluate | None = None,
+    patience: int = 5,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    time_limit: float | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Solution:
+    """Minimise the objective of `problem` and prove how well it was done.
+
+    Parameters
+    ----------
+    problem : Problem
+        Structure, loss and C.
+    solver : Solver
+        Any solver that can do the loss on the structure.
+    tol : float
+        Stop when the relative gap is proved to be at most this.
+    max_iter : int
+        Stop after this many passes.
+    random_state : int
+        Seed of everything random.
+    w0 : array, optional
+        Weights to start from, for solvers that can.
+    evaluate : callable, optional
+        Scores weights on development data, higher is better; training stops after
+        `patience` passes without a new best, and the best weights are returned.
+    patience : int
+        See `evaluate`.
+    checkpoint : path, optional
+        Where to save the state after every pass, atomically.
+    resume : bool
+        Go on from `checkpoint` if it exists. The result is bit for bit that of a run
+        that was never interrupted.
+    time_limit : float, optional
+        Stop after this many seconds.
+    callbacks : sequence of Callback
+        Watchers, for example a progress bar.
+
+    Returns
+    -------
+    Solution
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import DualCoordinateDescent, make_problem
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
+    >>> problem = make_problem(s, get_loss("squared_hinge"))
+    >>> solution = solve(problem, DualCoordinateDescent(), tol=1e-6)
+    >>> print(solution.status)
+    converged after 4 passes: the gap 8e-09 is within the tolerance 1e-06
+    """
+    if not tol > 0:
+        raise ValueError(f"tol must be positive, not {tol!r}")
+    if max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, not {max_iter!r}")
+    if patience < 1:
+        raise ValueError(f"patience must be at least 1, not {patience!r}")
+    check_pairing(problem, solver)
+    rng = np.random.Generator(np.random.PCG64(random_state))
+    run = Run(solver.start(problem, rng, w0), rng)
+    mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
+    if checkpoint is not None and resume and Path(checkpoint).exists():
+        load_checkpoint(Path(checkpoint), run, mark)
+    for callback in callbacks:
+        callback.on_start(problem, solver, max_iter)
+
+    certificate: Certificate | None = None
+    reason = MAX_ITER
+    try:
+        while True:
+            done = len(run.trace)
+            if done:
+                looked = _look(problem, solver, run, tol, last=done >= max_iter)
+                certificate = looked or certificate
+                reason = _reason_to_stop(run, looked, tol, max_iter, patience)
+                if reason:
+                    break
+            begin = time.perf_counter()
+            for fraction in solver.run_pass(problem, run.state, rng):
+                for callback in callbacks:
+                    callback.on_progress(done + 1, fraction)
+                spent = run.seconds + time.perf_counter() - begin
+                if time_limit is not None and spent > time_limit:
+                    raise _OutOfTime
+            run.seconds += time.perf_counter() - begin
+            _record(run, evaluate)
+            for callback in callbacks:
+                callback.on_pass(run.trace[-1], run.state.w)
+            if checkpoint is not None:
+                save_checkpoint(Path(checkpoint), run, mark)
+    except (KeyboardInterrupt, _OutOfTime) as stop:
+        reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
+        certificate = _certify_quietly(problem, solver, run)
+
+    w = run.state.w if run.best_w is None else run.best_w
+    status = _sentence(reason, run, certificate, tol)
+    solution = Solution(w, certificate, run.trace, reason, status)
+    for callback in callbacks:
+        callback.on_end(solution)
+    return solution
+
+
+def _record(run: Run, evaluate: Evaluate | None) -> None:
+    """Add the pass that just ended to the trace; score it on development data."""
+    score = math.nan
+    if evaluate is not None:
+        score = float(evaluate(run.state.w))
+        if score > run.best_score:
+            run.best_score, run.since_best = score, 0
+            run.best_w = run.state.w.copy()
+        else:
+            run.since_best += 1
+    known = run.state.estimate or Certificate(math.nan, math.nan, exact=False)
+    row = TraceRow(
+        len(run.trace) + 1,
+        run.state.oracle_calls,
+        run.seconds,
+        known.primal,
+        known.dual,
+        known.relative_gap if run.state.estimate else math.nan,
+        known.exact,
+        score,
+    )
+    run.trace.append(row)
+
+
+def _look(
+    problem: Problem, solver: Solver, run: Run, tol: float, last: bool
+) -> Certificate | None:
+    """Compute the exact certificate if it is time to; correct the trace with it."""
+    estimate = run.state.estimate
+    gap = math.inf if estimate is None else estimate.relative_gap
+    if not last and not gap <= min(tol, run.look_below):
+        return None
+    run.look_below = 0.8 * gap
+    begin = time.perf_counter()
+    certificate = solver.certify(problem, run.state)
+    run.seconds += time.perf_counter() - begin
+    row = replace(
+        run.trace[-1],
+        oracle_calls=run.state.oracle_calls,
+        seconds=run.seconds,
+        primal=certificate.primal,
+        dual=certificate.dual,
+        relative_gap=certificate.relative_gap,
+        exact=True,
+    )
+    run.trace.replace_last(row)
+    return certificate
+
+
+def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate | None:
+    """Certify an interrupted run; an impatient second Ctrl-C gives the estimate."""
+    try:
+        return solver.certify(problem, run.state)
+    except KeyboardInterrupt:
+        return run.state.estimate
+
+
+def _reason_to_stop(
+    run: Run, looked: Certificate | None, tol: float, max_iter: int, patience: int
+) -> str:
+    if not math.isfinite(run.state.w @ run.state.w):
+        return FAILED
+    if looked is not None and looked.relative_gap <= tol:
+        return CONVERGED
+    if run.best_w is not None and run.since_best >= patience:
+        return STOPPED_EARLY
+    return MAX_ITER if len(run.trace) >= max_iter else ""
+
+
+def _sentence(
+    reason: str, run: Run, certificate: Certificate | None, tol: float
+) -> str:
+    """Say how training ended and what to do about it."""
+    passes = f"{len(run.trace)} pass{'' if len(run.trace) == 1 else 'es'}"
+    gap = "unknown" if certificate is None else f"{certificate.relative_gap:.2g}"
+    return {
+        CONVERGED: f"converged after {passes}: the gap {gap} is within the "
+        f"tolerance {tol:g}",
+        MAX_ITER: f"stopped after {passes} with a gap of {gap}, above the tolerance "
+        f"{tol:g}; raise max_iter or tol",
+        STOPPED_EARLY: f"stopped after {passes}: the development score has not "
+        f"improved on {run.best_score:.4g} for {run.since_best} passes",
+        INTERRUPTED: f"interrupted after {passes}; the weights so far are kept "
+        f"(gap {gap})",
+        TIME_LIMIT: f"out of time after {passes}; the weights so far are kept "
+        f"(gap {gap})",
+        FAILED: f"the weights overflowed after {passes}; scale the features or lower C",
+    }[reason]

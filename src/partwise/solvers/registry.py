@@ -1,0 +1,64 @@
+"""Finding solvers by name: every file of this folder is looked at."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import pkgutil
+
+import partwise.solvers
+from partwise.solvers.base import Solver
+
+
+@functools.cache
+def all_solvers() -> dict[str, type[Solver]]:
+    """Return every solver class by each of its names.
+
+    Examples
+    --------
+    >>> "dcd-ssvm" in all_solvers()
+    True
+    """
+    for module in pkgutil.iter_modules(partwise.solvers.__path__):
+        importlib.import_module(f"partwise.solvers.{module.name}")
+    found: dict[str, type[Solver]] = {}
+    waiting = list(Solver.__subclasses__())
+    while waiting:
+        cls = waiting.pop()
+        waiting.extend(cls.__subclasses__())
+        if cls.__module__.startswith("partwise.solvers."):
+            found.update(dict.fromkeys(cls.names, cls))
+    return found
+
+
+def make_solver(name: str | Solver) -> Solver:
+    """Return the solver called `name`, or the solver itself if it is one already.
+
+    Examples
+    --------
+    >>> make_solver("dcd-light").variant
+    'light'
+    """
+    if isinstance(name, Solver):
+        return name
+    known = all_solvers()
+    if name not in known:
+        close = difflib.get_close_matches(str(name), known, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise ValueError(
+            f"unknown solver {name!r}; {hint}choose from {', '.join(sorted(known))}"
+        )
+    cls = known[name]
+    return cls(**cls.names[name])
+
+
+def solvers_for(loss: str, structure: type | None = None) -> list[str]:
+    """List the solver classes that minimise `loss`, on `structure` if given."""
+    able = {
+        cls.__name__
+        for cls in all_solvers().values()
+        if loss in cls.losses
+        and (structure is None or all(q.provided_by(structure) for q in cls.needs))
+    }
+    return sorted(able)

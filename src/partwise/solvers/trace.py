@@ -1,0 +1,132 @@
+"""The trace: what every pass cost and what it achieved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TraceRow:
+    """One pass.
+
+    Attributes
+    ----------
+    iteration : int
+        The number of the pass, from 1.
+    oracle_calls : int
+        Argmax or marginal computations so far.
+    seconds : float
+        Training time so far, without the time spent on development data.
+    primal, dual, relative_gap : float
+        The certificate, or an estimate of it; NaN where the solver has none.
+    exact : bool
+        Whether the three numbers above are exact.
+    dev_score : float
+        The score on development data; NaN without.
+    """
+
+    iteration: int
+    oracle_calls: int
+    seconds: float
+    primal: float
+    dual: float
+    relative_gap: float
+    exact: bool
+    dev_score: float
+
+
+COLUMNS = tuple(field.name for field in fields(TraceRow))
+
+
+class Trace:
+    """A list of `TraceRow`, with a table and a plot.
+
+    Examples
+    --------
+    >>> trace = Trace()
+    >>> trace.append(TraceRow(1, 10, 0.5, 4.0, 3.0, 0.25, True, float("nan")))
+    >>> len(trace), trace[0].primal, trace["dual"].tolist()
+    (1, 4.0, [3.0])
+    """
+
+    def __init__(self, rows: list[TraceRow] | None = None):
+        self._rows = [] if rows is None else rows
+
+    def append(self, row: TraceRow) -> None:
+        """Add a pass."""
+        self._rows.append(row)
+
+    def replace_last(self, row: TraceRow) -> None:
+        """Put `row` in the place of the newest one."""
+        self._rows[-1] = row
+
+    def __len__(self) -> int:
+        """Return the number of passes."""
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[TraceRow]:
+        """Iterate over the passes."""
+        return iter(self._rows)
+
+    def __getitem__(self, which: int | str) -> Any:
+        """Return one row by its number, or one column by its name, as an array."""
+        if isinstance(which, str):
+            return np.array([getattr(row, which) for row in self._rows])
+        return self._rows[which]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists."""
+        return {name: self[name].tolist() for name in COLUMNS}
+
+    @classmethod
+    def from_dict(cls, columns: dict[str, list[Any]]) -> Trace:
+        """Rebuild a trace from `to_dict`."""
+        rows = zip(*(columns[name] for name in COLUMNS), strict=True)
+        kinds = (int, int, float, float, float, float, bool, float)
+        return cls(
+            [
+                TraceRow(*(kind(x) for kind, x in zip(kinds, row, strict=True)))
+                for row in rows
+            ]
+        )
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, one row a pass (needs pandas)."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                "Trace.to_frame needs pandas: pip install pandas, or use to_dict()"
+            ) from None
+        return pandas.DataFrame([asdict(row) for row in self._rows], columns=COLUMNS)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Plot primal and dual against time (needs matplotlib); return the axes."""
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ImportError(
+                "Trace.plot needs matplotlib: pip install 'partwise[plots]'"
+            ) from None
+        ax = pyplot.subplots()[1] if ax is None else ax
+        ax.plot(self["seconds"], self["primal"], marker=".", label="primal")
+        ax.plot(self["seconds"], self["dual"], marker=".", label="dual")
+        ax.set_xlabel("seconds")
+        ax.set_ylabel("objective")
+        ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        """Return a table."""
+        lines = [f"{'pass':>5}{'seconds':>9}{'primal':>13}{'dual':>13}{'gap':>9}"]
+        for row in self._rows:
+            about = " " if row.exact else "~"
+            lines.append(
+                f"{row.iteration:5d}{row.seconds:9.2f}{row.primal:13.6g}"
+                f"{row.dual:13.6g}{row.relative_gap:8.2%}{about}"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,161 @@
+"""Working sets: the outputs with a positive dual variable, example by example.
+
+Outputs are kept as their codes, never as feature vectors. The members of one
+example form a linked list, newest first; a member whose dual variable falls to
+zero is unlinked, and its room is won back when the arrays next grow.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures.interface import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    Structure,
+    output_size,
+)
+
+
+class WorkingSets(NamedTuple):
+    """The outputs, their dual variables, and what never changes about them.
+
+    ``newest[i]`` is the newest member of example `i`, ``older[m]`` the one before
+    member `m`, -1 for none. ``used`` holds the numbers of members and codes taken.
+    """
+
+    newest: IntArray
+    mass: FloatArray
+    older: IntArray
+    alpha: FloatArray
+    cost: FloatArray
+    sqnorm: FloatArray
+    code_at: IntArray
+    codes: CodeArray
+    used: IntArray
+
+
+def make_working_sets(n_examples: int, n_members: int, n_codes: int) -> WorkingSets:
+    """Make empty working sets with room for some members."""
+    return WorkingSets(
+        newest=np.full(n_examples, -1, np.int64),
+        mass=np.zeros(n_examples),
+        older=np.full(n_members, -1, np.int64),
+        alpha=np.zeros(n_members),
+        cost=np.zeros(n_members),
+        sqnorm=np.zeros(n_members),
+        code_at=np.zeros(n_members, np.int64),
+        codes=np.zeros(n_codes, np.int32),
+        used=np.zeros(2, np.int64),
+    )
+
+
+@kernel
+def has_room(sets: WorkingSets, n_codes: int) -> bool:
+    """Say whether one more output of `n_codes` codes fits."""
+    return sets.used[0] < sets.alpha.size and sets.used[1] + n_codes <= sets.codes.size
+
+
+@kernel
+def is_member(sets: WorkingSets, i: int, y: CodeArray, size: int) -> bool:
+    """Say whether output `y` is in the working set of example `i`."""
+    m = sets.newest[i]
+    while m >= 0:
+        at = sets.code_at[m]
+        same = True
+        for j in range(size):
+            if sets.codes[at + j] != y[j]:
+                same = False
+                break
+        if same:
+            return True
+        m = sets.older[m]
+    return False
+
+
+@kernel
+def add_member(
+    sets: WorkingSets, i: int, y: CodeArray, size: int, cost: float, sqnorm: float
+) -> None:
+    """Put output `y` into the working set of example `i`, with alpha = 0."""
+    m, at = sets.used[0], sets.used[1]
+    sets.codes[at : at + size] = y[:size]
+    sets.code_at[m] = at
+    sets.alpha[m] = 0.0
+    sets.cost[m] = cost
+    sets.sqnorm[m] = sqnorm
+    sets.older[m] = sets.newest[i]
+    sets.newest[i] = m
+    sets.used[0] += 1
+    sets.used[1] += size
+
+
+@kernel
+def drop_zeros(sets: WorkingSets, i: int) -> None:
+    """Unlink the members of example `i` whose dual variable is zero."""
+    before, m = -1, sets.newest[i]
+    while m >= 0:
+        if sets.alpha[m] == 0.0:
+            if before < 0:
+                sets.newest[i] = sets.older[m]
+            else:
+                sets.older[before] = sets.older[m]
+        else:
+            before = m
+        m = sets.older[m]
+
+
+@kernel
+def _copy_members(s: Structure, old: WorkingSets, new: WorkingSets) -> None:
+    """Copy what is still linked, keeping the order within each example."""
+    for i in range(old.newest.size):
+        size = output_size(s, i)
+        new.mass[i] = old.mass[i]
+        last = -1
+        m = old.newest[i]
+        while m >= 0:
+            at, to, to_at = old.code_at[m], new.used[0], new.used[1]
+            new.codes[to_at : to_at + size] = old.codes[at : at + size]
+            new.code_at[to] = to_at
+            new.alpha[to] = old.alpha[m]
+            new.cost[to] = old.cost[m]
+            new.sqnorm[to] = old.sqnorm[m]
+            if last < 0:
+                new.newest[i] = to
+            else:
+                new.older[last] = to
+            last = to
+            new.used[0] += 1
+            new.used[1] += size
+            m = old.older[m]
+
+
+@kernel
+def _count_members(s: Structure, sets: WorkingSets) -> tuple[int, int]:
+    members, codes = 0, 0
+    for i in range(sets.newest.size):
+        m = sets.newest[i]
+        while m >= 0:
+            members += 1
+            codes += output_size(s, i)
+            m = sets.older[m]
+    return members, codes
+
+
+def count_members(s: Structure, sets: WorkingSets) -> int:
+    """Return how many outputs all the working sets hold together."""
+    return int(_count_members(s, sets)[0])
+
+
+def with_room(s: Structure, sets: WorkingSets, n_members: int, n_codes: int) -> Any:
+    """Return the same working sets, tidied, with room for that many more."""
+    members, codes = _count_members(s, sets)
+    new = make_working_sets(
+        sets.newest.size, 2 * int(members) + n_members, 2 * int(codes) + n_codes
+    )
+    _copy_members(s, sets, new)
+    return new

@@ -1,0 +1,27 @@
+"""Structures: what an output is made of, and exact inference over all of them."""
+
+from partwise.structures.chain import Chain, make_chain
+from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.rows import (
+    DenseRows,
+    PairRows,
+    SparseRows,
+    make_dense_rows,
+    make_pair_rows,
+    make_sparse_rows,
+    observed_pairs,
+)
+
+__all__ = [
+    "Chain",
+    "DenseRows",
+    "Multiclass",
+    "PairRows",
+    "SparseRows",
+    "make_chain",
+    "make_dense_rows",
+    "make_multiclass",
+    "make_pair_rows",
+    "make_sparse_rows",
+    "observed_pairs",
+]

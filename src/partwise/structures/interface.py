@@ -1,0 +1,319 @@
+"""The waist: the questions every structure answers, and all that solvers ask.
+
+A *structure* is a NamedTuple of flat arrays that holds a whole corpus. A solver
+never looks inside it; it calls the generic functions below, which are chosen by
+the structure's class, in plain Python and inside compiled kernels alike.
+
+Letters: ``s`` the corpus, ``i`` an example, ``w`` the weights, ``theta`` one
+score per part, ``mu`` one expected count per part, ``y`` an output as int32
+codes, ``ws`` the scratch arrays that `workspace` made.
+
+What a structure must answer is marked *(required)*; the rest has a default or is
+asked only by some solvers, which say so before anything compiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise._jit import generic, generic_with_default, kernel
+
+Structure: TypeAlias = Any
+"""A NamedTuple of flat arrays; which classes there are is an open set."""
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+CodeArray: TypeAlias = NDArray[np.int32]
+
+
+@generic
+def n_examples(s: Structure) -> int:
+    """Return how many examples the corpus holds (required)."""
+    raise NotImplementedError("n_examples is required of every structure")
+
+
+@generic
+def n_weights(s: Structure) -> int:
+    """Return the length of the weight vector (required)."""
+    raise NotImplementedError("n_weights is required of every structure")
+
+
+@generic
+def n_parts(s: Structure, i: int) -> int:
+    """Return how many parts example `i` has: the length of theta (required)."""
+    raise NotImplementedError("n_parts is required of every structure")
+
+
+@generic
+def output_size(s: Structure, i: int) -> int:
+    """Return how many int32 codes an output of example `i` takes (required)."""
+    raise NotImplementedError("output_size is required of every structure")
+
+
+@generic
+def max_features(s: Structure) -> int:
+    """Return a bound on the non-zeros of ``Phi(i, y) - Phi(i, y')`` (required)."""
+    raise NotImplementedError("max_features is required of every structure")
+
+
+@generic
+def workspace(s: Structure, k: int) -> Any:
+    """Make one thread's scratch arrays, for up to `k` best outputs (required).
+
+    Called from Python, once per pass or thread; nothing is allocated per example.
+    """
+    raise NotImplementedError("workspace is required of every structure")
+
+
+@generic_with_default
+def visit(s: Structure, i: int, ws: Any) -> None:
+    """Prepare example `i` before the other questions about it; often nothing."""
+
+
+@generic
+def part_scores(
+    s: Structure, i: int, w: FloatArray, theta: FloatArray, ws: Any
+) -> None:
+    """Set ``theta_r = w . phi(i, r)`` for every part of example `i` (required)."""
+    raise NotImplementedError("part_scores is required of every structure")
+
+
+@generic
+def add_parts(
+    s: Structure, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
+) -> float:
+    """Do ``w += scale * sum_r mu_r phi(i, r)``; return the change of its square (required).
+
+    The adjoint of `part_scores`.
+    """
+    raise NotImplementedError("add_parts is required of every structure")
+
+
+@generic
+def parts_of(
+    s: Structure, i: int, y: CodeArray, ids: IntArray, counts: FloatArray
+) -> int:
+    """Write the parts of output `y`; return how many entries there are (required).
+
+    A part may be listed more than once; its counts add up. `ids` and `counts`
+    have room for ``n_parts(s, i) + 2 * output_size(s, i)`` entries.
+    """
+    raise NotImplementedError("parts_of is required of every structure")
+
+
+@generic
+def part_row(
+    s: Structure, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any
+) -> int:
+    """Write the sparse feature vector of part `r`; return its length (required)."""
+    raise NotImplementedError("part_row is required of every structure")
+
+
+@generic
+def gold(s: Structure, i: int, y: CodeArray) -> None:
+    """Write the right output of example `i` (required for training)."""
+    raise NotImplementedError("gold is required for training")
+
+
+@generic
+def add_costs(s: Structure, i: int, theta: FloatArray) -> None:
+    """Add the cost of every part to `theta` (required by margin losses)."""
+    raise NotImplementedError("add_costs is required by margin losses")
+
+
+@generic
+def cost(s: Structure, i: int, y: CodeArray) -> float:
+    """Return the cost of output `y`: zero at gold (required by margin losses)."""
+    raise NotImplementedError("cost is required by margin losses")
+
+
+@generic
+def argmax(s: Structure, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
+    """Write the best legal output to `y`; return its score, -inf if there is none."""
+    raise NotImplementedError("argmax is required by this solver")
+
+
+@generic
+def marginals(
+    s: Structure, i: int, theta: FloatArray, mu: FloatArray, ws: Any
+) -> float:
+    """Write the expected count of every part; return ``log Z``."""
+    raise NotImplementedError("marginals is required by this solver")
+
+
+@generic
+def log_partition(s: Structure, i: int, theta: FloatArray, ws: Any) -> float:
+    """Return ``log Z`` alone."""
+    raise NotImplementedError("log_partition is required by this solver")
+
+
+@generic
+def kbest(
+    s: Structure,
+    i: int,
+    theta: FloatArray,
+    k: int,
+    ys: CodeArray,
+    scores: FloatArray,
+    ws: Any,
+) -> int:
+    """Write the `k` best legal outputs to the rows of `ys`; return how many exist."""
+    raise NotImplementedError("kbest is required here")
+
+
+# --- on dPhi = Phi(i, y_ref) - Phi(i, y) ---------------------------------------
+# The defaults go part by part; a structure that can skip the parts two outputs
+# share answers faster. `Diff` is the scratch space of the defaults.
+
+
+class SparseSum(NamedTuple):
+    """A small hash table from weight index to value, for one sparse vector.
+
+    Keys are weight indices, -1 where a slot is free; `slots` lists the taken ones.
+    """
+
+    keys: IntArray
+    values: FloatArray
+    slots: IntArray
+    size: IntArray
+
+
+def make_sparse_sum(capacity: int) -> SparseSum:
+    """Make an empty table that can hold `capacity` different indices."""
+    n_slots = 8
+    while n_slots < 2 * capacity:
+        n_slots *= 2
+    return SparseSum(
+        np.full(n_slots, -1, np.int64),
+        np.zeros(n_slots),
+        np.zeros(capacity + 1, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def accumulate(table: SparseSum, index: int, value: float) -> None:
+    """Add `value` to the entry `index` of the sparse vector."""
+    mask = table.keys.size - 1
+    slot = (index * 40503) & mask  # odd multiplier: neighbours spread over the table
+    while table.keys[slot] != index:
+        if table.keys[slot] < 0:
+            table.keys[slot] = index
+            table.slots[table.size[0]] = slot
+            table.size[0] += 1
+            break
+        slot = (slot + 1) & mask
+    table.values[slot] += value
+
+
+@kernel
+def take_sqnorm(table: SparseSum) -> float:
+    """Return the squared norm of the sparse vector and empty the table."""
+    total = 0.0
+    for j in range(table.size[0]):
+        slot = table.slots[j]
+        total += table.values[slot] ** 2
+        table.keys[slot] = -1
+        table.values[slot] = 0.0
+    table.size[0] = 0
+    return total
+
+
+class Diff(NamedTuple):
+    """Scratch space to compare two outputs; `make_diff` makes it."""
+
+    ids: IntArray
+    counts: FloatArray
+    idx: IntArray
+    val: FloatArray
+    total: SparseSum
+
+
+def make_diff(s: Structure) -> Diff:
+    """Make the scratch space that `diff_dot`, `diff_add`, `diff_sqnorm` need."""
+    most_parts, most_codes = largest_sizes(s)
+    room = most_parts + 2 * most_codes
+    n_features = max_features(s)
+    return Diff(
+        np.zeros(room, np.int64),
+        np.zeros(room),
+        np.zeros(n_features, np.int64),
+        np.zeros(n_features),
+        make_sparse_sum(n_features),
+    )
+
+
+@generic_with_default
+def diff_dot(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    w: FloatArray,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Return ``w . (Phi(i, y_ref) - Phi(i, y))``."""
+    result = 0.0
+    for side in range(2):
+        sign = 1.0 if side == 0 else -1.0
+        found = parts_of(s, i, y_ref if side == 0 else y, diff.ids, diff.counts)
+        for p in range(found):
+            n = part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)
+            for j in range(n):
+                result += sign * diff.counts[p] * diff.val[j] * w[diff.idx[j]]
+    return result
+
+
+@generic_with_default
+def diff_add(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    scale: float,
+    w: FloatArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Do ``w += scale * (Phi(i, y_ref) - Phi(i, y))``."""
+    for side in range(2):
+        sign = scale if side == 0 else -scale
+        found = parts_of(s, i, y_ref if side == 0 else y, diff.ids, diff.counts)
+        for p in range(found):
+            n = part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)
+            for j in range(n):
+                w[diff.idx[j]] += sign * diff.counts[p] * diff.val[j]
+
+
+@generic_with_default
+def diff_sqnorm(
+    s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+) -> float:
+    """Return ``|Phi(i, y_ref) - Phi(i, y)|^2``."""
+    for side in range(2):
+        sign = 1.0 if side == 0 else -1.0
+        found = parts_of(s, i, y_ref if side == 0 else y, diff.ids, diff.counts)
+        for p in range(found):
+            n = part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)
+            for j in range(n):
+                accumulate(diff.total, diff.idx[j], sign * diff.counts[p] * diff.val[j])
+    return take_sqnorm(diff.total)
+
+
+@kernel
+def _largest_sizes(s: Structure) -> tuple[int, int]:
+    most_parts, most_codes = 0, 0
+    for i in range(n_examples(s)):
+        most_parts = max(most_parts, n_parts(s, i))
+        most_codes = max(most_codes, output_size(s, i))
+    return most_parts, most_codes
+
+
+def largest_sizes(s: Structure) -> tuple[int, int]:
+    """Return the largest number of parts and of output codes of any example."""
+    most_parts, most_codes = _largest_sizes(s)
+    return int(most_parts), int(most_codes)

@@ -1,0 +1,179 @@
+"""The best path and the k best paths through a chain."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise._jit import kernel
+from partwise.structures.interface import CodeArray, FloatArray
+
+
+class ViterbiSpace(NamedTuple):
+    """Scratch arrays: scores and back pointers by position, label and rank."""
+
+    legal: FloatArray
+    best: FloatArray
+    back: CodeArray
+    rank_score: NDArray[np.float64]
+    rank_label: NDArray[np.int32]
+    rank_rank: NDArray[np.int32]
+    cursor: CodeArray
+
+
+def make_viterbi_space(longest: int, n_labels: int, k: int) -> ViterbiSpace:
+    """Make the scratch arrays for `viterbi`, and for `kbest_paths` if ``k > 1``."""
+    ranks = (longest, n_labels, k) if k > 1 else (0, 0, 0)
+    return ViterbiSpace(
+        np.zeros((n_labels, n_labels)),
+        np.zeros((longest, n_labels)),
+        np.zeros((longest, n_labels), np.int32),
+        np.zeros(ranks),
+        np.zeros(ranks, np.int32),
+        np.zeros(ranks, np.int32),
+        np.zeros(n_labels, np.int32),
+    )
+
+
+@kernel
+def mask_transitions(
+    scores: FloatArray, allowed: NDArray[np.uint8], out: FloatArray
+) -> None:
+    """Copy transition scores, with -inf where a transition is forbidden."""
+    n_labels = scores.shape[0]
+    for a in range(n_labels):
+        for b in range(n_labels):
+            out[a, b] = scores[a, b] if allowed[a, b] else -np.inf
+
+
+@kernel
+def viterbi(
+    node: FloatArray,
+    transition: FloatArray,
+    start: FloatArray,
+    end: FloatArray,
+    mask: Any,
+    token_mask: NDArray[np.uint8],
+    y: CodeArray,
+    space: ViterbiSpace,
+) -> float:
+    """Write the best legal labels to `y`; return their score, or -inf.
+
+    `transition` is (1, K, K) when tied over positions, else (T - 1, K, K). Of
+    equal scores the lowest label wins.
+    """
+    length, n_labels = node.shape
+    best, back, legal = space.best, space.back, space.legal
+    tied = transition.shape[0] == 1
+    if transition.shape[0] > 0:
+        mask_transitions(transition[0], mask.transitions, legal)
+    for b in range(n_labels):
+        best[0, b] = node[0, b] + start[b] if mask.start[b] else -np.inf
+    for t in range(length):
+        if t > 0:
+            if not tied and t > 1:
+                mask_transitions(transition[t - 1], mask.transitions, legal)
+            here, there = best[t], back[t]
+            for b in range(n_labels):
+                here[b] = -np.inf
+                there[b] = 0
+            for a in range(n_labels):
+                reached = best[t - 1, a]
+                for b in range(n_labels):
+                    score = reached + legal[a, b]
+                    there[b] = a if score > here[b] else there[b]
+                    here[b] = max(score, here[b])
+            for b in range(n_labels):
+                here[b] += node[t, b]
+        if token_mask.shape[0] > 0:
+            for b in range(n_labels):
+                if not token_mask[t, b]:
+                    best[t, b] = -np.inf
+    result = -np.inf
+    y[length - 1] = 0
+    for b in range(n_labels):
+        score = best[length - 1, b] + end[b] if mask.end[b] else -np.inf
+        if score > result:
+            result = score
+            y[length - 1] = b
+    for t in range(length - 1, 0, -1):
+        y[t - 1] = back[t, y[t]]
+    return result
+
+
+@kernel
+def kbest_paths(
+    node: FloatArray,
+    transition: FloatArray,
+    start: FloatArray,
+    end: FloatArray,
+    mask: Any,
+    token_mask: NDArray[np.uint8],
+    k: int,
+    ys: NDArray[np.int32],
+    scores: FloatArray,
+    space: ViterbiSpace,
+) -> int:
+    """Write the `k` best legal label sequences, best first; return how many exist.
+
+    Every (position, label) keeps its `k` best prefixes; the next best prefix is
+    merged from the sorted lists of the labels before: O(T K^2 k).
+    """
+    if k == 1:
+        scores[0] = viterbi(
+            node, transition, start, end, mask, token_mask, ys[0], space
+        )
+        return 1 if scores[0] > -np.inf else 0
+    length, n_labels = node.shape
+    score, label, rank = space.rank_score, space.rank_label, space.rank_rank
+    legal, cursor = space.legal, space.cursor
+    tied = transition.shape[0] == 1
+    if transition.shape[0] > 0:
+        mask_transitions(transition[0], mask.transitions, legal)
+    for b in range(n_labels):
+        score[0, b, :k] = -np.inf
+        if mask.start[b] and (token_mask.shape[0] == 0 or token_mask[0, b]):
+            score[0, b, 0] = node[0, b] + start[b]
+    for t in range(1, length):
+        if not tied and t > 1:
+            mask_transitions(transition[t - 1], mask.transitions, legal)
+        for b in range(n_labels):
+            score[t, b, :k] = -np.inf
+            if token_mask.shape[0] > 0 and not token_mask[t, b]:
+                continue
+            cursor[:] = 0
+            for j in range(k):
+                top, best_a = -np.inf, -1
+                for a in range(n_labels):
+                    if cursor[a] < k:
+                        candidate = score[t - 1, a, cursor[a]] + legal[a, b]
+                        if candidate > top:
+                            top, best_a = candidate, a
+                if best_a < 0:
+                    break
+                score[t, b, j] = top + node[t, b]
+                label[t, b, j] = best_a
+                rank[t, b, j] = cursor[best_a]
+                cursor[best_a] += 1
+    cursor[:] = 0
+    found = 0
+    while found < k:
+        top, best_b = -np.inf, -1
+        for b in range(n_labels):
+            if mask.end[b] and cursor[b] < k:
+                candidate = score[length - 1, b, cursor[b]] + end[b]
+                if candidate > top:
+                    top, best_b = candidate, b
+        if best_b < 0:
+            break
+        scores[found] = top
+        b, r = best_b, cursor[best_b]
+        for t in range(length - 1, 0, -1):
+            ys[found, t] = b
+            b, r = label[t, b, r], rank[t, b, r]
+        ys[found, 0] = b
+        cursor[best_b] += 1
+        found += 1
+    return found
