@@ -223,7 +223,8 @@ def _merge(
                 continue
             place = _place(row, column, table_row, table_column)
             if table_row[place] == row:
-                val[table_at[place]] += val[at]
+                # As plain floats, since NumPy's warn where the sum is infinite.
+                val[table_at[place]] = float(val[table_at[place]]) + float(val[at])
             else:
                 table_row[place] = row
                 table_column[place] = column

@@ -109,7 +109,7 @@ class LineSet:
         """Make these keys, one row an attribute, the vocabulary."""
         table = table_of(keys)
         if table is None:
-            raise ModelFileError("an attribute is stored twice")
+            raise ModelFileError("the keys of the template hold an attribute twice")
         self.table = table
 
     def encode(self, cells: Cells) -> SparseRows:
@@ -146,4 +146,4 @@ class LineSet:
             return "has cells that do not fit the template"
         if codes.size and codes.max() >= n_strings:
             return "names a string that is not stored"
-        return "" if table_of(keys) else "stores an attribute twice"
+        return ""

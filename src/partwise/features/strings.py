@@ -109,7 +109,8 @@ def take_tensor(
         raise ModelFileError(
             f"tensor '{name}' must have {ndim} axes, not {tensor.ndim}"
         )
-    return np.ascontiguousarray(tensor)
+    # Kernels compile anew for arrays that are read-only or have gaps.
+    return np.require(tensor, requirements=["C", "A", "W"])
 
 
 def take_settings(settings: object, names: frozenset[str]) -> Settings:

@@ -215,6 +215,8 @@ class TemplateEncoder:
     ) -> tuple[NDArray[np.int64], dict[int, Sequence[str]]]:
         """Return the sentence boundaries and the columns that the template reads."""
         ptr = np.ascontiguousarray(data.ptr, np.int64)
+        if not ptr.flags.writeable:  # kernels would compile anew for it
+            ptr = ptr.copy()
         columns = data.columns
         if self._columns and self._columns[-1] >= len(columns):
             raise DataError(self._missing_column(len(columns)))

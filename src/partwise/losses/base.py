@@ -12,17 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from partwise._jit import Generic, kernel
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    Structure,
-    largest_sizes,
-    n_examples,
-    parts_of,
-    workspace,
-)
+from partwise._jit import Generic
+from partwise.structures.interface import FloatArray, Structure, n_examples, workspace
+from partwise.structures.scratch import Scratch, make_scratch
 
 SMALLEST = np.finfo(np.float64).tiny
 
@@ -83,43 +75,6 @@ class DualPoint(NamedTuple):
     cost: FloatArray
     margin: FloatArray
     entropy: FloatArray
-
-
-class Scratch(NamedTuple):
-    """Arrays as large as the largest example, for one thread."""
-
-    theta: FloatArray
-    mu: FloatArray
-    y: CodeArray
-    y_gold: CodeArray
-    ids: IntArray
-    counts: FloatArray
-
-
-def make_scratch(s: Structure) -> Scratch:
-    """Make the arrays that a pass over the corpus `s` needs."""
-    most_parts, most_codes = largest_sizes(s)
-    room = most_parts + 2 * most_codes
-    return Scratch(
-        np.zeros(most_parts),
-        np.zeros(most_parts),
-        np.zeros(most_codes, np.int32),
-        np.zeros(most_codes, np.int32),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-    )
-
-
-@kernel
-def score_of(
-    s: Structure, i: int, y: CodeArray, theta: FloatArray, scratch: Scratch
-) -> float:
-    """Return the score of output `y` under the part scores `theta`."""
-    found = parts_of(s, i, y, scratch.ids, scratch.counts)
-    total = 0.0
-    for j in range(found):
-        total += scratch.counts[j] * theta[scratch.ids[j]]
-    return total
 
 
 class Loss(ABC):

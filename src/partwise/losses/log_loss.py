@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from partwise._jit import kernel
-from partwise.losses.base import DualPoint, Loss, Scratch, score_of
+from partwise.losses.base import DualPoint, Loss
 from partwise.structures.interface import (
     FloatArray,
     Structure,
@@ -15,6 +15,7 @@ from partwise.structures.interface import (
     part_scores,
     visit,
 )
+from partwise.structures.scratch import Scratch, score_of
 
 
 @kernel

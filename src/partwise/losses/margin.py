@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.losses.base import DualPoint, Loss, Scratch, score_of
+from partwise.losses.base import DualPoint, Loss
 from partwise.structures.interface import (
     FloatArray,
     Structure,
@@ -18,6 +18,7 @@ from partwise.structures.interface import (
     part_scores,
     visit,
 )
+from partwise.structures.scratch import Scratch, score_of
 
 
 @kernel
@@ -87,6 +88,11 @@ class Hinge(Loss):
         return C * (values - (point.cost - point.margin))
 
 
+def _pull(C: FloatArray, mass: FloatArray) -> FloatArray:
+    """Return ``a^2 / (4 C)`` per example; one of weight zero has no dual variables."""
+    return np.divide(mass**2, 4 * C, out=np.zeros_like(mass), where=C > 0)
+
+
 class SquaredHinge(Hinge):
     """``(max_y [cost(y) - w . dPhi(y)])^2``, with duals that are only >= 0.
 
@@ -114,9 +120,9 @@ class SquaredHinge(Hinge):
 
     def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
         """Return ``sum alpha cost - 1/2 |w|^2 - sum_i a_i^2 / (4 C_i)``."""
-        pull = (point.mass**2 / (4 * C)).sum()
-        return float(point.cost.sum() - 0.5 * w @ w - pull)
+        pull = _pull(C, point.mass)
+        return float((point.cost - pull).sum() - 0.5 * w @ w)
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C xi^2 + a^2/(4C) - sum_y alpha (cost - w.dPhi)``."""
-        return C * values + point.mass**2 / (4 * C) - (point.cost - point.margin)
+        return C * values + _pull(C, point.mass) - (point.cost - point.margin)

@@ -14,7 +14,13 @@ import numpy as np
 from partwise._jit import Generic
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
-from partwise.structures.interface import FloatArray, Structure, n_examples, n_weights
+from partwise.structures.interface import (
+    REQUIRED,
+    FloatArray,
+    Structure,
+    n_examples,
+    n_weights,
+)
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,18 @@ class Problem:
     def fingerprint(self) -> str:
         """Return a hash of all the data, to recognise the problem again."""
         digest = hashlib.blake2b(self.loss.name.encode(), digest_size=16)
-        for part in (*_leaves(self.structure), self.C):
-            digest.update(np.ascontiguousarray(part).data)
+        digest.update(structure_fingerprint(self.structure).encode())
+        digest.update(self.C.data)
         return digest.hexdigest()
+
+
+def structure_fingerprint(structure: Structure) -> str:
+    """Return a hash of the arrays of a corpus."""
+    digest = hashlib.blake2b(type(structure).__name__.encode(), digest_size=16)
+    for part in _leaves(structure):
+        digest.update(f"{part.dtype}{part.shape}".encode())
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -125,9 +140,13 @@ class Solver(ABC):
 
     @abstractmethod
     def start(
-        self, problem: Problem, rng: np.random.Generator, w0: FloatArray | None
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> State:
-        """Make the state before the first pass."""
+        """Make the state before the first pass.
+
+        `previous` is where an earlier run on the same structure ended, perhaps with
+        another C or another solver; use of it what helps.
+        """
 
     @abstractmethod
     def run_pass(
@@ -157,13 +176,17 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
         )
         raise PairingError(f"{name} cannot minimise {problem.loss.name!r}: {advice}")
     cls = type(problem.structure)
-    for question in (*solver.needs, *problem.loss.needs):
+    for question in (*REQUIRED, *problem.loss.needs, *solver.needs):
         if not question.provided_by(cls):
-            others = solvers_for(problem.loss.name, cls)
-            advice = f"; use {' or '.join(others)}" if others else ""
+            able = solvers_for(problem.loss.name, cls)
+            wanted, owner = question.__name__, cls.__name__
+            advice = (
+                f"use {' or '.join(able)}"
+                if able
+                else f"write it and register it with @{wanted}.implement({owner})"
+            )
             raise PairingError(
-                f"{name} needs {question.__name__!r}, "
-                f"which {cls.__name__} does not provide{advice}"
+                f"{name} needs {wanted!r}, which {owner} does not provide: {advice}"
             )
 
 

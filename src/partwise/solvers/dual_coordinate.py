@@ -19,13 +19,11 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
-from partwise.losses.base import Scratch, make_scratch
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State, chunks
 from partwise.solvers.working_sets import (
     WorkingSets,
     add_member,
-    count_members,
     drop_zeros,
     has_room,
     is_member,
@@ -51,6 +49,7 @@ from partwise.structures.interface import (
     visit,
     workspace,
 )
+from partwise.structures.scratch import Scratch, make_scratch
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -129,21 +128,25 @@ def _sweep(
     sets: WorkingSets,
     members: IntArray,
     random: IntArray,
+    dual: float,
     y_gold: CodeArray,
     diff: Diff,
     ws: Any,
 ) -> float:
-    """Algorithm 3, lines 5-7: update without inference; return the dual's rise."""
-    rise = 0.0
+    """Algorithm 3, lines 5-7: update without inference; return the new dual value.
+
+    The dual value is carried from call to call, so that its rounding does not depend
+    on how a pass is cut into calls.
+    """
     for position in range(start, stop):
         i = order[position]
         if sets.newest[i] >= 0:
             visit(s, i, ws)
             gold(s, i, y_gold)
-            rise += _update_weight(
+            dual += _update_weight(
                 s, i, C[i], w, sets, members, random, y_gold, diff, ws
             )
-    return rise
+    return dual
 
 
 @kernel
@@ -157,6 +160,7 @@ def _infer(
     sets: WorkingSets,
     members: IntArray,
     random: IntArray,
+    dual: float,
     delta: float,
     update: bool,
     slack: FloatArray,
@@ -166,14 +170,13 @@ def _infer(
 ) -> tuple[int, float]:
     """Algorithm 2, lines 4-10; stop early when the working sets need more room.
 
-    Return the position reached and the dual's rise.
+    Return the position reached and the new dual value.
     """
-    rise = 0.0
     for position in range(start, stop):
         i = order[position]
         size = output_size(s, i)
         if not has_room(sets, size):
-            return position, rise
+            return position, dual
         if C[i] == 0.0:
             continue
         visit(s, i, ws)
@@ -185,10 +188,10 @@ def _infer(
             sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
             add_member(sets, i, y, size, cost(s, i, y), sqnorm)
         if update and sets.newest[i] >= 0:
-            rise += _update_weight(
+            dual += _update_weight(
                 s, i, C[i], w, sets, members, random, y_gold, diff, ws
             )
-    return stop, rise
+    return stop, dual
 
 
 @kernel
@@ -312,20 +315,30 @@ class DualCoordinateDescent(Solver):
             )
         if self.sweeps < 0 or self.delta < 0:
             raise ValueError("sweeps and delta must not be negative")
+        if self.variant == "cpd" and self.sweeps == 0:
+            raise ValueError("cpd learns in its sweeps and needs at least one")
 
     def start(
-        self, problem: Problem, rng: np.random.Generator, w0: FloatArray | None
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> DualCoordinateState:
-        """Start with empty working sets, so with weights of zero.
+        """Start with empty working sets, or with those of an earlier run.
 
-        A dual method cannot start from weights alone: `w0` is refused.
+        Dual variables that are feasible for one C > 0 are feasible for every other.
         """
-        if w0 is not None:
-            raise ValueError(
-                "DualCoordinateDescent keeps dual variables and cannot start from "
-                "weights; resume from a checkpoint instead"
-            )
-        return DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
+        state = DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
+        if isinstance(previous, DualCoordinateState):
+            if (previous.w.size, previous.slack.size) != (
+                state.w.size,
+                state.slack.size,
+            ):
+                raise ValueError("the previous run was on another structure")
+            seed = state.random
+            state.restore(previous.tensors())
+            state.random, state.oracle_calls = seed, 0
+            # An example that has lost its weight has lost its dual variables.
+            state.sets.newest[problem.C == 0.0] = -1
+            self._refresh(problem, state)
+        return state
 
     def run_pass(
         self, problem: Problem, state: State, rng: np.random.Generator
@@ -357,10 +370,10 @@ class DualCoordinateDescent(Solver):
         self, problem: Problem, state: DualCoordinateState, order: IntArray
     ) -> Iterator[float]:
         for start, stop in chunks(order.size):
-            state.dual += _sweep(
+            state.dual = _sweep(
                 problem.structure, order, start, stop, problem.C, state.w, state.sets,
-                state.members, state.random, state.scratch.y_gold, state.diff,
-                state.workspace,
+                state.members, state.random, state.dual, state.scratch.y_gold,
+                state.diff, state.workspace,
             )  # fmt: skip
             yield stop / order.size
 
@@ -371,12 +384,12 @@ class DualCoordinateDescent(Solver):
         for start, stop in chunks(order.size):
             reached = start
             while reached < stop:
-                reached, rise = _infer(
+                reached, state.dual = _infer(
                     s, order, reached, stop, problem.C, state.w, state.sets,
-                    state.members, state.random, self.delta, self.variant != "cpd",
-                    state.slack, state.scratch, state.diff, state.workspace,
+                    state.members, state.random, state.dual, self.delta,
+                    self.variant != "cpd", state.slack, state.scratch, state.diff,
+                    state.workspace,
                 )  # fmt: skip
-                state.dual += rise
                 if reached < stop:
                     size = int(output_size(s, order[reached]))
                     room = order.size + 16
@@ -388,22 +401,26 @@ class DualCoordinateDescent(Solver):
     def certify(self, problem: Problem, state: State) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
         assert isinstance(state, DualCoordinateState)
-        s, C, sets = problem.structure, problem.C, state.sets
-        _weights_of(s, state.w, sets, state.scratch.y_gold, state.diff, state.workspace)
+        self._refresh(problem, state)
         values = np.zeros(problem.n_examples)
         for start, stop in chunks(values.size):
             problem.loss.fill(
-                s, state.w, values, start, stop, state.scratch, state.workspace
-            )
+                problem.structure, state.w, values, start, stop, state.scratch,
+                state.workspace,
+            )  # fmt: skip
         state.oracle_calls += values.size
-        costs = np.zeros(problem.n_examples)
-        _sum_costs(sets, costs)
-        used = C > 0
-        point = DualPoint(sets.mass[used], costs[used], costs[:0], costs[:0])
-        state.dual = problem.loss.dual(state.w, C[used], point)
-        primal = float(0.5 * state.w @ state.w + C @ values)
+        primal = float(0.5 * state.w @ state.w + problem.C @ values)
         return Certificate(primal, state.dual)
 
-    def describe(self, problem: Problem, state: DualCoordinateState) -> str:
-        """Say how large the working sets are."""
-        return f"{count_members(problem.structure, state.sets)} outputs kept"
+    def _refresh(self, problem: Problem, state: DualCoordinateState) -> None:
+        """Recompute weights and dual value from the dual variables."""
+        sets = state.sets
+        _weights_of(
+            problem.structure, state.w, sets, state.scratch.y_gold, state.diff,
+            state.workspace,
+        )  # fmt: skip
+        costs = np.zeros(problem.n_examples)
+        _sum_costs(sets, costs)
+        used = problem.C > 0
+        point = DualPoint(sets.mass[used], costs[used], costs[:0], costs[:0])
+        state.dual = problem.loss.dual(state.w, problem.C[used], point)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, check_pairing
+from partwise.solvers.base import Problem, Solver, State, check_pairing
 from partwise.solvers.checkpoint import Run, load_checkpoint, save_checkpoint
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
@@ -40,6 +40,8 @@ class Solution:
         One row a pass.
     reason : str
         Why training ended, in a word; `status` says it in a sentence.
+    state : State
+        Where the solver ended, to start another run from.
     """
 
     w: FloatArray
@@ -47,6 +49,7 @@ class Solution:
     trace: Trace
     reason: str
     status: str
+    state: State
 
     @property
     def converged(self) -> bool:
@@ -81,7 +84,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 100,
     random_state: int = 0,
-    w0: FloatArray | None = None,
+    previous: State | None = None,
     evaluate: Evaluate | None = None,
     patience: int = 5,
     checkpoint: str | Path | None = None,
@@ -103,8 +106,9 @@ def solve(
         Stop after this many passes.
     random_state : int
         Seed of everything random.
-    w0 : array, optional
-        Weights to start from, for solvers that can.
+    previous : State, optional
+        Where an earlier run on the same structure ended (``solution.state``), to go on
+        from there, perhaps with another C.
     evaluate : callable, optional
         Scores weights on development data, higher is better; training stops after
         `patience` passes without a new best, and the best weights are returned.
@@ -143,7 +147,7 @@ def solve(
         raise ValueError(f"patience must be at least 1, not {patience!r}")
     check_pairing(problem, solver)
     rng = np.random.Generator(np.random.PCG64(random_state))
-    run = Run(solver.start(problem, rng, w0), rng)
+    run = Run(solver.start(problem, rng, previous), rng)
     mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
     if checkpoint is not None and resume and Path(checkpoint).exists():
         load_checkpoint(Path(checkpoint), run, mark)
@@ -156,7 +160,8 @@ def solve(
         while True:
             done = len(run.trace)
             if done:
-                looked = _look(problem, solver, run, tol, last=done >= max_iter)
+                last = done >= max_iter or _out_of_patience(run, patience)
+                looked = _look(problem, solver, run, tol, last)
                 certificate = looked or certificate
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
                 if reason:
@@ -180,7 +185,7 @@ def solve(
 
     w = run.state.w if run.best_w is None else run.best_w
     status = _sentence(reason, run, certificate, tol)
-    solution = Solution(w, certificate, run.trace, reason, status)
+    solution = Solution(w, certificate, run.trace, reason, status, run.state)
     for callback in callbacks:
         callback.on_end(solution)
     return solution
@@ -218,7 +223,8 @@ def _look(
     gap = math.inf if estimate is None else estimate.relative_gap
     if not last and not gap <= min(tol, run.look_below):
         return None
-    run.look_below = 0.8 * gap
+    # The floor: a gap that was far too optimistic once must not end all looking.
+    run.look_below = max(0.8 * gap, 0.1 * tol)
     begin = time.perf_counter()
     certificate = solver.certify(problem, run.state)
     run.seconds += time.perf_counter() - begin
@@ -243,6 +249,10 @@ def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate 
         return run.state.estimate
 
 
+def _out_of_patience(run: Run, patience: int) -> bool:
+    return run.best_w is not None and run.since_best >= patience
+
+
 def _reason_to_stop(
     run: Run, looked: Certificate | None, tol: float, max_iter: int, patience: int
 ) -> str:
@@ -250,16 +260,20 @@ def _reason_to_stop(
         return FAILED
     if looked is not None and looked.relative_gap <= tol:
         return CONVERGED
-    if run.best_w is not None and run.since_best >= patience:
+    if _out_of_patience(run, patience):
         return STOPPED_EARLY
     return MAX_ITER if len(run.trace) >= max_iter else ""
+
+
+def _count_passes(count: int) -> str:
+    return f"{count} pass" if count == 1 else f"{count} passes"
 
 
 def _sentence(
     reason: str, run: Run, certificate: Certificate | None, tol: float
 ) -> str:
     """Say how training ended and what to do about it."""
-    passes = f"{len(run.trace)} pass{'' if len(run.trace) == 1 else 'es'}"
+    passes = _count_passes(len(run.trace))
     gap = "unknown" if certificate is None else f"{certificate.relative_gap:.2g}"
     return {
         CONVERGED: f"converged after {passes}: the gap {gap} is within the "
@@ -267,7 +281,7 @@ def _sentence(
         MAX_ITER: f"stopped after {passes} with a gap of {gap}, above the tolerance "
         f"{tol:g}; raise max_iter or tol",
         STOPPED_EARLY: f"stopped after {passes}: the development score has not "
-        f"improved on {run.best_score:.4g} for {run.since_best} passes",
+        f"improved on {run.best_score:.4g} for {_count_passes(run.since_best)}",
         INTERRUPTED: f"interrupted after {passes}; the weights so far are kept "
         f"(gap {gap})",
         TIME_LIMIT: f"out of time after {passes}; the weights so far are kept "

@@ -8,7 +8,9 @@ import importlib
 import pkgutil
 
 import partwise.solvers
+from partwise.losses import get_loss
 from partwise.solvers.base import Solver
+from partwise.structures.interface import REQUIRED
 
 
 @functools.cache
@@ -55,10 +57,11 @@ def make_solver(name: str | Solver) -> Solver:
 
 def solvers_for(loss: str, structure: type | None = None) -> list[str]:
     """List the solver classes that minimise `loss`, on `structure` if given."""
-    able = {
-        cls.__name__
-        for cls in all_solvers().values()
-        if loss in cls.losses
-        and (structure is None or all(q.provided_by(structure) for q in cls.needs))
-    }
+    able = set()
+    for cls in all_solvers().values():
+        questions = (*REQUIRED, *get_loss(loss).needs, *cls.needs)
+        if loss in cls.losses and (
+            structure is None or all(q.provided_by(structure) for q in questions)
+        ):
+            able.add(cls.__name__)
     return sorted(able)

@@ -38,6 +38,7 @@ from partwise.structures.interface import (
 from partwise.structures.rows import (
     Rows,
     SparseRows,
+    check_rows,
     n_row_weights,
     no_rows,
     row_add,
@@ -146,9 +147,10 @@ def make_chain(
     8
     """
     ptr = np.ascontiguousarray(ptr, np.int64)
-    n_tokens = int(ptr[-1])
-    if ptr[0] != 0 or (np.diff(ptr) < 0).any():
+    if ptr.size == 0 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
         raise ValueError("sequence pointers must start at 0 and never decrease")
+    n_tokens = int(ptr[-1])
+    check_rows(nodes, n_tokens, n_labels)
     if labels is None:
         labels = np.zeros(n_tokens, np.int32)
     labels = np.ascontiguousarray(labels, np.int32)
@@ -156,7 +158,10 @@ def make_chain(
         raise ValueError(f"{labels.size} labels for {n_tokens} positions")
     if labels.size and not 0 <= labels.min() <= labels.max() < n_labels:
         raise ValueError(f"labels must lie in 0..{n_labels - 1}")
-    edges = no_rows() if edges is None else edges
+    if edges is None:
+        edges = no_rows()
+    else:
+        check_rows(edges, n_tokens, n_labels * n_labels)
     mask = ChainMask(
         _allowed(forbidden_transitions, (n_labels, n_labels)),
         _allowed(forbidden_start, (n_labels,)),

@@ -2,9 +2,10 @@
 
 The fast way works with probabilities scaled to a largest value of one: no
 exponential inside the K^2 loops. It is exact as long as no state that can be
-reached falls below `TINY`; whenever one does (scores thousands apart, or
-constraints that let a path lag far behind), the whole example is done again with
-logarithms, which is slower and safe for any finite scores.
+reached falls below `TINY`, since what underflows is then at least 1e50 times
+smaller; whenever one does (scores hundreds apart, or constraints that let a path
+lag far behind), the whole example is done again with logarithms, which is slower
+and safe for any finite scores.
 """
 
 from __future__ import annotations
@@ -204,9 +205,10 @@ def _scaled(
             return 0.0, False
         log_z += np.log(scale)
         for b in range(n_labels):
-            here[b] /= scale
+            # Before scaling: a tiny sum has lost its digits, however it is scaled.
             if reached[b] and here[b] < TINY:
                 return 0.0, False
+            here[b] /= scale
     total = 0.0
     for b in range(n_labels):
         total += forward[length - 1, b]
@@ -237,17 +239,19 @@ def _scaled(
         _reach_backward(mask.transitions, reached, reached_next)
         norm = 0.0
         for a in range(n_labels):
-            backward[t, a] /= scale
             if reached_next[a] and backward[t, a] < TINY:
                 return 0.0, False
+            backward[t, a] /= scale
             reached[a] = reached_next[a] & space.open[t, a]
             norm += forward[t, a] * backward[t, a]
         if norm < TINY:
             return 0.0, False
+        for b in range(n_labels):
+            ahead[b] /= scale  # not norm * scale below, which may underflow
         counts = transition_mu[0] if tied else transition_mu[t]
         for a in range(n_labels):
             node_mu[t, a] = forward[t, a] * backward[t, a] / norm
-            mass = forward[t, a] / (norm * scale)
+            mass = forward[t, a] / norm
             for b in range(n_labels):
                 counts[a, b] += mass * exp_transition[a, b] * ahead[b]
     return log_z, True

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import generic, generic_with_default, kernel
+from partwise._jit import Generic, generic, generic_with_default, kernel
 
 Structure: TypeAlias = Any
 """A NamedTuple of flat arrays; which classes there are is an open set."""
@@ -85,9 +85,9 @@ def part_scores(
 def add_parts(
     s: Structure, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
 ) -> float:
-    """Do ``w += scale * sum_r mu_r phi(i, r)``; return the change of its square (required).
+    """Do ``w += scale * sum_r mu_r phi(i, r)``, `part_scores`' adjoint (required).
 
-    The adjoint of `part_scores`.
+    Return the change of ``|w|^2``.
     """
     raise NotImplementedError("add_parts is required of every structure")
 
@@ -302,6 +302,22 @@ def diff_sqnorm(
             for j in range(n):
                 accumulate(diff.total, diff.idx[j], sign * diff.counts[p] * diff.val[j])
     return take_sqnorm(diff.total)
+
+
+REQUIRED: tuple[Generic, ...] = (
+    n_examples,
+    n_weights,
+    n_parts,
+    output_size,
+    max_features,
+    workspace,
+    part_scores,
+    add_parts,
+    parts_of,
+    part_row,
+    gold,
+)
+"""What a structure must answer to be trained on, whatever the solver and the loss."""
 
 
 @kernel

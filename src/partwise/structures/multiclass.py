@@ -15,6 +15,7 @@ from partwise.structures.costs import hamming, make_cost_matrix
 from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
 from partwise.structures.rows import (
     Rows,
+    check_rows,
     n_row_weights,
     row_add,
     row_diff_add,
@@ -66,6 +67,7 @@ def make_multiclass(
     labels = np.ascontiguousarray(labels, np.int32)
     if labels.size and not 0 <= labels.min() <= labels.max() < n_classes:
         raise ValueError(f"classes must lie in 0..{n_classes - 1}")
+    check_rows(rows, labels.size, n_classes)
     matrix = hamming(n_classes) if costs is None else make_cost_matrix(costs, n_classes)
     return Multiclass(rows, labels, n_classes, matrix)
 

@@ -115,12 +115,37 @@ def make_pair_rows(
     rows: SparseRows, pair_ptr: IntArray, pair_label: CodeArray
 ) -> PairRows:
     """Give CSR attributes weights for the listed pairs only."""
+    pair_ptr = np.ascontiguousarray(pair_ptr, np.int64)
+    pair_label = np.ascontiguousarray(pair_label, np.int32)
     if pair_ptr.size != rows.n_columns + 1:
         raise ValueError(
             f"pairs are listed for {pair_ptr.size - 1} attributes, "
             f"but the rows have {rows.n_columns}"
         )
+    if pair_ptr[0] != 0 or (np.diff(pair_ptr) < 0).any():
+        raise ValueError("pair pointers must start at 0 and never decrease")
+    if pair_ptr[-1] != pair_label.size:
+        raise ValueError(
+            f"the last pair pointer is {pair_ptr[-1]}, "
+            f"but there are {pair_label.size} pairs"
+        )
     return PairRows(rows.ptr, rows.idx, rows.val, pair_ptr, pair_label)
+
+
+def check_rows(rows: Rows, n_positions: int, n_labels: int) -> None:
+    """Raise `ValueError` unless the rows fit the positions and the labels."""
+    found = n_rows(rows)
+    if found != n_positions:
+        raise ValueError(f"{found} rows of features for {n_positions} positions")
+    if isinstance(rows, PairRows) and rows.pair_label.size:
+        if not 0 <= rows.pair_label.min() <= rows.pair_label.max() < n_labels:
+            raise ValueError(f"the labels of pairs must lie in 0..{n_labels - 1}")
+
+
+@generic
+def n_rows(rows: Rows) -> int:
+    """Return how many positions have features."""
+    raise NotImplementedError("n_rows is required of every kind of rows")
 
 
 @generic
@@ -172,6 +197,11 @@ def row_entries(
 
 
 # --- every attribute with every label -------------------------------------------
+
+
+@n_rows.implement(SparseRows)
+def _(rows: SparseRows) -> int:
+    return rows.ptr.size - 1
 
 
 @n_row_weights.implement(SparseRows)
@@ -263,6 +293,11 @@ def _find_pair(rows: PairRows, attribute: int, label: int) -> int:
     return -1
 
 
+@n_rows.implement(PairRows)
+def _(rows: PairRows) -> int:
+    return rows.ptr.size - 1
+
+
 @n_row_weights.implement(PairRows)
 def _(rows: PairRows, n_labels: int) -> int:
     return rows.pair_label.size
@@ -304,7 +339,7 @@ def _(rows: PairRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> f
         for p in range(rows.pair_ptr[attribute], rows.pair_ptr[attribute + 1]):
             if rows.pair_label[p] == a:
                 result += value * w[p]
-            elif rows.pair_label[p] == b:
+            if rows.pair_label[p] == b:
                 result -= value * w[p]
     return result
 
@@ -319,7 +354,7 @@ def _(
         for p in range(rows.pair_ptr[attribute], rows.pair_ptr[attribute + 1]):
             if rows.pair_label[p] == a:
                 w[p] += step
-            elif rows.pair_label[p] == b:
+            if rows.pair_label[p] == b:
                 w[p] -= step
 
 
@@ -338,6 +373,11 @@ def _(
 
 
 # --- dense values -----------------------------------------------------------------
+
+
+@n_rows.implement(DenseRows)
+def _(rows: DenseRows) -> int:
+    return rows.values.shape[0]
 
 
 @n_row_weights.implement(DenseRows)

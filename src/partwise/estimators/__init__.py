@@ -1,0 +1,1 @@
+"""Estimators: structured prediction with scikit-learn's manners."""

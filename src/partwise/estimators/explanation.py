@@ -1,0 +1,195 @@
+"""Explanations: names for weights, and which of them decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.estimators.labels import Label
+from partwise.structures import interface as waist
+from partwise.structures.chain import Chain, ChainMask
+from partwise.structures.decoding import decode
+from partwise.structures.interface import CodeArray, FloatArray, Structure
+
+
+class Contribution(NamedTuple):
+    """What one feature added to the margin; `label` says for or against whom."""
+
+    feature: str
+    label: Label
+    value: float
+
+
+class Choice(NamedTuple):
+    """One decision: the winner, the runner-up, the margin and where it came from."""
+
+    token: str
+    label: Label
+    runner_up: Label | None
+    margin: float
+    contributions: list[Contribution]
+
+
+class Explanation(list[Choice]):
+    """One `Choice` a token; prints as a table."""
+
+    def __str__(self) -> str:
+        """Return a table with the three largest contributions of each choice."""
+        lines = [
+            f"{'token':<16}{'label':<12}{'runner-up':<12}{'margin':>8}  because of"
+        ]
+        for choice in self:
+            reasons = ", ".join(
+                f"{c.feature} → {c.label} {c.value:+.2f}"
+                for c in choice.contributions[:3]
+            )
+            lines.append(
+                f"{choice.token[:15]:<16}{choice.label!s:<12}"
+                f"{'-' if choice.runner_up is None else choice.runner_up!s:<12}"
+                f"{choice.margin:8.2f}  {reasons}"
+            )
+        return "\n".join(lines)
+
+
+class RowWeights:
+    """Names for the weights of feature rows: attribute and label."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        classes: Sequence[Label],
+        pairs: tuple[Any, Any] | None,
+    ):
+        self.names, self.classes, self.pairs = names, classes, pairs
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        if self.pairs is not None:
+            return int(self.pairs[1].size)
+        return len(self.names) * len(self.classes)
+
+    def name(self, index: int) -> tuple[str, Label]:
+        """Return attribute and label of a weight."""
+        attribute, label = self._split(np.array([index]))
+        return self.names[int(attribute[0])], self.classes[int(label[0])]
+
+    def _split(self, index: Any) -> tuple[Any, Any]:
+        if self.pairs is None:
+            return np.divmod(index, len(self.classes))
+        pair_ptr, pair_label = self.pairs
+        return np.searchsorted(pair_ptr, index, side="right") - 1, pair_label[index]
+
+    def top(
+        self, w: FloatArray, n: int, label: int | None
+    ) -> list[tuple[str, Label, float]]:
+        """Return the `n` weights largest in absolute value, of one label if given."""
+        index = np.arange(self.size)
+        if label is not None:
+            index = index[self._split(index)[1] == label]
+        size = np.abs(w[index])
+        n = max(0, min(n, int((size > 0).sum())))
+        some = np.argpartition(-size, n - 1)[:n] if n else np.zeros(0, np.int64)
+        order = index[some[np.argsort(-size[some], kind="stable")]]
+        return [(*self.name(int(j)), float(w[j])) for j in order]
+
+
+class ChainWeights(RowWeights):
+    """Names for the weights of a chain."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        edge_names: Sequence[str],
+        classes: Sequence[Label],
+        pairs: tuple[Any, Any] | None,
+        start: bool,
+        end: bool,
+    ):
+        super().__init__(names, classes, pairs)
+        self.edge_names, self.start, self.end = edge_names, start, end
+
+    @property
+    def transition_at(self) -> int:
+        """Where the transition weights begin."""
+        return self.size
+
+    def name(self, index: int) -> tuple[str, Label]:
+        """Return feature and label of a weight; transitions are named by arrows."""
+        K = len(self.classes)
+        if index < self.size:
+            return super().name(index)
+        index -= self.size
+        if index < K * K:
+            return "after " + str(self.classes[index // K]), self.classes[index % K]
+        index -= K * K
+        if self.start:
+            if index < K:
+                return "at the start", self.classes[index]
+            index -= K
+        if self.end:
+            if index < K:
+                return "at the end", self.classes[index]
+            index -= K
+        attribute, pair = divmod(index, K * K)
+        before = self.classes[pair // K]
+        return f"{self.edge_names[attribute]} after {before}", self.classes[pair % K]
+
+
+def difference(
+    s: Structure, w: FloatArray, winner: CodeArray, loser: CodeArray, ws: Any
+) -> dict[int, float]:
+    """Split ``w . (Phi(winner) - Phi(loser))`` of example 0 over the weights."""
+    diff = waist.make_diff(s)
+    parts: dict[int, float] = {}
+    for y, sign in ((winner, 1.0), (loser, -1.0)):
+        found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
+        for r, count in zip(diff.ids[:found].tolist(), diff.counts, strict=False):
+            parts[r] = parts.get(r, 0.0) + sign * count
+    total: dict[int, float] = {}
+    for r, count in parts.items():
+        if count:
+            n = waist.part_row(s, 0, r, diff.idx, diff.val, ws)
+            for j, value in zip(diff.idx[:n].tolist(), diff.val, strict=False):
+                total[j] = total.get(j, 0.0) + count * value * w[j]
+    return {j: value for j, value in total.items() if value}
+
+
+def contributions(total: dict[int, float], names: RowWeights) -> list[Contribution]:
+    """Name the entries of a difference, largest first."""
+    order = sorted(total, key=lambda j: (-abs(total[j]), j))
+    return [Contribution(*names.name(j), float(total[j])) for j in order]
+
+
+def explain_sequence(
+    s: Chain, w: FloatArray, names: ChainWeights, words: Sequence[str]
+) -> Explanation:
+    """Explain every label of the one sequence in `s`."""
+    ws = waist.workspace(s, 1)
+    _, best, score = decode(s, w)
+    length, K = best.size, s.layout.n_labels
+    open_labels = (
+        s.mask.tokens if s.mask.tokens.size else np.ones((length, K), np.uint8)
+    )
+    result = Explanation()
+    for t in range(length):
+        allowed = open_labels.copy()
+        allowed[t, best[t]] = 0
+        mask = ChainMask(s.mask.transitions, s.mask.start, s.mask.end, allowed)
+        _, other, other_score = decode(s._replace(mask=mask), w)
+        label = names.classes[best[t]]
+        if np.isneginf(other_score[0]):
+            result.append(Choice(words[t], label, None, float("inf"), []))
+            continue
+        result.append(
+            Choice(
+                words[t],
+                label,
+                names.classes[other[t]],
+                float(score[0] - other_score[0]),
+                contributions(difference(s, w, best, other, ws), names),
+            )
+        )
+    return result

@@ -1,0 +1,277 @@
+"""Inputs as users have them, turned into rows of features.
+
+Three kinds, one interface: feature dicts (or strings), columns with a template,
+and dense arrays. Which one it is shows in the first token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from partwise.data import ColumnData
+from partwise.errors import DataError
+from partwise.features import (
+    Encoded,
+    FeatureDictEncoder,
+    Template,
+    TemplateEncoder,
+    default_template,
+)
+from partwise.model_file import Content
+from partwise.structures.interface import IntArray
+from partwise.structures.rows import (
+    Rows,
+    SparseRows,
+    make_dense_rows,
+    no_rows,
+)
+
+Tensors = dict[str, Any]
+
+
+class Tokens(NamedTuple):
+    """Encoded sequences: their borders, and the features of tokens and transitions."""
+
+    ptr: IntArray
+    nodes: Rows
+    edges: SparseRows
+
+
+class Input(Protocol):
+    """One kind of input."""
+
+    kind: ClassVar[str]
+
+    def fit_encode(self, X: Any) -> Tokens:
+        """Learn the features of `X` and encode it."""
+
+    def encode(self, X: Any) -> Tokens:
+        """Encode `X` with the features learnt."""
+
+    def names(self) -> list[str]:
+        """Name the features of tokens."""
+
+    def edge_names(self) -> list[str]:
+        """Name the features of transitions."""
+
+    def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
+        """Return what was learnt, for the model file."""
+
+
+def _tokens(encoded: Encoded) -> Tokens:
+    nodes, edges = encoded.nodes, encoded.edges
+    return Tokens(
+        encoded.ptr,
+        SparseRows(nodes.ptr, nodes.idx, nodes.val, nodes.n_columns),
+        SparseRows(edges.ptr, edges.idx, edges.val, edges.n_columns)
+        if edges.n_columns
+        else no_rows(),
+    )
+
+
+class _EncoderInput:
+    """What dicts and templates have in common: an encoder with a vocabulary."""
+
+    encoder: Any
+
+    def names(self) -> list[str]:
+        """Name the attributes of tokens."""
+        return list(self.encoder.attribute_names())
+
+    def edge_names(self) -> list[str]:
+        """Name the attributes of transitions."""
+        return list(self.encoder.edge_attribute_names())
+
+    def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
+        """Return the vocabulary."""
+        tensors, settings = self.encoder.to_tensors()
+        return dict(tensors), dict(settings)
+
+
+class DictInput(_EncoderInput):
+    """Feature dicts or iterables of strings."""
+
+    kind: ClassVar[str] = "dicts"
+
+    def __init__(self, encoder: FeatureDictEncoder):
+        self.encoder = encoder
+
+    def fit_encode(self, X: Any) -> Tokens:
+        """Learn the attributes of `X` and encode it."""
+        return _tokens(self.encoder.fit_encode(X))
+
+    def encode(self, X: Any) -> Tokens:
+        """Encode `X`; attributes never seen are left out."""
+        return _tokens(self.encoder.encode(X))
+
+
+class TemplateInput(_EncoderInput):
+    """Columns of strings and a template."""
+
+    kind: ClassVar[str] = "template"
+
+    def __init__(self, encoder: TemplateEncoder):
+        self.encoder = encoder
+
+    def fit_encode(self, X: Any) -> Tokens:
+        """Learn the attributes of the columns and encode them."""
+        return _tokens(self.encoder.fit_encode(as_columns(X)))
+
+    def encode(self, X: Any) -> Tokens:
+        """Encode columns; attributes never seen are left out."""
+        return _tokens(self.encoder.encode(as_columns(X)))
+
+
+class DenseInput:
+    """A matrix of numbers per sequence."""
+
+    kind: ClassVar[str] = "dense"
+
+    def __init__(self, n_columns: int = -1):
+        self.n_columns = n_columns
+
+    def fit_encode(self, X: Any) -> Tokens:
+        """Learn the number of columns and encode."""
+        return self.encode(X)
+
+    def encode(self, X: Any) -> Tokens:
+        """Check and stack the matrices."""
+        matrices = []
+        for number, sequence in enumerate(X):
+            matrix = self._matrix(sequence, number)
+            if len(matrix):
+                if self.n_columns < 0:
+                    self.n_columns = matrix.shape[1]
+                if matrix.shape[1] != self.n_columns:
+                    raise DataError(
+                        f"sequence {number} has {matrix.shape[1]} columns, "
+                        f"expected {self.n_columns}"
+                    )
+            matrices.append(matrix)
+        ptr = np.zeros(len(matrices) + 1, np.int64)
+        np.cumsum([len(matrix) for matrix in matrices], out=ptr[1:])
+        width = max(self.n_columns, 0)
+        filled = [matrix for matrix in matrices if len(matrix)]
+        values = np.concatenate(filled) if filled else np.zeros((0, width))
+        return Tokens(ptr, make_dense_rows(values), no_rows())
+
+    def _matrix(self, sequence: Any, number: int) -> Any:
+        try:
+            matrix = np.asarray(sequence, np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"sequence {number} is not a matrix of numbers, as the first one is; "
+                "use the same kind of features for all"
+            ) from None
+        if matrix.size == 0:
+            return matrix.reshape(0, max(self.n_columns, 0))
+        if matrix.ndim != 2:
+            raise DataError(
+                f"sequence {number} has {matrix.ndim} dimensions; "
+                "dense features are 2-D, one row a token"
+            )
+        bad = np.argwhere(~np.isfinite(matrix))
+        if bad.size:
+            raise DataError(
+                f"sequence {number}, token {bad[0][0]}: column {bad[0][1]} is "
+                f"{matrix[tuple(bad[0])]}; replace NaN and infinity first"
+            )
+        return matrix
+
+    def names(self) -> list[str]:
+        """Return x0, x1, ..."""
+        return [f"x{column}" for column in range(self.n_columns)]
+
+    def edge_names(self) -> list[str]:
+        """Return nothing: dense features do not see transitions."""
+        return []
+
+    def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
+        """Return the number of columns."""
+        return {}, {"n_columns": self.n_columns}
+
+
+def as_columns(X: Any) -> Any:
+    """Return `X` as `ColumnData`, which it may be already."""
+    if hasattr(X, "columns") and hasattr(X, "ptr"):
+        return X
+    return ColumnData.from_sentences(X)
+
+
+def choose_input(
+    X: Any,
+    template: Any,
+    min_count: int,
+    hash_bits: int | None,
+    transition_features: Iterable[str],
+) -> tuple[Input, Any]:
+    """Return the kind of input that `X` is, and `X` unconsumed."""
+    if template is not None:
+        columns = as_columns(X)
+        text = read_template(template, len(columns.columns))
+        return TemplateInput(TemplateEncoder(text, min_count, hash_bits)), columns
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise DataError(
+            f"X must be a list of sequences, not {type(X).__name__}; "
+            "for one sequence write [sequence]"
+        )
+    if hasattr(X, "columns") and hasattr(X, "ptr"):
+        raise DataError("columns of text need a template; pass template='default'")
+    looked_at: list[Any] = []
+    rest: Iterator[Any] = iter(X)
+    for sequence in rest:
+        looked_at.append(sequence)
+        if not hasattr(sequence, "__len__") or len(sequence):
+            break
+    everything = chain(looked_at, rest)
+    if looked_at and _is_dense(looked_at[-1]):
+        return DenseInput(), everything
+    encoder = FeatureDictEncoder(
+        min_count, hash_bits, transition_features=tuple(transition_features)
+    )
+    return DictInput(encoder), everything
+
+
+def _is_dense(sequence: Any) -> bool:
+    if isinstance(sequence, np.ndarray):
+        return sequence.dtype.kind in "fiub"
+    if isinstance(sequence, list | tuple) and len(sequence):
+        first = sequence[0]
+        if isinstance(first, np.ndarray):
+            return first.dtype.kind in "fiub"
+        return (
+            isinstance(first, list | tuple)
+            and len(first) > 0
+            and all(isinstance(x, int | float | np.number) for x in first)
+        )
+    return False
+
+
+def read_template(template: Any, n_columns: int) -> Any:
+    """Return the text of a template: a text, a path, "default" or a Template."""
+    if isinstance(template, Template):
+        return template
+    if isinstance(template, Path):
+        return Template.read(template)
+    if template == "default":
+        return default_template(n_columns)
+    if "\n" not in template and "%x" not in template and template.strip() != "B":
+        return Template.read(Path(template))
+    return template
+
+
+def load_input(content: Content) -> Input:
+    """Rebuild an input from a model file."""
+    kind = content.setting("kind", str, choices=("dicts", "template", "dense"))
+    if kind == "dense":
+        return DenseInput(content.setting("n_columns", int, at_least=0, below=2**31))
+    tensors = {k: v for k, v in content.tensors.items()}
+    settings = {k: v for k, v in content.settings.items() if k != "kind"}
+    if kind == "dicts":
+        return DictInput(FeatureDictEncoder.from_tensors(tensors, settings))
+    return TemplateInput(TemplateEncoder.from_tensors(tensors, settings))

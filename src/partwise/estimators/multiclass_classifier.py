@@ -1,0 +1,342 @@
+"""The multiclass classifier: one label per example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+
+from partwise.errors import DataError
+from partwise.estimators.base import StructuredEstimator, check_same_length
+from partwise.estimators.costs import cost_matrix
+from partwise.estimators.explanation import (
+    Choice,
+    RowWeights,
+    contributions,
+    difference,
+)
+from partwise.estimators.labels import (
+    Label,
+    LabelCodes,
+    class_array,
+    sorted_classes,
+)
+from partwise.features import FeatureDictEncoder
+from partwise.solvers import Solver
+from partwise.solvers.loop import Callback
+from partwise.structures import interface as waist
+from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.interface import CodeArray
+from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.rows import Rows, make_dense_rows, make_sparse_rows
+
+INTERCEPT = "(intercept)"
+
+
+class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignore[misc]
+    """Predict one label per example, with one weight vector per class.
+
+    Minimises ``1/2 |w|^2 + C sum_i loss_i`` over all classes jointly (Crammer and
+    Singer), not one class against the rest.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "log_loss"}
+        What is minimised. Only the squared hinge has a solver so far.
+    C : float
+        Weight of the losses against ``1/2 |w|^2``.
+    solver : str or Solver
+        "auto", a name ("dcd-ssvm", "dcd-light", "cpd"), or a solver object.
+    tol : float
+        Training stops when the objective is proved to be within this fraction of the
+        best possible.
+    max_iter : int
+        The most passes over the data.
+    fit_intercept : bool
+        Add a constant feature; its weights are regularised like all others.
+    min_count, hash_bits : int
+        For feature dicts, as in `SequenceTagger`.
+    costs : matrix or dict, optional
+        What predicting one class for another costs.
+    random_state : int, RandomState or None
+        Seed of the order in which examples are visited.
+    verbose : int
+        1 shows a progress bar.
+    warm_start : bool
+        Go on from the last fit when the data is the same.
+    patience, checkpoint, resume, time_limit, callbacks
+        As in `SequenceTagger`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes, sorted.
+    certificate_, trace_, status_, weights_
+        As in `SequenceTagger`.
+
+    Examples
+    --------
+    >>> from partwise import MulticlassClassifier
+    >>> X = [{"colour": "red"}, {"colour": "green"}, {"colour": "red", "size": 2.0}]
+    >>> y = ["tomato", "pea", "tomato"]
+    >>> MulticlassClassifier().fit(X, y).predict([{"colour": "green"}])
+    array(['pea'], dtype=object)
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float = 1.0,
+        solver: str | Solver = "auto",
+        *,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        fit_intercept: bool = True,
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        costs: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        patience: int = 5,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.costs = costs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.patience = patience
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse matrices are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # --- training ---------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassClassifier:
+        """Learn from labelled examples.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), or iterable
+            Rows of numbers; or feature dicts or iterables of strings.
+        y : sequence of labels
+            One label (str or int) per example.
+        sample_weight : array, optional
+            A weight for every example.
+
+        Returns
+        -------
+        MulticlassClassifier
+            Itself.
+        """
+        solver = self._check_settings()
+        named, X = _has_names(X)
+        self._encoder: FeatureDictEncoder | None = None
+        if named:
+            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+            encoded = self._encoder.fit_encode_rows(X)
+            self.n_features_in_ = self._encoder.n_attributes
+            rows = self._rows(encoded.nodes)
+            target = list(y)
+            check_same_length(encoded.ptr.size - 1, len(target))
+            if not target:
+                raise DataError("there are no examples: X and y are empty")
+        else:
+            X, target = validate_data(
+                self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True
+            )
+            target = column_or_1d(target, warn=True)
+            check_classification_targets(target)
+            rows = self._rows(X)
+            target = _whole_numbers(target)
+        labels = LabelCodes(sorted_classes(target))
+        if len(labels) < 2:
+            raise ValueError(
+                f"all examples are of one class, {labels.classes[0]!r}: nothing to "
+                "learn; give examples of at least two classes"
+            )
+        gold = labels.encode(target, "y")
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, np.zeros((len(gold), 1)), dtype=np.float64
+            )
+        self._labels = labels
+        self.classes_ = class_array(labels.classes)
+        self._costs = cost_matrix(self.costs, labels)
+        self._train(self._structure(rows, gold), solver, sample_weight)
+        return self
+
+    def _rows(self, X: Any) -> Rows:
+        """Turn a matrix or encoded rows into rows, with the constant feature."""
+        if sparse.issparse(X):
+            X.sum_duplicates()
+            ptr, idx, val, width = X.indptr, X.indices, X.data, X.shape[1]
+        elif isinstance(X, np.ndarray):
+            ones = np.ones((len(X), int(self.fit_intercept)))
+            return make_dense_rows(np.hstack([X, ones]))
+        else:
+            ptr, idx, val, width = X
+        if not self.fit_intercept:
+            return make_sparse_rows(ptr, idx, val, width)
+        ends = np.asarray(ptr[1:], np.int64)
+        idx = np.insert(np.asarray(idx, np.int32), ends, width)
+        if len(val):
+            val = np.insert(np.asarray(val, np.float64), ends, 1.0)
+        ptr = np.asarray(ptr, np.int64) + np.arange(len(ptr))
+        return make_sparse_rows(ptr, idx, val, width + 1)
+
+    def _structure(self, rows: Rows, gold: CodeArray) -> Multiclass:
+        return make_multiclass(rows, gold, len(self._labels), costs=self._costs)
+
+    # --- predicting -----------------------------------------------------------------
+
+    def _encode(self, X: Any) -> Multiclass:
+        self._check_fitted()
+        if self._encoder is not None:
+            encoded = self._encoder.encode_rows(X)
+            count, rows = encoded.ptr.size - 1, self._rows(encoded.nodes)
+        else:
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            )
+            count, rows = X.shape[0], self._rows(X)
+        return self._structure(rows, np.zeros(count, np.int32))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the best class of every example."""
+        codes = decode(self._encode(X), self.weights_).codes
+        return self.classes_[codes]
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        s = self._encode(X)
+        count, K = s.labels.size, s.n_classes
+        found = decode_kbest(s, self.weights_, K)
+        scores = np.zeros((count, K))
+        np.put_along_axis(scores, found.codes.T.astype(np.int64), found.scores, axis=1)
+        return scores
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score of every class, or of the second minus the first of two."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class, columns as in `classes_`.
+
+        Probabilities are those of the log-linear model with these weights; they are
+        calibrated only for models trained with the log loss.
+        """
+        s = self._encode(X)
+        wanted = np.full(s.labels.size, s.n_classes, np.int64)
+        return part_marginals(s, self.weights_, wanted)[1].reshape(-1, s.n_classes)
+
+    def predict_marginals(self, X: Any) -> NDArray[np.float64]:
+        """Return the same as `predict_proba`: the marginals of a single label."""
+        return self.predict_proba(X)
+
+    def predict_kbest(self, X: Any, k: int = 5) -> list[list[tuple[Label, float]]]:
+        """Return the `k` best classes of every example with their scores."""
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k!r}")
+        _, codes, scores, found = decode_kbest(self._encode(X), self.weights_, k)
+        classes = self._labels.classes
+        return [
+            [(classes[codes[j, i]], float(scores[i, j])) for j in range(found[i])]
+            for i in range(found.size)
+        ]
+
+    # --- understanding --------------------------------------------------------------
+
+    @property
+    def _weights(self) -> RowWeights:
+        self._check_fitted()
+        if self._encoder is not None:
+            names = list(self._encoder.attribute_names())
+        elif hasattr(self, "feature_names_in_"):
+            names = [str(name) for name in self.feature_names_in_]
+        else:
+            names = [f"x{column}" for column in range(self.n_features_in_)]
+        if self.fit_intercept:
+            names.append(INTERCEPT)
+        return RowWeights(names, self._labels.classes, None)
+
+    def top_features(
+        self, n: int = 20, label: Label | None = None
+    ) -> list[tuple[str, Label, float]]:
+        """Return the `n` features with the largest weights, in absolute value."""
+        code = None if label is None else self._labels.code(label, "top_features")
+        return self._weights.top(self.weights_, n, code)
+
+    def explain(self, x: Any) -> Choice:
+        """Say which features made the class of one example win over the runner-up."""
+        s = self._encode([x] if self._encoder is not None else np.reshape(x, (1, -1)))
+        _, codes, scores, _ = decode_kbest(s, self.weights_, 2)
+        winner, loser = codes[0], codes[1]
+        ws = waist.workspace(s, 1)
+        total = difference(s, self.weights_, winner, loser, ws)
+        return Choice(
+            "",
+            self._labels.classes[winner[0]],
+            self._labels.classes[loser[0]],
+            float(scores[0, 0] - scores[0, 1]),
+            contributions(total, self._weights),
+        )
+
+
+def _has_names(X: Any) -> tuple[bool, Any]:
+    """Say whether `X` holds feature dicts or strings; return it unconsumed."""
+    if hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
+        return False, X
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        return False, X  # scikit-learn says best what is wrong
+    items = iter(X)
+    first = next(items, None)
+    whole = X if isinstance(X, Sequence) else chain([first], items)
+    if isinstance(first, Mapping):
+        return True, whole
+    if isinstance(first, str):
+        raise DataError("an example must be a dict or a list of strings, not a string")
+    if isinstance(first, Iterable) and not hasattr(first, "shape"):
+        if isinstance(first, Sequence | set | frozenset):
+            return all(isinstance(value, str) for value in first) and len(
+                first
+            ) > 0, whole
+        return True, whole
+    return False, whole
+
+
+def _whole_numbers(target: NDArray[Any]) -> list[Label]:
+    """Return labels as Python objects, whole floats as integers."""
+    if target.dtype.kind == "f":
+        target = target.astype(np.int64)
+    if target.dtype.kind == "b":
+        raise DataError("labels must be strings or integers, not booleans")
+    return list(target.tolist())

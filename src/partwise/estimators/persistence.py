@@ -1,0 +1,277 @@
+"""Saving and loading models: one validated file, nothing executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partwise import model_file
+from partwise.errors import ModelFileError
+from partwise.estimators.base import StructuredEstimator
+from partwise.estimators.constraints import Masks
+from partwise.estimators.inputs import load_input
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.multiclass_classifier import MulticlassClassifier
+from partwise.estimators.sequence_tagger import SequenceTagger
+from partwise.features import FeatureDictEncoder
+from partwise.losses import Certificate
+from partwise.model_file import Content, prefixed
+from partwise.solvers.registry import all_solvers
+from partwise.solvers.trace import COLUMNS, Trace
+from partwise.structures.costs import hamming, make_cost_matrix
+
+KIND = "model"
+ESTIMATORS = {cls.__name__: cls for cls in (SequenceTagger, MulticlassClassifier)}
+
+# Settings that speak of a run rather than of the model are not saved.
+TRANSIENT = ("callbacks", "checkpoint", "resume", "verbose", "warm_start", "dev_metric")
+PLAIN = (str, int, float, bool, type(None))
+
+
+def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None:
+    """Write a fitted estimator to `path`."""
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
+    store = _store_tagger if isinstance(model, SequenceTagger) else _store_classifier
+    tensors, settings = store(model)
+    classes = model._labels.classes
+    tensors |= prefixed("labels", model_file.pack_strings(list(map(str, classes))))
+    tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
+    trace = {name: model.trace_[name].astype(np.float64) for name in COLUMNS}
+    tensors |= prefixed("trace", trace)
+    certificate = model.certificate_
+    settings |= {
+        "estimator": type(model).__name__,
+        "params": _plain_params(model),
+        "solver": _describe_solver(model.solver),
+        "integer_labels": isinstance(classes[0], int),
+        "n_weights": int(model.weights_.size),
+        "certificate": None if certificate is None else list(certificate),
+        "status": model.status_,
+    }
+    model_file.write(path, tensors, settings, kind=KIND)
+
+
+def load(path: str | Path) -> Any:
+    """Load a model saved by ``save``.
+
+    The file is checked from end to end and nothing in it is executed; a damaged,
+    foreign or newer file raises `ModelFileError`.
+
+    Parameters
+    ----------
+    path : path
+        The model file.
+
+    Returns
+    -------
+    SequenceTagger or MulticlassClassifier
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from partwise import MulticlassClassifier, load
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "fruit.partwise"
+    >>> X, y = [{"red": True}, {"green": True}], ["tomato", "pea"]
+    >>> MulticlassClassifier().fit(X, y).save(path)
+    >>> load(path).predict([{"green": True}])
+    array(['pea'], dtype=object)
+    """
+    content = model_file.read(path, kind=KIND)
+    cls = ESTIMATORS[content.setting("estimator", str, choices=tuple(ESTIMATORS))]
+    model = _empty_model(cls, content)
+    labels = model_file.unpack_strings(
+        content.part("labels").tensors, unique=True, source=str(path)
+    )
+    if len(labels) < 2:
+        raise content.error("a model needs at least two labels")
+    classes: list[Any] = list(labels)
+    if content.setting("integer_labels", bool):
+        try:
+            classes = [int(label) for label in labels]
+        except ValueError:
+            raise content.error("labels are not the integers they should be") from None
+    model._labels = LabelCodes(classes)
+    model.classes_ = class_array(classes)
+    fill = _fill_tagger if cls is SequenceTagger else _fill_classifier
+    size = fill(model, content)
+    if size != content.setting("n_weights", int, at_least=0):
+        raise content.error("the number of weights does not fit the vocabulary")
+    model.weights_ = model_file.unpack_sparse(
+        content.part("w").tensors,
+        size,
+        max_size=_weight_limit(content),
+        source=str(path),
+    ).astype(np.float64)
+    _fill_history(model, content)
+    return model
+
+
+def _weight_limit(content: Content) -> int:
+    """Bound the weights a file may ask for by what its tensors could describe."""
+    stored = sum(tensor.size for tensor in content.tensors.values())
+    hashed = 2 ** int(content.settings.get("hash_bits") or 0)
+    n_labels = len(content.tensors["labels.offsets"])
+    return int(max(2**20, (stored + hashed) * n_labels + n_labels**2 * 4))
+
+
+def _plain_params(model: StructuredEstimator) -> dict[str, Any]:
+    params = model.get_params(deep=False)
+    return {
+        name: value
+        for name, value in params.items()
+        if name not in TRANSIENT and name != "solver" and type(value) in PLAIN
+    }
+
+
+def _describe_solver(solver: Any) -> Any:
+    if isinstance(solver, str) or not is_dataclass(solver):
+        return str(solver) if isinstance(solver, str) else "auto"
+    return {"name": type(solver).__name__, "settings": asdict(solver)}  # type: ignore[arg-type]
+
+
+def _read_solver(content: Content) -> Any:
+    described = content.settings.get("solver", "auto")
+    if isinstance(described, str):
+        return described
+    known = {cls.__name__: cls for cls in all_solvers().values()}
+    if isinstance(described, Mapping) and described.get("name") in known:
+        try:
+            return known[described["name"]](**described.get("settings", {}))
+        except (TypeError, ValueError) as error:
+            raise content.error(f"the solver's settings are damaged: {error}") from None
+    raise content.error("the solver is not one that this version knows")
+
+
+def _empty_model(cls: type, content: Content) -> Any:
+    """Make an unfitted estimator with the saved settings."""
+    params = content.setting("params", dict)
+    defaults = cls().get_params(deep=False)
+    for name, value in params.items():
+        if name not in defaults or name in TRANSIENT or type(value) not in PLAIN:
+            raise content.error(f"setting {name!r} is unknown or of a wrong type")
+        kind = type(defaults[name])
+        if value is not None and kind in (bool, int, float) and name != "random_state":
+            if not isinstance(value, kind | (int if kind is float else kind)):
+                raise content.error(f"setting {name!r} should be of {kind.__name__}")
+    return cls(**params, solver=_read_solver(content))
+
+
+def _fill_history(model: Any, content: Content) -> None:
+    certificate = content.settings.get("certificate")
+    if certificate is not None:
+        good = isinstance(certificate, list) and len(certificate) == 3
+        if not good or not all(isinstance(x, int | float) for x in certificate):
+            raise content.error("the certificate is damaged")
+        certificate = Certificate(
+            float(certificate[0]), float(certificate[1]), bool(certificate[2])
+        )
+    model.certificate_ = certificate
+    part = content.part("trace")
+    columns = {c: part.tensor(c, dtype=np.float64, finite=False) for c in COLUMNS}
+    try:
+        model.trace_ = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
+    except ValueError:
+        raise content.error("the trace is damaged") from None
+    model.status_ = content.setting("status", str)
+    model.n_iter_ = len(model.trace_)
+    model.solver_ = model.solver
+    model._warm = None
+
+
+# --- each estimator's own part ------------------------------------------------------
+
+
+def _store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    own, own_settings = model._input.to_tensors()
+    tensors = prefixed("input", own)
+    masks = {k: v.astype(np.uint8) for k, v in model._masks._asdict().items()}
+    tensors |= prefixed("masks", masks)
+    if model.costs is not None:
+        tensors["costs"] = model._costs
+    if model._pairs is not None:
+        pair_ptr, pair_label = model._pairs
+        tensors |= {"pairs.ptr": pair_ptr, "pairs.label": pair_label}
+    settings = {
+        "input": {"kind": model._input.kind, **own_settings},
+        "has_costs": model.costs is not None,
+        "has_pairs": model._pairs is not None,
+    }
+    return dict(tensors), settings
+
+
+def _fill_tagger(model: SequenceTagger, content: Content) -> int:
+    """Fill a tagger from a file; return how many weights it has to have."""
+    K = len(model._labels)
+    model._input = load_input(content.part("input"))
+    masks = content.part("masks")
+    shapes = {"transitions": (K, K), "start": (K,), "end": (K,)}
+    model._masks = Masks(
+        **{
+            name: masks.tensor(name, dtype=np.uint8, ndim=len(shape), shape=shape) > 0
+            for name, shape in shapes.items()
+        }
+    )
+    model._costs, model.costs = _read_costs(content, K)
+    n_columns = len(model._input.names())
+    n_nodes = n_columns * K
+    model._pairs = None
+    if content.setting("has_pairs", bool):
+        pairs = content.part("pairs")
+        label = pairs.tensor("label", dtype=np.int32, at_least=0, below=K)
+        ptr = pairs.pointers("ptr", end=label.size, length=n_columns + 1)
+        model._pairs = (ptr, label)
+        n_nodes = label.size
+    ends = K * (int(model.start) + int(model.end))
+    return n_nodes + K * K + ends + len(model._input.edge_names()) * K * K
+
+
+def _store_classifier(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    tensors: dict[str, Any] = {}
+    settings: dict[str, Any] = {
+        "n_features": int(model.n_features_in_),
+        "has_costs": model.costs is not None,
+        "has_encoder": model._encoder is not None,
+        "feature_names": list(map(str, getattr(model, "feature_names_in_", []))),
+    }
+    if model._encoder is not None:
+        own, settings["encoder"] = model._encoder.to_tensors()
+        tensors |= prefixed("encoder", dict(own))
+    if model.costs is not None:
+        tensors["costs"] = model._costs
+    return tensors, settings
+
+
+def _fill_classifier(model: MulticlassClassifier, content: Content) -> int:
+    """Fill a classifier from a file; return how many weights it has to have."""
+    K = len(model._labels)
+    width = content.setting("n_features", int, at_least=0, below=2**31)
+    model._encoder = None
+    if content.setting("has_encoder", bool):
+        part = content.part("encoder")
+        encoder = FeatureDictEncoder.from_tensors(part.tensors, part.settings)
+        model._encoder = encoder
+        if width != encoder.n_attributes:
+            raise content.error("the number of features does not fit the vocabulary")
+    model.n_features_in_ = width
+    names = content.setting("feature_names", list)
+    if names:
+        if len(names) != width or not all(isinstance(name, str) for name in names):
+            raise content.error("the feature names are damaged")
+        model.feature_names_in_ = np.array(names, object)
+    model._costs, model.costs = _read_costs(content, K)
+    return (width + int(model.fit_intercept)) * K
+
+
+def _read_costs(content: Content, K: int) -> tuple[Any, Any]:
+    if not content.setting("has_costs", bool):
+        return hamming(K), None
+    matrix = content.tensor("costs", dtype=np.float64, ndim=2, shape=(K, K))
+    try:
+        return make_cost_matrix(matrix, K), matrix
+    except ValueError as error:
+        raise ModelFileError(f"{content.source}: {error}") from None

@@ -1,0 +1,552 @@
+"""The sequence tagger: one label per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise import metrics
+from partwise.chunks import are_chunk_labels, spans
+from partwise.errors import DataError
+from partwise.estimators.base import StructuredEstimator, check_same_length
+from partwise.estimators.constraints import Masks, make_masks
+from partwise.estimators.costs import cost_matrix
+from partwise.estimators.explanation import (
+    ChainWeights,
+    Explanation,
+    explain_sequence,
+)
+from partwise.estimators.inputs import Input, Tokens, choose_input
+from partwise.estimators.labels import (
+    Label,
+    LabelCodes,
+    class_array,
+    sorted_classes,
+)
+from partwise.solvers import Solver
+from partwise.solvers.loop import Callback, Evaluate
+from partwise.structures.chain import Chain, illegal_position, make_chain
+from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.rows import SparseRows, make_pair_rows, observed_pairs
+from partwise.structures.segments import segment_probabilities
+
+
+class Ranked(NamedTuple):
+    """One of the k best label sequences, with its score."""
+
+    labels: list[Label]
+    score: float
+
+
+class Span(NamedTuple):
+    """A chunk: tokens ``start:end``, its type, and its probability under the model."""
+
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+class SequenceTagger(StructuredEstimator):
+    r"""Predict a label for every token of a sequence, exactly.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "log_loss"}
+        What is minimised. Only the squared hinge has a solver so far.
+    C : float
+        Weight of the losses against ``1/2 |w|^2``; larger fits the data closer.
+    solver : str or Solver
+        "auto", a name ("dcd-ssvm", "dcd-light", "cpd"), or a solver object.
+    tol : float
+        Training stops when the objective is proved to be within this fraction of the
+        best possible.
+    max_iter : int
+        The most passes over the data.
+    template : str, path or Template, optional
+        Tokens are tuples of column strings, and this CRF++ template turns them into
+        features: its text, its path, or "default" for a good one.
+    min_count : int
+        Features of fewer tokens than this are dropped.
+    hash_bits : int, optional
+        Keep no vocabulary; hash features to ``2**hash_bits`` numbers.
+    pairs : {"observed", "all"}
+        Weights for the pairs of feature and label seen in training, or for all.
+    transition_features : iterable of str
+        Features that are also conjoined with the pair of neighbouring labels.
+    start, end : bool
+        Whether first and last labels have weights of their own.
+    costs : matrix or dict, optional
+        What predicting one label for another costs; 1 for every wrong label by
+        default. A dict is keyed by ``(right, predicted)``.
+    constraints : str or Constraints, optional
+        "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
+        decoding, k-best and marginals.
+    random_state : int, RandomState or None
+        Seed of the order in which examples are visited.
+    verbose : int
+        1 shows a progress bar.
+    warm_start : bool
+        Go on from the last fit when the data is the same, with another `C`, `tol` or
+        `max_iter`.
+    patience : int
+        With development data: stop after this many passes without a new best.
+    dev_metric : {"auto", "accuracy", "chunk_f1"} or callable
+        What is measured on development data; "auto" is chunk F1 for chunk labels. A
+        callable takes ``(y_true, y_pred)``.
+    checkpoint : path, optional
+        Save the state of training there after every pass.
+    resume : bool
+        Go on from `checkpoint` if it exists.
+    time_limit : float, optional
+        Stop training after this many seconds.
+    callbacks : sequence of Callback
+        Watchers of the training loop.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted.
+    certificate_ : Certificate
+        Objective, lower bound and relative gap.
+    trace_ : Trace
+        One row a pass.
+    status_ : str
+        How training ended, in a sentence.
+    weights_ : array
+        All the weights.
+    transitions_ : array of shape (n_classes, n_classes)
+        The weight of every label (row) being followed by every other (column).
+
+    Examples
+    --------
+    >>> from partwise import SequenceTagger
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "dog"}]]
+    >>> y = [["D", "N"], ["D", "N"]]
+    >>> tagger = SequenceTagger(C=10.0).fit(X, y)
+    >>> tagger.predict([[{"word": "a"}, {"word": "dog"}]])
+    [['D', 'N']]
+    >>> tagger.certificate_.relative_gap < 0.01
+    True
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float = 0.1,
+        solver: str | Solver = "auto",
+        *,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        template: Any = None,
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        pairs: str = "all",
+        transition_features: Iterable[str] = (),
+        start: bool = True,
+        end: bool = True,
+        costs: Any = None,
+        constraints: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        patience: int = 5,
+        dev_metric: Any = "auto",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.template = template
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.pairs = pairs
+        self.transition_features = transition_features
+        self.start = start
+        self.end = end
+        self.costs = costs
+        self.constraints = constraints
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.patience = patience
+        self.dev_metric = dev_metric
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    # --- training ---------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        dev: tuple[Any, Any] | None = None,
+        allowed: Any = None,
+    ) -> SequenceTagger:
+        """Learn from labelled sequences.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
+            array per sequence; or, with a template, tuples of column strings.
+        y : iterable of sequences of labels
+            A label (str or int) for every token.
+        sample_weight : array, optional
+            A weight for every sequence.
+        dev : (X, y), optional
+            Development data, for early stopping.
+        allowed : list, optional
+            Per sequence None or, per token, None or the labels it may have.
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+        """
+        solver = self._check_settings()
+        if self.pairs not in ("all", "observed"):
+            raise ValueError(f"pairs must be 'all' or 'observed', not {self.pairs!r}")
+        if self.pairs == "observed" and self.hash_bits is not None:
+            raise ValueError(
+                "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
+            )
+        source, X = choose_input(
+            X, self.template, self.min_count, self.hash_bits, self.transition_features
+        )
+        y = [list(labels) for labels in y]
+        tokens = source.fit_encode(X)
+        _check_labelled(tokens, y)
+        labels = LabelCodes(sorted_classes(label for seq in y for label in seq))
+        if len(labels) < 2:
+            raise DataError(
+                f"all tokens have the label {labels.classes[0]!r}: nothing to learn; "
+                "give examples of at least two labels"
+            )
+        gold = labels.encode((label for seq in y for label in seq), "y")
+        self._input: Input = source
+        self._labels = labels
+        self.classes_ = class_array(labels.classes)
+        self._masks: Masks = make_masks(self.constraints, labels)
+        self._costs = cost_matrix(self.costs, labels)
+        self._pairs: tuple[Any, Any] | None = None
+        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
+            self._pairs = observed_pairs(tokens.nodes, gold, len(labels))
+        chain = self._chain(tokens, gold, allowed)
+        broken = illegal_position(chain)
+        if broken is not None:
+            i, t = broken
+            context = " ".join(map(str, y[i][max(t - 1, 0) : t + 1]))
+            raise DataError(
+                f"the constraints forbid the labels of sequence {i} at token {t} "
+                f"({context}); correct the labels or loosen the constraints"
+            )
+        evaluate = None if dev is None else self._evaluator(*dev)
+        self._train(chain, solver, sample_weight, evaluate)
+        return self
+
+    def _chain(
+        self, tokens: Tokens, gold: CodeArray | None = None, allowed: Any = None
+    ) -> Chain:
+        """Wrap encoded tokens, with everything the model knows, into a structure."""
+        nodes = tokens.nodes
+        if self._pairs is not None:
+            nodes = make_pair_rows(nodes, *self._pairs)
+        return make_chain(
+            nodes,
+            tokens.ptr,
+            gold,
+            len(self._labels),
+            edges=tokens.edges,
+            start=self.start,
+            end=self.end,
+            costs=self._costs,
+            forbidden_transitions=self._masks.transitions,
+            forbidden_start=self._masks.start,
+            forbidden_end=self._masks.end,
+            forbidden_labels=self._forbidden(tokens, allowed),
+        )
+
+    def _forbidden(self, tokens: Tokens, allowed: Any) -> NDArray[np.bool_] | None:
+        """Turn the labels allowed per token into a mask of the forbidden ones."""
+        if allowed is None:
+            return None
+        allowed = list(allowed)
+        check_same_length(tokens.ptr.size - 1, len(allowed))
+        mask = np.zeros((int(tokens.ptr[-1]), len(self._labels)), bool)
+        for i, choices in enumerate(allowed):
+            first, last = int(tokens.ptr[i]), int(tokens.ptr[i + 1])
+            if choices is None:
+                continue
+            if len(choices) != last - first:
+                raise DataError(
+                    f"allowed, sequence {i}: {len(choices)} entries for "
+                    f"{last - first} tokens"
+                )
+            for t, some in enumerate(choices):
+                if some is not None:
+                    where = f"allowed, sequence {i}, token {t}"
+                    mask[first + t] = True
+                    mask[first + t, [self._labels.code(x, where) for x in some]] = False
+        return mask
+
+    def _evaluator(self, X: Any, y: Any) -> Evaluate:
+        """Make the function that scores weights on development data."""
+        y = [list(labels) for labels in y]
+        tokens = self._input.encode(X)
+        _check_labelled(tokens, y)
+        chain = self._chain(tokens)
+        metric = self.dev_metric
+        if metric == "auto":
+            metric = (
+                "chunk_f1" if are_chunk_labels(self._labels.classes) else "accuracy"
+            )
+        named = {"accuracy": metrics.token_accuracy, "chunk_f1": metrics.chunk_f1}
+        measure = metric if callable(metric) else named.get(metric)
+        if measure is None:
+            raise ValueError(
+                f"unknown dev_metric {metric!r}; choose from {', '.join(named)}, or "
+                "pass a function of (y_true, y_pred)"
+            )
+        return lambda w: float(measure(y, self._decode(chain, w)))
+
+    # --- predicting ---------------------------------------------------------------
+
+    def _encode(self, X: Any, allowed: Any = None) -> Chain:
+        self._check_fitted()
+        return self._chain(self._input.encode(X), None, allowed)
+
+    def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
+        ptr, codes, scores = decode(chain, w)
+        if np.isneginf(scores).any():
+            raise _no_legal_labels(int(np.flatnonzero(np.isneginf(scores))[0]))
+        labels = self._labels.decode(codes.tolist())
+        return [labels[a:b] for a, b in pairwise(ptr.tolist())]
+
+    def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
+        """Return the best labels of every sequence.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As in `fit`.
+        allowed : list, optional
+            Per sequence None or, per token, None or the labels it may have.
+
+        Returns
+        -------
+        list of list of labels
+        """
+        return self._decode(self._encode(X, allowed), self.weights_)
+
+    def predict_marginals(
+        self, X: Any, *, allowed: Any = None
+    ) -> list[NDArray[np.float64]]:
+        """Return the probability of every label at every token.
+
+        Probabilities are those of the log-linear model with these weights; they are
+        calibrated only for models trained with the log loss.
+
+        Returns
+        -------
+        list of arrays of shape (n_tokens, n_classes)
+            Columns are in the order of `classes_`; rows add up to one.
+        """
+        chain = self._encode(X, allowed)
+        K = len(self._labels)
+        ptr, mu, log_z = part_marginals(chain, self.weights_, K * np.diff(chain.ptr))
+        if np.isneginf(log_z).any():
+            raise _no_legal_labels(int(np.flatnonzero(np.isneginf(log_z))[0]))
+        return [mu[a:b].reshape(-1, K) for a, b in pairwise(ptr.tolist())]
+
+    def predict_kbest(
+        self, X: Any, k: int = 5, *, allowed: Any = None
+    ) -> list[list[Ranked]]:
+        """Return the `k` best label sequences of every sequence, best first.
+
+        Returns
+        -------
+        list of list of Ranked
+            Each a ``(labels, score)``; fewer than `k` where fewer are possible.
+        """
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k!r}")
+        ptr, codes, scores, found = decode_kbest(
+            self._encode(X, allowed), self.weights_, k
+        )
+        return [
+            [
+                Ranked(
+                    self._labels.decode(codes[j, ptr[i] : ptr[i + 1]].tolist()),
+                    float(scores[i, j]),
+                )
+                for j in range(found[i])
+            ]
+            for i in range(found.size)
+        ]
+
+    def predict_spans(
+        self, X: Any, *, scheme: str | None = None, allowed: Any = None
+    ) -> list[list[Span]]:
+        """Return the chunks of every sequence.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As in `fit`.
+        scheme : str, optional
+            How labels spell chunks; by default as the CoNLL evaluation reads them.
+        allowed : list, optional
+            As in `predict`.
+
+        Returns
+        -------
+        list of list of Span
+            ``(start, end, label, score)``, `end` exclusive; the score is the
+            probability that exactly these tokens carry these labels.
+        """
+        chain = self._encode(X, allowed)
+        _, codes, _ = decode(chain, self.weights_)
+        found = [
+            (i, *span)
+            for i, labels in enumerate(self._decode(chain, self.weights_))
+            for span in spans(labels, scheme)
+        ]
+        owner = np.array([item[0] for item in found], np.int64)
+        start = np.array([item[1] for item in found], np.int64)
+        stop = np.array([item[2] for item in found], np.int64)
+        score = segment_probabilities(chain, self.weights_, owner, start, stop, codes)
+        result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
+        for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
+            result[i].append(Span(a, b, label, value))
+        return result
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of tokens with the right label.
+
+        `sample_weight` weighs sequences.
+        """
+        y = [list(labels) for labels in y]
+        predicted = self.predict(X)
+        if sample_weight is None:
+            return metrics.token_accuracy(y, predicted)
+        check_same_length(len(predicted), len(y))
+        weight = np.asarray(sample_weight, np.float64)
+        lengths = np.array([len(labels) for labels in y])
+        right = [
+            sum(a == b for a, b in zip(p, q, strict=True))
+            for p, q in zip(predicted, y, strict=True)
+        ]
+        return float(weight @ right / (weight @ lengths))
+
+    # --- understanding --------------------------------------------------------------
+
+    @property
+    def _weights(self) -> ChainWeights:
+        self._check_fitted()
+        return ChainWeights(
+            self._input.names(),
+            self._input.edge_names(),
+            self._labels.classes,
+            self._pairs,
+            self.start,
+            self.end,
+        )
+
+    @property
+    def transitions_(self) -> NDArray[np.float64]:
+        """The weight of every label (row) being followed by every other (column)."""
+        self._check_fitted()
+        K = len(self._labels)
+        at = self._weights.transition_at
+        return self.weights_[at : at + K * K].reshape(K, K).copy()
+
+    def top_features(
+        self, n: int = 20, label: Label | None = None
+    ) -> list[tuple[str, Label, float]]:
+        """Return the `n` features with the largest weights, in absolute value.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        label : label, optional
+            Only weights of this label.
+
+        Returns
+        -------
+        list of (feature, label, weight)
+        """
+        code = None if label is None else self._labels.code(label, "top_features")
+        return self._weights.top(self.weights_, n, code)
+
+    def explain(self, x: Any) -> Explanation:
+        """Say which features made each label of one sequence win.
+
+        For every token: its label, the runner-up (the other label that costs the whole
+        sequence least), the margin between the two sequences, and what each feature
+        added to that margin.
+
+        Parameters
+        ----------
+        x : sequence
+            One sequence, as in `fit`.
+
+        Returns
+        -------
+        Explanation
+        """
+        chain = self._encode([x])
+        words = [_show(token) for token in x]
+        return explain_sequence(chain, self.weights_, self._weights, words)
+
+
+def _show(token: Any) -> str:
+    """Return a short name of a token for a table."""
+    if isinstance(token, str):
+        return token
+    if isinstance(token, dict):
+        for key in ("word", "token", "text", "w", "word.lower()", "form"):
+            if isinstance(token.get(key), str):
+                return str(token[key])
+        return next((v for v in token.values() if isinstance(v, str)), "")
+    if isinstance(token, tuple | list) and token and isinstance(token[0], str):
+        return str(token[0])
+    return ""
+
+
+def _check_labelled(tokens: Tokens, y: list[list[Label]]) -> None:
+    """Raise `DataError` unless every token has a label."""
+    check_same_length(tokens.ptr.size - 1, len(y))
+    if not y:
+        raise DataError("there are no sequences: X and y are empty")
+    for i, (length, labels) in enumerate(zip(np.diff(tokens.ptr), y, strict=True)):
+        if length != len(labels):
+            raise DataError(
+                f"sequence {i} has {length} tokens, but {len(labels)} labels"
+            )
+    if not tokens.ptr[-1]:
+        raise DataError("all sequences are empty: there is nothing to learn from")
+
+
+def _no_legal_labels(i: int) -> DataError:
+    return DataError(
+        f"sequence {i}: the constraints leave no legal labels; loosen them"
+    )

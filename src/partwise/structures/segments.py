@@ -1,0 +1,86 @@
+"""The probability of a stretch of labels inside a chain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures.chain import Chain, ChainMask, ChainSpace
+from partwise.structures.interface import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    log_partition,
+    part_scores,
+    workspace,
+)
+from partwise.structures.scratch import Scratch, make_scratch
+
+
+@kernel
+def _segment_log_probabilities(
+    s: Chain,
+    restricted: Chain,
+    w: FloatArray,
+    owner: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    codes: CodeArray,
+    out: FloatArray,
+    scratch: Scratch,
+    ws: ChainSpace,
+) -> None:
+    allowed = restricted.mask.tokens
+    last, log_z = -1, 0.0
+    for j in range(owner.size):
+        i = owner[j]
+        if i != last:
+            part_scores(s, i, w, scratch.theta, ws)
+            log_z = log_partition(s, i, scratch.theta, ws)
+            last = i
+        first = s.ptr[i]
+        for t in range(first + start[j], first + stop[j]):
+            keep = allowed[t, codes[t]]
+            allowed[t, :] = 0
+            allowed[t, codes[t]] = keep
+        out[j] = log_partition(restricted, i, scratch.theta, ws) - log_z
+        for t in range(first + start[j], first + stop[j]):
+            for k in range(s.layout.n_labels):
+                open_before = s.mask.tokens.shape[0] == 0 or s.mask.tokens[t, k]
+                allowed[t, k] = 1 if open_before else 0
+
+
+def segment_probabilities(
+    s: Chain,
+    w: FloatArray,
+    owner: IntArray,
+    start: IntArray,
+    stop: IntArray,
+    codes: CodeArray,
+) -> FloatArray:
+    """Return the probability that positions start..stop-1 carry these labels.
+
+    Parameters
+    ----------
+    s : Chain
+        The corpus.
+    w : array
+        The weights.
+    owner, start, stop : arrays of int
+        Segment `j` is the positions ``start[j]:stop[j]`` of sequence ``owner[j]``.
+    codes : array of int32
+        A label for every position of the corpus.
+    """
+    n_tokens = int(s.ptr[-1])
+    allowed = (
+        s.mask.tokens.copy()
+        if s.mask.tokens.size
+        else np.ones((n_tokens, s.layout.n_labels), np.uint8)
+    )
+    mask = ChainMask(s.mask.transitions, s.mask.start, s.mask.end, allowed)
+    out = np.zeros(owner.size)
+    _segment_log_probabilities(
+        s, s._replace(mask=mask), w, owner, start, stop, codes, out,
+        make_scratch(s), workspace(s, 1),
+    )  # fmt: skip
+    return np.exp(np.minimum(out, 0.0))

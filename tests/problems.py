@@ -1,0 +1,255 @@
+"""Small problems that the tests of losses and solvers share, and their enumeration.
+
+A corpus is made from a list of examples, so that a test can leave an example out
+or repeat one. All of them are small enough to list every legal output.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from partwise.structures import (
+    Chain,
+    Multiclass,
+    make_chain,
+    make_dense_rows,
+    make_multiclass,
+    make_pair_rows,
+    make_sparse_rows,
+    observed_pairs,
+)
+from partwise.structures.interface import (
+    add_costs,
+    cost,
+    gold,
+    make_diff,
+    n_examples,
+    n_parts,
+    n_weights,
+    output_size,
+    part_row,
+    parts_of,
+    workspace,
+)
+
+Floats = NDArray[np.float64]
+Example = tuple[Floats, NDArray[np.int32]]
+
+N_LABELS = 3
+N_COLUMNS = 4
+PLAIN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+
+
+def examples(count: int, lengths: Sequence[int], seed: int = 0) -> list[Example]:
+    """Draw examples whose labels follow the features, but not always."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(N_COLUMNS, N_LABELS))
+    drawn = []
+    for j in range(count):
+        x = rng.normal(size=(lengths[j % len(lengths)], N_COLUMNS))
+        x[np.abs(x) < 0.5] = 0.0
+        y = np.argmax(x @ truth + rng.normal(size=(len(x), N_LABELS)), axis=1)
+        drawn.append((x, y.astype(np.int32)))
+    return drawn
+
+
+def _stack(chosen: Sequence[Example]) -> tuple[Floats, NDArray[np.int32], Any]:
+    x = np.vstack([x for x, _ in chosen])
+    y = np.concatenate([y for _, y in chosen])
+    return x, y, np.cumsum([0] + [len(y) for _, y in chosen])
+
+
+def _sparse(x: Floats, values: bool = True) -> Any:
+    owner, columns = np.nonzero(x)
+    ptr = np.searchsorted(owner, np.arange(len(x) + 1))
+    return make_sparse_rows(ptr, columns, x[x != 0] if values else None, x.shape[1])
+
+
+def classes_dense(chosen: Sequence[Example]) -> Multiclass:
+    x, y, _ = _stack(chosen)
+    return make_multiclass(make_dense_rows(x), y, N_LABELS)
+
+
+def classes_sparse(chosen: Sequence[Example]) -> Multiclass:
+    x, y, _ = _stack(chosen)
+    return make_multiclass(_sparse(x), y, N_LABELS)
+
+
+COSTS = [[0.0, 1.0, 3.0], [0.5, 0.0, 2.0], [1.0, 0.25, 0.0]]
+
+
+def classes_costs(chosen: Sequence[Example]) -> Multiclass:
+    x, y, _ = _stack(chosen)
+    return make_multiclass(_sparse(x, values=False), y, N_LABELS, costs=COSTS)
+
+
+def chain_sparse(chosen: Sequence[Example], **options: Any) -> Chain:
+    x, y, ptr = _stack(chosen)
+    return make_chain(_sparse(x), ptr, y, N_LABELS, **options)
+
+
+def chain_dense(chosen: Sequence[Example]) -> Chain:
+    x, y, ptr = _stack(chosen)
+    return make_chain(make_dense_rows(x), ptr, y, N_LABELS, start=True, end=True)
+
+
+def chain_pairs(chosen: Sequence[Example]) -> Chain:
+    x, y, ptr = _stack(chosen)
+    rows = _sparse(x, values=False)
+    pairs = observed_pairs(rows, y, N_LABELS)
+    return make_chain(make_pair_rows(rows, *pairs), ptr, y, N_LABELS, start=True)
+
+
+def chain_costs(chosen: Sequence[Example]) -> Chain:
+    return chain_sparse(chosen, costs=COSTS)
+
+
+def chain_edges(chosen: Sequence[Example]) -> Chain:
+    x, _, _ = _stack(chosen)
+    return chain_sparse(chosen, edges=_sparse(x[:, :2], values=False), end=True)
+
+
+FORBIDDEN_PAIRS = ((0, 2), (2, 1))
+FORBIDDEN_START = 2
+
+
+def chain_masked(chosen: Sequence[Example]) -> Chain:
+    """Forbid transitions, a start, and one wrong label at the start of each chain."""
+    _, y, ptr = _stack(chosen)
+    transitions = np.zeros((N_LABELS, N_LABELS), bool)
+    transitions[tuple(zip(*FORBIDDEN_PAIRS, strict=True))] = True
+    tokens = np.zeros((y.size, N_LABELS), bool)
+    tokens[ptr[:-1], (y[ptr[:-1]] + 1) % N_LABELS] = True
+    return chain_sparse(
+        chosen,
+        forbidden_transitions=transitions,
+        forbidden_labels=tokens,
+        forbidden_start=np.arange(N_LABELS) == FORBIDDEN_START,
+        start=True,
+    )
+
+
+def _legalise(y: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Change the labels that `chain_masked` forbids."""
+    y[0] = 0 if y[0] == FORBIDDEN_START else y[0]
+    for t in range(1, y.size):
+        if (y[t - 1], y[t]) in FORBIDDEN_PAIRS:
+            y[t] = y[t - 1]
+    return y
+
+
+Maker = Callable[[Sequence[Example]], Any]
+
+CLASSES: tuple[Maker, ...] = (classes_dense, classes_sparse, classes_costs)
+CHAINS: tuple[Maker, ...] = (
+    chain_sparse,
+    chain_dense,
+    chain_pairs,
+    chain_costs,
+    chain_edges,
+    chain_masked,
+)
+# Every kind of rows makes the compiler work again: the whole matrix runs as plain
+# Python, where that costs nothing, and a part of it compiled.
+COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
+MAKERS = (*CLASSES, *CHAINS) if PLAIN_PYTHON else COMPILED
+
+
+def draw(make: Maker, count: int = 6, seed: int = 0) -> list[Example]:
+    """Draw the examples that suit a kind of corpus, and are small enough."""
+    lengths = (1,) if make in CLASSES else (3, 1, 2)
+    drawn = examples(count, lengths, seed)
+    if make is chain_masked:
+        return [(x, _legalise(y)) for x, y in drawn]
+    return drawn
+
+
+def make_small(make: Maker, count: int = 6, seed: int = 0) -> Any:
+    return make(draw(make, count, seed))
+
+
+# --- every output of a small corpus ------------------------------------------------
+
+
+class Outputs(NamedTuple):
+    """Every legal output of one example: codes, cost, and ``Phi(gold) - Phi(y)``."""
+
+    codes: NDArray[np.int32]
+    cost: Floats
+    dphi: Floats
+
+
+def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
+    if isinstance(s, Multiclass):
+        yield from ((k,) for k in range(s.n_classes))
+        return
+    first, last = s.ptr[i], s.ptr[i + 1]
+    for y in itertools.product(range(s.layout.n_labels), repeat=int(last - first)):
+        fine = [s.mask.transitions[a, b] for a, b in itertools.pairwise(y)]
+        if y:
+            fine += [s.mask.start[y[0]], s.mask.end[y[-1]]]
+        if s.mask.tokens.size:
+            fine += [s.mask.tokens[first + t, k] for t, k in enumerate(y)]
+        if all(fine):
+            yield y
+
+
+def _phi(s: Any, i: int, y: NDArray[np.int32]) -> Floats:
+    diff, ws = make_diff(s), workspace(s, 1)
+    total = np.zeros(n_weights(s))
+    for p in range(parts_of(s, i, y, diff.ids, diff.counts)):
+        found = part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)
+        np.add.at(total, diff.idx[:found], diff.counts[p] * diff.val[:found])
+    return total
+
+
+def enumerate_outputs(s: Any) -> list[Outputs]:
+    """List every legal output of every example, the right one among them."""
+    listed = []
+    for i in range(n_examples(s)):
+        codes = np.array(list(_legal(s, i)), np.int32)
+        right = np.zeros(output_size(s, i), np.int32)
+        gold(s, i, right)
+        assert (codes == right).all(axis=1).any(), "the right output is illegal"
+        costs = np.array([float(cost(s, i, y)) for y in codes])
+        dphi = np.array([_phi(s, i, right) - _phi(s, i, y) for y in codes])
+        listed.append(Outputs(codes, costs, dphi))
+    return listed
+
+
+def cost_by_parts(s: Any, i: int, y: NDArray[np.int32]) -> float:
+    """Return the cost of an output as the sum over its parts."""
+    theta = np.zeros(n_parts(s, i))
+    add_costs(s, i, theta)
+    diff = make_diff(s)
+    found = parts_of(s, i, y, diff.ids, diff.counts)
+    return float(diff.counts[:found] @ theta[diff.ids[:found]])
+
+
+def best_squared_hinge(outputs: list[Outputs], C: Floats) -> tuple[float, Floats]:
+    """Minimise the squared hinge exactly: return the objective and the weights.
+
+    With ``u = (w, sqrt(2 C_i) xi_i)`` the problem is that of the shortest `u` with
+    ``dPhi . w + xi_i >= cost`` for every output: least distance programming, which
+    Lawson and Hanson (1974, chapter 23) solve by non-negative least squares.
+    """
+    d, n = outputs[0].dphi.shape[1], len(outputs)
+    blocks = []
+    for i in np.flatnonzero(C):
+        slack = np.zeros((len(outputs[i].cost), n))
+        slack[:, i] = 1 / np.sqrt(2 * C[i])
+        blocks.append(np.hstack([outputs[i].dphi, slack, outputs[i].cost[:, None]]))
+    system = np.vstack(blocks).T
+    goal = np.zeros(d + n + 1)
+    goal[-1] = 1.0
+    z, _ = nnls(system, goal, maxiter=50 * system.shape[1])
+    residual = system @ z - goal
+    u = -residual[:-1] / residual[-1]
+    return float(0.5 * u @ u), u[:d]

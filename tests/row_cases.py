@@ -1,0 +1,57 @@
+"""Random feature rows of every kind, each with its meaning as dense vectors."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.structures import (
+    make_dense_rows,
+    make_pair_rows,
+    make_sparse_rows,
+)
+
+KINDS = ("ones", "values", "pairs", "pairs with values", "dense")
+
+
+class RowCase(NamedTuple):
+    """Rows and what they stand for.
+
+    `matrix` has the summed value of every attribute at every position; `kept` the
+    flat (attribute, label) pairs that have a weight, in the order of the weights.
+    """
+
+    rows: Any
+    matrix: NDArray[np.float64]
+    kept: NDArray[np.int64]
+    n_labels: int
+
+    def features(self, t: int, label: int) -> NDArray[np.float64]:
+        """Return the whole feature vector of a position with a label."""
+        return np.outer(self.matrix[t], np.eye(self.n_labels)[label]).ravel()[self.kept]
+
+
+def make_row_case(
+    kind: str, n_rows: int, n_labels: int, random: np.random.Generator
+) -> RowCase:
+    """Draw rows; some are empty, some name an attribute twice."""
+    n_columns = int(random.integers(1, 5))
+    kept = np.arange(n_columns * n_labels)
+    if kind == "dense":
+        matrix = random.normal(size=(n_rows, n_columns)).round(2)
+        matrix[random.random(matrix.shape) < 0.3] = 0.0
+        return RowCase(make_dense_rows(matrix), matrix, kept, n_labels)
+    sizes = random.integers(0, 4, n_rows)
+    idx = random.integers(0, n_columns, sizes.sum())
+    val = random.normal(size=idx.size).round(2) if "values" in kind else None
+    matrix = np.zeros((n_rows, n_columns))
+    owner = np.repeat(np.arange(n_rows), sizes)
+    np.add.at(matrix, (owner, idx), 1.0 if val is None else val)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    rows = make_sparse_rows(ptr, idx, val, n_columns)
+    if "pairs" in kind:
+        has_weight = random.random((n_columns, n_labels)) < 0.6
+        kept = np.flatnonzero(has_weight)
+        pair_ptr = np.concatenate([[0], np.cumsum(has_weight.sum(1))])
+        rows = make_pair_rows(rows, pair_ptr, (kept % n_labels).astype(np.int32))
+    return RowCase(rows, matrix, kept, n_labels)
