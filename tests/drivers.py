@@ -1,13 +1,16 @@
 """The waist as a solver meets it: every question asked from compiled code.
 
-A waist function called from Python runs its plain body. The kernels here have the
-same names and do nothing but ask, so that ``ask.argmax(...)`` is a test of either
-world, depending on whether `ask` is the waist or this module.
+A waist function called from Python runs its plain body; these kernels of the same
+names do nothing but call it from compiled code. With ``NUMBA_DISABLE_JIT=1`` they
+are plain Python as well.
 """
+
+from types import FunctionType
 
 from partwise._jit import kernel
 from partwise.structures import Chain, Multiclass
 from partwise.structures import interface as waist
+from partwise.structures import rows as feature_rows
 
 
 class PlainChain(Chain):
@@ -23,6 +26,14 @@ PLAIN_CLASSES = {Chain: PlainChain, Multiclass: PlainMulticlass}
 for _plain in PLAIN_CLASSES.values():
     for _question in (waist.diff_dot, waist.diff_add, waist.diff_sqnorm):
         _question.implement(_plain)(_question.dispatch(object))
+
+
+@waist.parts_of.implement(PlainMulticlass)
+def _(s, i, y, ids, counts):
+    # The one part in two pieces: counts need not be one, and add up.
+    ids[0] = ids[1] = y[0]
+    counts[0], counts[1] = 0.25, 0.75
+    return 2
 
 
 @kernel
@@ -94,3 +105,31 @@ def diff_add(s, i, y, y_ref, scale, w, diff, ws):
 @kernel
 def diff_sqnorm(s, i, y, y_ref, diff, ws):
     return waist.diff_sqnorm(s, i, y, y_ref, diff, ws)
+
+
+@kernel
+def row_dot(rows, t, w, out):
+    feature_rows.row_dot(rows, t, w, out)
+
+
+@kernel
+def row_add(rows, t, mu, scale, w):
+    return feature_rows.row_add(rows, t, mu, scale, w)
+
+
+@kernel
+def row_diff_dot(rows, t, a, b, n_labels, w):
+    return feature_rows.row_diff_dot(rows, t, a, b, n_labels, w)
+
+
+@kernel
+def row_diff_add(rows, t, a, b, n_labels, scale, w):
+    feature_rows.row_diff_add(rows, t, a, b, n_labels, scale, w)
+
+
+@kernel
+def row_entries(rows, t, k, n_labels, idx, val):
+    return feature_rows.row_entries(rows, t, k, n_labels, idx, val)
+
+
+IS_COMPILED = not isinstance(argmax, FunctionType)

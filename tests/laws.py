@@ -7,9 +7,10 @@ in the plainest way. The laws below hold for any structure whatever::
     @pytest.mark.parametrize("law", LAWS, ids=law_name)
     @given(case=cases_of_my_structure())
     def test_my_structure_obeys(law, case):
-        law(waist, case)
+        law(case)
 
-`ask` is the waist itself (plain bodies) or the module `drivers` (compiled ones).
+They ask through `drivers`, so from compiled code, or from plain Python in a process
+with ``NUMBA_DISABLE_JIT=1``.
 """
 
 import itertools
@@ -17,10 +18,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from drivers import PLAIN_CLASSES
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+import drivers as ask
 from partwise.structures import interface as waist
 
 Output = tuple[int, ...]
@@ -50,9 +51,7 @@ def enumerate_outputs(
     size: int, n_codes: int, is_legal: Callable[[Output], bool]
 ) -> list[Output]:
     """List every legal output of `size` codes."""
-    return [
-        y for y in itertools.product(range(n_codes), repeat=size) if is_legal(y)
-    ]
+    return [y for y in itertools.product(range(n_codes), repeat=size) if is_legal(y)]
 
 
 def draw_scores(random: np.random.Generator, size: int, scale: float) -> Floats:
@@ -91,7 +90,7 @@ def empty_code(case: Case) -> NDArray[np.int32]:
     return np.full(waist.output_size(case.s, case.i), -7, np.int32)
 
 
-def part_counts(ask: Any, case: Case, y: Output) -> Floats:
+def part_counts(case: Case, y: Output) -> Floats:
     """Count the parts of an output."""
     n_parts = waist.n_parts(case.s, case.i)
     room = n_parts + 2 * waist.output_size(case.s, case.i)
@@ -102,7 +101,7 @@ def part_counts(ask: Any, case: Case, y: Output) -> Floats:
     return total
 
 
-def part_matrix(ask: Any, case: Case) -> Floats:
+def part_matrix(case: Case) -> Floats:
     """Write the feature vector of every part in full."""
     s, i, ws = case.s, case.i, waist.workspace(case.s, 1)
     room = waist.max_features(s)
@@ -116,7 +115,7 @@ def part_matrix(ask: Any, case: Case) -> Floats:
 
 def brute_scores(case: Case) -> Floats:
     """Score every legal output."""
-    counts = [part_counts(waist, case, y) for y in case.outputs]
+    counts = [part_counts(case, y) for y in case.outputs]
     return np.array([count @ case.theta for count in counts])
 
 
@@ -133,7 +132,7 @@ def tolerance(case: Case) -> float:
 # --- inference ----------------------------------------------------------------------
 
 
-def argmax_is_the_best_legal_output(ask: Any, case: Case) -> None:
+def argmax_is_the_best_legal_output(case: Case) -> None:
     """No legal output has a higher score, and the score is the one returned."""
     y, ws = empty_code(case), waist.workspace(case.s, 1)
     result = ask.argmax(case.s, case.i, guarded(case.theta), y, ws)
@@ -146,7 +145,7 @@ def argmax_is_the_best_legal_output(ask: Any, case: Case) -> None:
     assert_allclose(mine, scores.max(), rtol=0, atol=tolerance(case))
 
 
-def kbest_are_the_best_in_order(ask: Any, case: Case) -> None:
+def kbest_are_the_best_in_order(case: Case) -> None:
     """The k best are distinct, legal and sorted, and as many as there are."""
     s, i, n_outputs = case.s, case.i, len(case.outputs)
     brute = brute_scores(case)
@@ -166,7 +165,7 @@ def kbest_are_the_best_in_order(ask: Any, case: Case) -> None:
         assert (np.diff(scores) <= 0.0).all()
 
 
-def log_partition_sums_every_output(ask: Any, case: Case) -> None:
+def log_partition_sums_every_output(case: Case) -> None:
     """It is the logarithm of the sum over all legal outputs, -inf over none."""
     ws = waist.workspace(case.s, 1)
     result = ask.log_partition(case.s, case.i, guarded(case.theta), ws)
@@ -174,7 +173,7 @@ def log_partition_sums_every_output(ask: Any, case: Case) -> None:
     assert_allclose(result, expected, rtol=0, atol=tolerance(case))
 
 
-def marginals_are_expected_counts(ask: Any, case: Case) -> None:
+def marginals_are_expected_counts(case: Case) -> None:
     """They are the mean of the part counts, weighted by exp(score)."""
     n_parts = waist.n_parts(case.s, case.i)
     mu, ws = guarded(np.full(n_parts, 0.5)), waist.workspace(case.s, 1)
@@ -183,12 +182,12 @@ def marginals_are_expected_counts(ask: Any, case: Case) -> None:
     log_z = brute_log_partition(scores)
     expected = np.zeros(n_parts)
     for y, score in zip(case.outputs, scores, strict=True):
-        expected += np.exp(score - log_z) * part_counts(waist, case, y)
+        expected += np.exp(score - log_z) * part_counts(case, y)
     assert_allclose(result, log_z, rtol=0, atol=tolerance(case))
     assert_allclose(unguarded(mu), expected, rtol=0, atol=10 * tolerance(case))
 
 
-def marginals_are_the_gradient(ask: Any, case: Case) -> None:
+def marginals_are_the_gradient(case: Case) -> None:
     """They are the derivative of log Z by the scores, by central differences."""
     if not case.outputs:
         return
@@ -204,7 +203,7 @@ def marginals_are_the_gradient(ask: Any, case: Case) -> None:
         assert_allclose(mu[r], change / (2 * step), rtol=0, atol=1e-6)
 
 
-def answers_do_not_depend_on_earlier_ones(ask: Any, case: Case) -> None:
+def answers_do_not_depend_on_earlier_ones(case: Case) -> None:
     """A workspace carries nothing over, whatever was asked before."""
     s, i, random = case.s, case.i, np.random.default_rng(case.seed)
     used = waist.workspace(s, 3)
@@ -233,24 +232,24 @@ def every_example(s: Any) -> range:
 # --- scores, features and costs -------------------------------------------------------
 
 
-def part_scores_are_dot_products(ask: Any, case: Case) -> None:
+def part_scores_are_dot_products(case: Case) -> None:
     """The score of a part is its feature vector times the weights."""
     s, i, ws = case.s, case.i, waist.workspace(case.s, 1)
     theta = guarded(np.full(waist.n_parts(s, i), 0.5))
     ask.part_scores(s, i, guarded(case.w), theta, ws)
-    assert_allclose(unguarded(theta), part_matrix(ask, case) @ case.w, atol=1e-9)
+    assert_allclose(unguarded(theta), part_matrix(case) @ case.w, atol=1e-9)
 
 
-def parts_add_up_to_the_output(ask: Any, case: Case) -> None:
+def parts_add_up_to_the_output(case: Case) -> None:
     """The feature vector of an output is the sum of those of its parts."""
-    matrix = part_matrix(ask, case)
+    matrix = part_matrix(case)
     assert matrix.shape[1] == case.w.size
     for y in case.outputs:
-        mine = part_counts(ask, case, y) @ matrix
+        mine = part_counts(case, y) @ matrix
         assert_allclose(mine, case.features(y), atol=1e-12)
 
 
-def add_parts_is_the_adjoint_of_part_scores(ask: Any, case: Case) -> None:
+def add_parts_is_the_adjoint_of_part_scores(case: Case) -> None:
     """``v . (change of w) = scale * mu . scores(v)`` for all `mu` and `v`."""
     s, i, ws = case.s, case.i, waist.workspace(case.s, 1)
     random = np.random.default_rng(case.seed)
@@ -262,11 +261,11 @@ def add_parts_is_the_adjoint_of_part_scores(ask: Any, case: Case) -> None:
     change = ask.add_parts(s, i, guarded(mu), scale, w, ws)
     w = unguarded(w)
     assert_allclose(v @ (w - case.w), scale * mu @ theta, atol=1e-9)
-    assert_allclose(w - case.w, scale * mu @ part_matrix(ask, case), atol=1e-9)
+    assert_allclose(w - case.w, scale * mu @ part_matrix(case), atol=1e-9)
     assert_allclose(change, w @ w - case.w @ case.w, atol=1e-8)
 
 
-def costs_add_up_over_parts(ask: Any, case: Case) -> None:
+def costs_add_up_over_parts(case: Case) -> None:
     """The cost of an output is that of its parts, and nothing at gold."""
     s, i = case.s, case.i
     base = np.arange(waist.n_parts(s, i), dtype=float)
@@ -275,34 +274,42 @@ def costs_add_up_over_parts(ask: Any, case: Case) -> None:
     part_costs = unguarded(theta) - base
     for y in case.outputs:
         assert_allclose(ask.cost(s, i, code(y)), case.cost(y), atol=1e-12)
-        assert_allclose(part_counts(ask, case, y) @ part_costs, case.cost(y), atol=1e-9)
+        assert_allclose(part_counts(case, y) @ part_costs, case.cost(y), atol=1e-9)
     right = empty_code(case)
     ask.gold(s, i, right)
     assert ask.cost(s, i, right) == 0.0
 
 
-def differences_are_those_of_the_features(ask: Any, case: Case) -> None:
-    """All of ``diff_*`` speak of ``Phi(y_ref) - Phi(y)``, as the defaults do."""
+def differences_are_those_of_the_features(case: Case) -> None:
+    """All of ``diff_*`` speak of ``Phi(y_ref) - Phi(y)``."""
+    check_differences(case, case.s)
+
+
+def differences_by_default_are_the_same(case: Case) -> None:
+    """The default bodies say what the structure's own, faster ones say."""
+    check_differences(case, ask.PLAIN_CLASSES[type(case.s)](*case.s))
+
+
+def check_differences(case: Case, s: Any) -> None:
+    """Compare ``diff_*`` with brute force on some pairs of outputs."""
     if not case.outputs:
         return
-    plain = PLAIN_CLASSES[type(case.s)](*case.s)
     random = np.random.default_rng(case.seed)
     first, last = case.outputs[0], case.outputs[-1]
     pairs = [(first, first), (first, last)]
     for a, b in random.integers(0, len(case.outputs), (4, 2)):
         pairs.append((case.outputs[a], case.outputs[b]))
-    for s in (case.s, plain):
-        ws, diff = waist.workspace(s, 1), waist.make_diff(s)
-        for y, y_ref in pairs:
-            delta = case.features(y_ref) - case.features(y)
-            assert np.count_nonzero(delta) <= waist.max_features(s)
-            there, ref, w = code(y), code(y_ref), guarded(case.w)
-            dot = ask.diff_dot(s, case.i, there, ref, w, diff, ws)
-            assert_allclose(dot, delta @ case.w, atol=1e-9)
-            ask.diff_add(s, case.i, there, ref, -0.7, w, diff, ws)
-            assert_allclose(unguarded(w), case.w - 0.7 * delta, atol=1e-9)
-            sqnorm = ask.diff_sqnorm(s, case.i, there, ref, diff, ws)
-            assert_allclose(sqnorm, delta @ delta, atol=1e-9)
+    ws, diff = waist.workspace(s, 1), waist.make_diff(s)
+    for y, y_ref in pairs:
+        delta = case.features(y_ref) - case.features(y)
+        assert np.count_nonzero(delta) <= waist.max_features(s)
+        there, ref, w = code(y), code(y_ref), guarded(case.w)
+        dot = ask.diff_dot(s, case.i, there, ref, w, diff, ws)
+        assert_allclose(dot, delta @ case.w, atol=1e-9)
+        ask.diff_add(s, case.i, there, ref, -0.7, w, diff, ws)
+        assert_allclose(unguarded(w), case.w - 0.7 * delta, atol=1e-9)
+        sqnorm = ask.diff_sqnorm(s, case.i, there, ref, diff, ws)
+        assert_allclose(sqnorm, delta @ delta, atol=1e-9)
 
 
 INFERENCE_LAWS = [
@@ -320,4 +327,5 @@ FEATURE_LAWS = [
     costs_add_up_over_parts,
     differences_are_those_of_the_features,
 ]
-LAWS = INFERENCE_LAWS + FEATURE_LAWS
+DEFAULT_LAWS = [differences_by_default_are_the_same]
+LAWS = INFERENCE_LAWS + FEATURE_LAWS + DEFAULT_LAWS

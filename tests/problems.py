@@ -175,7 +175,7 @@ def make_small(make: Maker, count: int = 6, seed: int = 0) -> Any:
     return make(draw(make, count, seed))
 
 
-# --- every output of a small corpus ------------------------------------------------
+# --- every output of a small corpus ---
 
 
 class Outputs(NamedTuple):

@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.structures import (
-    make_dense_rows,
-    make_pair_rows,
-    make_sparse_rows,
-)
+from drivers import IS_COMPILED
+from partwise.structures import make_dense_rows, make_pair_rows, make_sparse_rows
 
 KINDS = ("ones", "values", "pairs", "pairs with values", "dense")
+
+# Rows of every kind are compiled by themselves, whole structures for one class of
+# rows; the rest of the matrix runs as plain Python, where it costs no compilation.
+KINDS_IN_STRUCTURES = ("ones", "values") if IS_COMPILED else KINDS
 
 
 class RowCase(NamedTuple):

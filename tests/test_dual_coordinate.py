@@ -1,7 +1,11 @@
 """Dual coordinate descent: its optimum, its invariants, its working sets."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,17 +18,11 @@ from partwise.solvers import dual_coordinate as module
 from partwise.solvers.base import Problem
 from partwise.solvers.dual_coordinate import VARIANTS, DualCoordinateState
 from partwise.solvers.registry import make_solver
-from partwise.solvers.working_sets import (
-    WorkingSets,
-    add_member,
-    count_members,
-    drop_zeros,
-    has_room,
-    is_member,
-    make_working_sets,
-    with_room,
-)
+from partwise.solvers.working_sets import count_members, make_working_sets
+from partwise.structures import make_dense_rows, make_multiclass
+from partwise.structures.interface import output_size
 from problems import Floats, Maker, Outputs
+from test_working_sets import members_of
 
 SQUARED_HINGE = get_loss("squared_hinge")
 WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
@@ -36,20 +34,11 @@ def precise(variant: str) -> DualCoordinateDescent:
     return DualCoordinateDescent(variant, sweeps=sweeps, delta=0.0)
 
 
-def members_of(sets: WorkingSets, i: int) -> list[int]:
-    listed = []
-    m = int(sets.newest[i])
-    while m >= 0:
-        listed.append(m)
-        m = int(sets.older[m])
-    return listed
-
-
 def duals_of(problem: Problem, state: DualCoordinateState) -> list[dict[Any, float]]:
     """Return the working sets as dictionaries from output to dual variable."""
     found = []
     for i in range(problem.n_examples):
-        size = problems.output_size(problem.structure, i)
+        size = output_size(problem.structure, i)
         own = {}
         for m in members_of(state.sets, i):
             at = state.sets.code_at[m]
@@ -97,7 +86,7 @@ def make(request: pytest.FixtureRequest) -> Maker:
     return chosen
 
 
-# --- the optimum ---------------------------------------------------------------------
+# --- the optimum ---
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -127,7 +116,7 @@ def test_dual_coordinate_agrees_with_liblinear_on_two_classes() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(30, 4))
     y = (x[:, 0] + rng.normal(size=30) > 0).astype(np.int32)
-    s = problems.make_multiclass(problems.make_dense_rows(x), y, 2)
+    s = make_multiclass(make_dense_rows(x), y, 2)
     solution = solve(
         make_problem(s, SQUARED_HINGE, C=0.5), precise("ssvm"), tol=1e-9, max_iter=3000
     )
@@ -187,7 +176,7 @@ def test_dual_coordinate_weight_two_is_the_example_twice(make: Maker) -> None:
     )
 
 
-# --- invariants, after every pass ---------------------------------------------------
+# --- invariants, after every pass ---
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -258,7 +247,7 @@ def test_dual_coordinate_result_does_not_depend_on_the_cuts(
     np.testing.assert_array_equal(whole.trace["primal"], pieces.trace["primal"])
 
 
-# --- settings -------------------------------------------------------------------------
+# --- settings ---
 
 
 def test_dual_coordinate_delta_keeps_slight_violations_out() -> None:
@@ -344,7 +333,7 @@ def test_dual_coordinate_is_found_by_its_names(name: str, variant: str) -> None:
     assert solver.variant == variant
 
 
-# --- working sets -----------------------------------------------------------------------
+# --- working sets ---
 
 
 def test_dual_coordinate_storage_grows_without_changing_the_result() -> None:
@@ -380,61 +369,7 @@ def test_dual_coordinate_storage_stays_small_over_many_passes() -> None:
     assert added > count_members(problem.structure, state.sets), "nothing ever left"
 
 
-def small_sets() -> tuple[Any, WorkingSets]:
-    """Return a corpus of three chains, and sets with two outputs in the first."""
-    s = problems.chain_sparse(problems.draw(problems.chain_sparse, count=3))
-    sets = make_working_sets(3, 4, 12)
-    for y, alpha in (([0, 1, 2], 1.0), ([2, 2, 2], 0.5)):
-        add_member(sets, 0, np.array(y, np.int32), 3, 2.0, 3.0)
-        sets.alpha[sets.used[0] - 1] = alpha
-    return s, sets
-
-
-def test_working_sets_know_their_members() -> None:
-    s, sets = small_sets()
-    assert is_member(sets, 0, np.array([0, 1, 2], np.int32), 3)
-    assert is_member(sets, 0, np.array([2, 2, 2], np.int32), 3)
-    assert not is_member(sets, 0, np.array([2, 2, 1], np.int32), 3)
-    assert not is_member(sets, 1, np.array([0], np.int32), 1)
-    assert members_of(sets, 0) == [1, 0], "newest first"
-    assert count_members(s, sets) == 2
-
-
-def test_working_sets_know_when_they_are_full() -> None:
-    _, sets = small_sets()
-    assert has_room(sets, 6)
-    assert not has_room(sets, 7), "codes"
-    for _ in range(2):
-        add_member(sets, 1, np.zeros(1, np.int32), 1, 1.0, 1.0)
-    assert not has_room(sets, 1), "members"
-
-
-@pytest.mark.parametrize("zeros", [[0], [1], [0, 1], []])
-def test_working_sets_drop_what_has_become_zero(zeros: list[int]) -> None:
-    _, sets = small_sets()
-    sets.alpha[zeros] = 0.0
-    drop_zeros(sets, 0)
-    assert members_of(sets, 0) == [m for m in (1, 0) if m not in zeros]
-
-
-def test_working_sets_tidied_win_back_room_and_keep_the_order() -> None:
-    s, sets = small_sets()
-    add_member(sets, 0, np.array([1, 1, 1], np.int32), 3, 5.0, 6.0)
-    sets.alpha[:3] = [1.0, 0.0, 0.25]
-    drop_zeros(sets, 0)
-    new = with_room(s, sets, 10, 30)
-    assert new.used.tolist() == [2, 6]
-    assert new.alpha[members_of(new, 0)].tolist() == [0.25, 1.0]
-    assert new.cost[members_of(new, 0)].tolist() == [5.0, 2.0]
-    assert new.sqnorm[members_of(new, 0)].tolist() == [6.0, 3.0]
-    assert is_member(new, 0, np.array([0, 1, 2], np.int32), 3)
-    assert is_member(new, 0, np.array([1, 1, 1], np.int32), 3)
-    assert not is_member(new, 0, np.array([2, 2, 2], np.int32), 3)
-    assert new.alpha.size == 14
-    assert new.codes.size == 42
-
-
-# --- starting from an earlier run -------------------------------------------------------
+# --- starting from an earlier run ---
 
 
 def test_dual_coordinate_warm_start_goes_on_from_the_earlier_duals() -> None:
@@ -478,3 +413,26 @@ def test_dual_coordinate_warm_start_from_another_corpus_is_refused() -> None:
 def test_dual_coordinate_settings_cannot_change_behind_a_run() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         DualCoordinateDescent().sweeps = 3  # type: ignore[misc]
+
+
+# --- every structure ---
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
+def test_dual_coordinate_and_losses_hold_on_every_structure() -> None:
+    """The whole matrix, in plain Python: there is nothing to compile."""
+    here = Path(__file__).parent
+    files = ("test_losses", "test_dual_coordinate", "test_loop", "test_trace")
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            *("-m", "not slow"),
+            *(str(here / f"{name}.py") for name in files),
+        ],
+        cwd=here.parent,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout[-5000:]

@@ -8,6 +8,9 @@ from scipy.special import logsumexp
 
 import problems
 from partwise.losses import LOSSES, Certificate, DualPoint, Loss, get_loss
+from partwise.structures import make_dense_rows, make_multiclass
+from partwise.structures.interface import n_weights, workspace
+from partwise.structures.scratch import make_scratch
 from problems import Floats, Maker, Outputs
 
 WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
@@ -103,7 +106,7 @@ def test_losses_gap_is_zero_at_the_optimum() -> None:
 
     ``v = w0 - w1``: the squared hinge is 1/4 v^2 + (1 - v)^2, least at v = 4/5.
     """
-    s = problems.make_multiclass(problems.make_dense_rows([[1.0]]), [0], 2)
+    s = make_multiclass(make_dense_rows([[1.0]]), [0], 2)
     w, C = np.array([0.4, -0.4]), np.ones(1)
     alpha = np.array([0.4])
     point = DualPoint(alpha, alpha * 1.0, alpha * 0.8, alpha)
@@ -135,12 +138,10 @@ def test_losses_ignore_examples_of_weight_zero(loss: Loss) -> None:
 
 def test_losses_fill_only_the_examples_asked_for(loss: Loss) -> None:
     s = problems.make_small(problems.chain_sparse)
-    w = np.ones(problems.n_weights(s))
+    w = np.ones(n_weights(s))
     whole = loss.values(s, w)
-    from partwise.losses.base import make_scratch
-
     out = np.full(whole.size, -7.0)
-    ws = problems.workspace(s, 1)
+    ws = workspace(s, 1)
     loss.fill(s, w, out, 2, 4, make_scratch(s), ws)
     np.testing.assert_array_equal(out[2:4], whole[2:4])
     assert (np.delete(out, [2, 3]) == -7.0).all()

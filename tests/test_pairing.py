@@ -73,9 +73,7 @@ def blind(loss: str = "squared_hinge") -> Problem:
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 def test_pairing_solver_that_cannot_do_the_loss_is_refused(loss: str) -> None:
-    problem = make_problem(
-        problems.make_small(problems.classes_dense), get_loss(loss)
-    )
+    problem = make_problem(problems.make_small(problems.classes_dense), get_loss(loss))
     with pytest.raises(PairingError) as caught:
         solve(problem, DualCoordinateDescent())
     able = solvers_for(loss)

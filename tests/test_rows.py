@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from row_cases import KINDS, make_row_case
 
+from drivers import row_add, row_diff_add, row_diff_dot, row_dot, row_entries
 from partwise.structures.rows import (
     make_dense_rows,
     make_pair_rows,
@@ -14,13 +14,9 @@ from partwise.structures.rows import (
     n_row_weights,
     no_rows,
     observed_pairs,
-    row_add,
-    row_diff_add,
-    row_diff_dot,
-    row_dot,
-    row_entries,
     row_size,
 )
+from row_cases import KINDS, make_row_case
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 random_rows = given(n_labels=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
@@ -148,6 +144,8 @@ def test_rows_dense_refuse_bad_arrays(values, message):
         ([0, 2, 1], [0], "start at 0 and never decrease"),
         ([1, 1, 1], [0], "start at 0 and never decrease"),
         ([0, 1, 2], [0], "last pair pointer is 2, but there are 1 pairs"),
+        ([0, 2, 2], [1, 0], "must increase"),
+        ([0, 1, 3], [0, 1, 1], "must increase"),
     ],
 )
 def test_rows_pairs_refuse_bad_arrays(pair_ptr, pair_label, message):

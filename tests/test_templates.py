@@ -22,6 +22,7 @@ from partwise.features import (
     default_template,
 )
 from partwise.features.modifiers import MODIFIERS, modify
+from partwise.features.template_encoder import BOUNDARIES
 
 
 def make_data(sentences, n_columns=2):
@@ -34,10 +35,9 @@ def make_data(sentences, n_columns=2):
 def cell_of(sentence, position, macro, boundaries):
     """Return the text a macro stands for, or None if there is none."""
     at = position + macro.offset
-    if at < 0:
-        return f"_B{at}" if boundaries else None
-    if at >= len(sentence):
-        return f"_B+{at - len(sentence) + 1}" if boundaries else None
+    if not 0 <= at < len(sentence):
+        distance = f"{at}" if at < 0 else f"+{at - len(sentence) + 1}"
+        return {"none": None, "single": "_B", "numbered": f"_B{distance}"}[boundaries]
     return modify(macro.modifier, sentence[at][macro.column])
 
 
@@ -98,7 +98,7 @@ def check_rows(rows, expected, vocabulary):
     assert as_dicts(rows) == found
 
 
-@given(templates, corpora, corpora, st.integers(1, 2), st.booleans())
+@given(templates, corpora, corpora, st.integers(1, 2), st.sampled_from(BOUNDARIES))
 def test_template_encoder_agrees_with_reference(text, train, test, count, boundaries):
     template = Template.parse(text)
     encoder = TemplateEncoder(text, min_count=count, boundaries=boundaries)
@@ -131,7 +131,7 @@ def test_template_encoder_hashing_keeps_every_attribute(text, corpus):
     template = Template.parse(text)
     encoder = TemplateEncoder(text, hash_bits=28)
     encoded = encoder.fit_encode(make_data(corpus))
-    rows = reference_rows(corpus, template.node_lines, True, 0)
+    rows = reference_rows(corpus, template.node_lines, "numbered", 0)
     bucket_of = {}
     for found, expected in zip(as_dicts(encoded.nodes), rows, strict=False):
         assert list(found.values()) == list(expected.values())
@@ -167,7 +167,7 @@ def test_template_boundaries_count_the_distance():
     encoder = TemplateEncoder("U:%x[-2,0]/%x[2,0]")
     encoder.fit_encode(make_data([[("a", ""), ("b", "")]]))
     assert encoder.attribute_names() == ["U:_B-2/_B+1", "U:_B-1/_B+2"]
-    without = TemplateEncoder("U:%x[-2,0]/%x[2,0]", boundaries=False)
+    without = TemplateEncoder("U:%x[-2,0]/%x[2,0]", boundaries="none")
     rows = without.fit_encode(make_data([[("a", ""), ("b", "")]])).nodes
     assert without.n_attributes == 0
     assert rows.ptr.tolist() == [0, 0, 0]

@@ -29,15 +29,16 @@ waist.cost.implement(Candidates)(lambda s, i, y: s.costs[s.ptr[i] + y[0]])
 @waist.part_scores.implement(Candidates)
 def _part_scores(s, i, w, theta, ws):
     for r in range(waist.n_parts(s, i)):
-        theta[r] = np.sum(s.values[s.ptr[i] + r] * w)
+        theta[r] = np.sum(s.values[s.ptr[i] + r] * w[: waist.n_weights(s)])
 
 
 @waist.add_parts.implement(Candidates)
 def _add_parts(s, i, mu, scale, w, ws):
-    before = np.sum(w * w)
+    own = w[: waist.n_weights(s)]
+    before = np.sum(own**2)
     for r in range(waist.n_parts(s, i)):
-        w += scale * mu[r] * s.values[s.ptr[i] + r]
-    return np.sum(w * w) - before
+        own += scale * mu[r] * s.values[s.ptr[i] + r]
+    return np.sum(own**2) - before
 
 
 @waist.parts_of.implement(Candidates)

@@ -1,6 +1,7 @@
-"""A solver: Frank-Wolfe for the hinge, with one step along the whole dual a pass."""
+"""A solver: Frank-Wolfe for the hinge, one step of the whole dual point a pass."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,48 +15,58 @@ from partwise.structures.scratch import make_scratch
 
 
 @kernel
-def _add_corner(s, start, stop, C, w, corner, scratch, diff, ws):
-    """Add ``sum C dPhi(y)`` of the most violated outputs to `corner`; return cost."""
-    total = 0.0
+def _add_corner(s, start, stop, C, w, corner, cost, scratch, diff, ws):
+    """Add ``C_i dPhi(y)`` of the most violated outputs to `corner`; return the cost."""
     for i in range(start, stop):
         waist.visit(s, i, ws)
         most_violated(s, i, w, scratch, ws)
         waist.diff_add(s, i, scratch.y, scratch.y_gold, C[i], corner, diff, ws)
-        total += C[i] * waist.cost(s, i, scratch.y)
-    return total
+        cost += C[i] * waist.cost(s, i, scratch.y)
+    return cost
 
 
 class FrankWolfeState(State):
-    """Weights, and the cost of the dual point they belong to."""
-
-    def __init__(self, size):
-        self.w, self.cost = np.zeros(size), np.zeros(1)
+    """Weights, and the cost of the dual point that they are the image of."""
 
     def tensors(self):
         """Return what a checkpoint has to hold."""
-        return {"w": self.w, "cost": self.cost}
+        return {"w": self.w, "cost": np.array([self.cost])}
 
     def restore(self, tensors):
         """Take it back."""
-        self.w, self.cost = tensors["w"].copy(), tensors["cost"].copy()
+        self.w, self.cost = tensors["w"].copy(), float(tensors["cost"][0])
 
 
 @dataclass(frozen=True)
 class FrankWolfe(Solver):
-    """Move to the best point between the dual point and the corner it points to."""
+    """Go from the dual point towards the corner it points to, as far as pays."""
 
-    names = {"frank-wolfe": {}}
-    losses = ("hinge",)
-    needs = (waist.argmax, waist.cost, waist.diff_add)
+    names: ClassVar = {"frank-wolfe": {}}
+    losses: ClassVar = ("hinge",)
+    needs: ClassVar = (waist.argmax, waist.add_costs, waist.cost, waist.diff_add)
 
     def start(self, problem, rng, previous):
-        return FrankWolfeState(problem.n_weights)
+        """Start with all the dual mass on the right outputs, where w = 0."""
+        state = FrankWolfeState()
+        state.restore({"w": np.zeros(problem.n_weights), "cost": [0.0]})
+        return state
 
     def run_pass(self, problem, state, rng):
-        s = problem.structure
-        scratch, diff, ws = make_scratch(s), waist.make_diff(s), waist.workspace(s, 1)
-        corner, cost = np.zeros(problem.n_weights), 0.0
-        for start, stop in chunks(problem.n_examples):
-            cost += _add_corner(s, start, stop, problem.C, state.w, corner, scratch, diff, ws)
-            yield stop / problem.n_examples
-        ...
+        """Find the corner with one argmax an example; take the best step to it."""
+        s, w, n = problem.structure, state.w, problem.n_examples
+        space = make_scratch(s), waist.make_diff(s), waist.workspace(s, 1)
+        corner, cost = np.zeros_like(w), 0.0
+        for begin, end in chunks(n):
+            cost = _add_corner(s, begin, end, problem.C, w, corner, cost, *space)
+            state.oracle_calls += end - begin
+            yield end / n
+        primal, dual = w @ w / 2 + cost - w @ corner, state.cost - w @ w / 2
+        state.estimate = Certificate(primal, dual, exact=False)
+        step = min((primal - dual) / max(np.sum((corner - w) ** 2), 1e-300), 1.0)
+        state.w = w + step * (corner - w)
+        state.cost += step * (cost - state.cost)
+
+    def certify(self, problem, state):
+        """Return primal and dual, exactly."""
+        dual = state.cost - state.w @ state.w / 2
+        return Certificate(problem.primal(state.w), dual)

@@ -62,12 +62,22 @@ def _file_stamp(path: str, modified_ns: int, size: int) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
+def _note_extension(body: Callable[..., Any]) -> None:
+    """Remember the file of compiled code that is not of the package."""
+    file = Path(body.__code__.co_filename)
+    if file.exists() and PACKAGE not in file.resolve().parents:
+        _extension_files.add(str(file.resolve()))
+
+
 def _extension_stamp() -> tuple[str, ...]:
-    """Hash the files outside the package that implement generic functions."""
+    """Hash the files outside the package whose code may reach a kernel."""
     stamps = []
     for path in sorted(_extension_files):
-        status = os.stat(path)
-        stamps.append(_file_stamp(path, status.st_mtime_ns, status.st_size))
+        try:
+            status = os.stat(path)
+            stamps.append(_file_stamp(path, status.st_mtime_ns, status.st_size))
+        except OSError:  # deleted while the program runs, which works on
+            stamps.append(path)
     return tuple(stamps)
 
 
@@ -77,11 +87,11 @@ def _cache_folders(source: Path) -> list[Path]:
     if numba.config.CACHE_DIR:
         return [Path(numba.config.CACHE_DIR) / f"partwise-{where}"]
     if sys.platform == "win32":
-        user = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+        user = Path(os.environ.get("LOCALAPPDATA") or Path.home())
     elif sys.platform == "darwin":
         user = Path.home() / "Library" / "Caches"
     else:
-        user = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return [source.parent / "__pycache__", user / "partwise" / where]
 
 
@@ -128,10 +138,43 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
+class _Index(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """An index of compiled code that may speak of classes unknown to this program."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+
+
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
-    """A function cache whose keys also hold the source of users' structures."""
+    """A function cache with an index a signature, that knows users' structures.
+
+    To read an index is to import the classes in its signatures. One index a function
+    would let a structure that a user tried once break every program that cannot
+    import it. The keys also hold the source of users' structures.
+    """
 
     _impl_class = _CacheImpl
+
+    def __init__(self, body: Callable[..., Any]):
+        super().__init__(body)
+        # Of the source as it is now: a file may change while its code runs.
+        self._stamp = self._impl.locator.get_source_stamp()
+
+    def _turn_to(self, sig: Any) -> None:
+        own = hashlib.sha256(str(sig).encode()).hexdigest()[:12]
+        base = f"{self._impl.filename_base}-{own}"
+        self._cache_file = _Index(self._cache_path, base, self._stamp)
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._turn_to(sig)
+        return super()._load_overload(sig, target_context)
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        self._turn_to(sig)
+        super()._save_overload(sig, data)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), _extension_stamp())
@@ -141,6 +184,7 @@ def _make_kernel(body: Callable[..., Any], fastmath: set[str] | bool) -> Any:
     dispatcher = numba.njit(nogil=True, fastmath=fastmath)(body)
     if numba.config.DISABLE_JIT:
         return body
+    _note_extension(body)
     try:
         dispatcher._cache = _Cache(body)
     except (RuntimeError, OSError):
@@ -229,9 +273,7 @@ def _make_generic(
         def register(body: Function) -> Function:
             python.register(cls)(body)
             table[cls] = body
-            file = Path(body.__code__.co_filename)
-            if file.exists() and PACKAGE not in file.resolve().parents:
-                _extension_files.add(str(file.resolve()))
+            _note_extension(body)
             return body
 
         return register

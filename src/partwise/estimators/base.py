@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,13 +18,21 @@ from partwise.errors import DataError, PairingError
 from partwise.losses import Certificate, get_loss
 from partwise.solvers import DualCoordinateDescent, Solver, solve
 from partwise.solvers.base import make_problem, structure_fingerprint
-from partwise.solvers.loop import INTERRUPTED, MAX_ITER, Callback, Evaluate
+from partwise.solvers.loop import (
+    FAILED,
+    INTERRUPTED,
+    MAX_ITER,
+    Callback,
+    Evaluate,
+    Solution,
+)
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import make_solver, solvers_for
 from partwise.solvers.trace import Trace
 from partwise.structures.interface import FloatArray, Structure
 
-Self = TypeVar("Self", bound="StructuredEstimator")
+# Ends of training that a user should hear of.
+UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED)
 
 
 class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
@@ -51,12 +61,16 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_settings(self) -> Solver:
         """Check all that can be checked before any data is touched."""
-        if not isinstance(self.C, int | float | np.number) or not self.C > 0:
-            raise ValueError(f"C must be a positive number, not {self.C!r}")
-        if not isinstance(self.tol, int | float | np.number) or not self.tol > 0:
-            raise ValueError(f"tol must be a positive number, not {self.tol!r}")
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1, not {self.max_iter!r}")
+        for name in ("C", "tol"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not (
+                0 < value < math.inf
+            ):
+                raise ValueError(f"{name} must be a positive number, not {value!r}")
+        for name in ("max_iter", "patience"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
         loss = get_loss(self.loss)
         if self.checkpoint is not None:
             model_file.check_writable(self.checkpoint)
@@ -82,7 +96,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         solver: Solver,
         sample_weight: Any,
         evaluate: Evaluate | None = None,
-    ) -> None:
+    ) -> Solution:
         """Solve, and keep weights, certificate, trace and status."""
         problem = make_problem(
             structure, get_loss(self.loss), float(self.C), sample_weight
@@ -115,7 +129,16 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = len(solution.trace)
         self.solver_ = solver
         self._warm = (mark, solution.state) if self.warm_start else None
-        if solution.reason in (MAX_ITER, INTERRUPTED):
+        return solution
+
+    def _become(self, fitted: StructuredEstimator, solution: Solution) -> None:
+        """Take over what a copy of this estimator has learnt.
+
+        Fitting happens on a copy: when it fails, the model there was is still whole.
+        The warning comes last, since a filter may turn it into an exception.
+        """
+        self.__dict__ = fitted.__dict__
+        if solution.reason in UNFINISHED:
             warnings.warn(solution.status, ConvergenceWarning, stacklevel=3)
 
     def _seed(self) -> int:
@@ -149,7 +172,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         save_model(self, path, dtype)
 
 
-def check_same_length(n_inputs: int, n_outputs: int) -> None:
-    """Raise `DataError` unless there is an output for every input."""
-    if n_inputs != n_outputs:
-        raise DataError(f"X has {n_inputs} examples, but y has {n_outputs}")
+def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
+    """Raise `DataError` unless there is something for every input."""
+    if n_inputs != n_others:
+        raise DataError(f"X has {n_inputs} examples, but {what} has {n_others}")

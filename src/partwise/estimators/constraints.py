@@ -35,6 +35,13 @@ class Constraints:
     start: Iterable[Label] = ()
     end: Iterable[Label] = ()
 
+    def __post_init__(self) -> None:
+        """Keep tuples: they can be read again, compared and copied."""
+        pairs = tuple((before, after) for before, after in self.transitions)
+        object.__setattr__(self, "transitions", pairs)
+        object.__setattr__(self, "start", tuple(self.start))
+        object.__setattr__(self, "end", tuple(self.end))
+
 
 class Masks(NamedTuple):
     """Boolean arrays, True where something is forbidden."""
@@ -73,6 +80,25 @@ def make_masks(constraints: Any, labels: LabelCodes) -> Masks:
     for label in constraints.end:
         masks.end[labels.code(label, "constraints, end")] = True
     return masks
+
+
+def constraints_of(masks: Masks, labels: LabelCodes) -> Constraints | None:
+    """Turn masks back into `Constraints`, None if nothing is forbidden.
+
+    Examples
+    --------
+    >>> labels, rules = LabelCodes(["N", "V"]), Constraints(end=["V"])
+    >>> constraints_of(make_masks(rules, labels), labels) == rules
+    True
+    """
+    if not any(mask.any() for mask in masks):
+        return None
+    names = labels.classes
+    return Constraints(
+        [(names[a], names[b]) for a, b in np.argwhere(masks.transitions)],
+        [names[k] for k in np.flatnonzero(masks.start)],
+        [names[k] for k in np.flatnonzero(masks.end)],
+    )
 
 
 def _scheme_masks(scheme: str, classes: Sequence[Label]) -> Masks:

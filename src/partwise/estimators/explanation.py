@@ -53,6 +53,30 @@ class Explanation(list[Choice]):
         return "\n".join(lines)
 
 
+class NumberedNames(Sequence[str]):
+    """Names that are only numbers, made when asked for: there may be millions.
+
+    Examples
+    --------
+    >>> list(NumberedNames("x", 2, "(intercept)"))
+    ['x0', 'x1', '(intercept)']
+    """
+
+    def __init__(self, prefix: str, count: int, *more: str):
+        self.prefix, self.size, self.more = prefix, count, more
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return self.size + len(self.more)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one name."""
+        index = range(len(self))[index]
+        if index < self.size:
+            return f"{self.prefix}{index}"
+        return self.more[index - self.size]
+
+
 class RowWeights:
     """Names for the weights of feature rows: attribute and label."""
 
@@ -86,13 +110,13 @@ class RowWeights:
         self, w: FloatArray, n: int, label: int | None
     ) -> list[tuple[str, Label, float]]:
         """Return the `n` weights largest in absolute value, of one label if given."""
-        index = np.arange(self.size)
+        index = np.flatnonzero(w[: self.size])
         if label is not None:
             index = index[self._split(index)[1] == label]
-        size = np.abs(w[index])
-        n = max(0, min(n, int((size > 0).sum())))
-        some = np.argpartition(-size, n - 1)[:n] if n else np.zeros(0, np.int64)
-        order = index[some[np.argsort(-size[some], kind="stable")]]
+        if 0 < n < index.size:  # sorting a few is faster than sorting all
+            cut = np.argpartition(-np.abs(w[index]), n - 1)[:n]
+            index = np.sort(index[cut])
+        order = index[np.argsort(-np.abs(w[index]), kind="stable")][: max(n, 0)]
         return [(*self.name(int(j)), float(w[j])) for j in order]
 
 

@@ -6,7 +6,7 @@ and dense arrays. Which one it is shows in the first token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from partwise.data import ColumnData
-from partwise.errors import DataError
+from partwise.errors import DataError, ModelFileError
+from partwise.estimators.explanation import NumberedNames
 from partwise.features import (
     Encoded,
     FeatureDictEncoder,
@@ -47,16 +48,24 @@ class Input(Protocol):
 
     kind: ClassVar[str]
 
+    @property
+    def n_features(self) -> int:
+        """How many features tokens have."""
+
+    @property
+    def n_edge_features(self) -> int:
+        """How many features transitions have."""
+
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the features of `X` and encode it."""
 
     def encode(self, X: Any) -> Tokens:
         """Encode `X` with the features learnt."""
 
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """Name the features of tokens."""
 
-    def edge_names(self) -> list[str]:
+    def edge_names(self) -> Sequence[str]:
         """Name the features of transitions."""
 
     def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
@@ -79,12 +88,26 @@ class _EncoderInput:
 
     encoder: Any
 
-    def names(self) -> list[str]:
+    @property
+    def n_features(self) -> int:
+        """How many attributes tokens have."""
+        return int(self.encoder.n_attributes)
+
+    @property
+    def n_edge_features(self) -> int:
+        """How many attributes transitions have."""
+        return int(self.encoder.n_edge_attributes)
+
+    def names(self) -> Sequence[str]:
         """Name the attributes of tokens."""
+        if self.encoder.hash_bits is not None:
+            return NumberedNames("#", self.n_features)
         return list(self.encoder.attribute_names())
 
-    def edge_names(self) -> list[str]:
+    def edge_names(self) -> Sequence[str]:
         """Name the attributes of transitions."""
+        if self.encoder.hash_bits is not None:
+            return NumberedNames("#", self.n_edge_features)
         return list(self.encoder.edge_attribute_names())
 
     def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
@@ -139,8 +162,19 @@ class DenseInput:
         """Learn the number of columns and encode."""
         return self.encode(X)
 
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return max(self.n_columns, 0)
+
+    @property
+    def n_edge_features(self) -> int:
+        """None: dense features do not see transitions."""
+        return 0
+
     def encode(self, X: Any) -> Tokens:
         """Check and stack the matrices."""
+        check_sequences(X)
         matrices = []
         for number, sequence in enumerate(X):
             matrix = self._matrix(sequence, number)
@@ -155,9 +189,8 @@ class DenseInput:
             matrices.append(matrix)
         ptr = np.zeros(len(matrices) + 1, np.int64)
         np.cumsum([len(matrix) for matrix in matrices], out=ptr[1:])
-        width = max(self.n_columns, 0)
         filled = [matrix for matrix in matrices if len(matrix)]
-        values = np.concatenate(filled) if filled else np.zeros((0, width))
+        values = np.concatenate(filled) if filled else np.zeros((0, self.n_features))
         return Tokens(ptr, make_dense_rows(values), no_rows())
 
     def _matrix(self, sequence: Any, number: int) -> Any:
@@ -169,7 +202,7 @@ class DenseInput:
                 "use the same kind of features for all"
             ) from None
         if matrix.size == 0:
-            return matrix.reshape(0, max(self.n_columns, 0))
+            return matrix.reshape(0, self.n_features)
         if matrix.ndim != 2:
             raise DataError(
                 f"sequence {number} has {matrix.ndim} dimensions; "
@@ -183,11 +216,11 @@ class DenseInput:
             )
         return matrix
 
-    def names(self) -> list[str]:
+    def names(self) -> Sequence[str]:
         """Return x0, x1, ..."""
-        return [f"x{column}" for column in range(self.n_columns)]
+        return NumberedNames("x", self.n_features)
 
-    def edge_names(self) -> list[str]:
+    def edge_names(self) -> Sequence[str]:
         """Return nothing: dense features do not see transitions."""
         return []
 
@@ -196,30 +229,49 @@ class DenseInput:
         return {}, {"n_columns": self.n_columns}
 
 
+def check_sequences(X: Any) -> None:
+    """Raise `DataError` for what is no list of sequences at all."""
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise DataError(
+            f"X must be a list of sequences, not {type(X).__name__}; "
+            "for one sequence write [sequence]"
+        )
+
+
 def as_columns(X: Any) -> Any:
     """Return `X` as `ColumnData`, which it may be already."""
     if hasattr(X, "columns") and hasattr(X, "ptr"):
         return X
+    check_sequences(X)
     return ColumnData.from_sentences(X)
 
 
 def choose_input(
     X: Any,
     template: Any,
+    boundaries: str,
     min_count: int,
     hash_bits: int | None,
     transition_features: Iterable[str],
 ) -> tuple[Input, Any]:
     """Return the kind of input that `X` is, and `X` unconsumed."""
+    if isinstance(transition_features, str):
+        raise TypeError(
+            "transition_features must be a list of names, not one string "
+            f"(write [{transition_features!r}])"
+        )
+    names = tuple(transition_features)
     if template is not None:
+        if names:
+            raise ValueError(
+                "transition_features name features of dicts; in a template, write "
+                "lines that start with B"
+            )
         columns = as_columns(X)
         text = read_template(template, len(columns.columns))
-        return TemplateInput(TemplateEncoder(text, min_count, hash_bits)), columns
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise DataError(
-            f"X must be a list of sequences, not {type(X).__name__}; "
-            "for one sequence write [sequence]"
-        )
+        encoder = TemplateEncoder(text, min_count, hash_bits, boundaries)
+        return TemplateInput(encoder), columns
+    check_sequences(X)
     if hasattr(X, "columns") and hasattr(X, "ptr"):
         raise DataError("columns of text need a template; pass template='default'")
     looked_at: list[Any] = []
@@ -230,11 +282,13 @@ def choose_input(
             break
     everything = chain(looked_at, rest)
     if looked_at and _is_dense(looked_at[-1]):
+        if names or hash_bits is not None or min_count != 1:
+            raise ValueError(
+                "transition_features, hash_bits and min_count are for feature dicts "
+                "and templates; these features are dense"
+            )
         return DenseInput(), everything
-    encoder = FeatureDictEncoder(
-        min_count, hash_bits, transition_features=tuple(transition_features)
-    )
-    return DictInput(encoder), everything
+    return DictInput(FeatureDictEncoder(min_count, hash_bits, names)), everything
 
 
 def _is_dense(sequence: Any) -> bool:
@@ -258,6 +312,11 @@ def read_template(template: Any, n_columns: int) -> Any:
         return template
     if isinstance(template, Path):
         return Template.read(template)
+    if not isinstance(template, str):
+        raise TypeError(
+            "template must be a text, a path, 'default' or a Template, not "
+            f"{type(template).__name__}"
+        )
     if template == "default":
         return default_template(n_columns)
     if "\n" not in template and "%x" not in template and template.strip() != "B":
@@ -270,8 +329,11 @@ def load_input(content: Content) -> Input:
     kind = content.setting("kind", str, choices=("dicts", "template", "dense"))
     if kind == "dense":
         return DenseInput(content.setting("n_columns", int, at_least=0, below=2**31))
-    tensors = {k: v for k, v in content.tensors.items()}
     settings = {k: v for k, v in content.settings.items() if k != "kind"}
-    if kind == "dicts":
-        return DictInput(FeatureDictEncoder.from_tensors(tensors, settings))
-    return TemplateInput(TemplateEncoder.from_tensors(tensors, settings))
+    try:
+        if kind == "dicts":
+            encoder = FeatureDictEncoder.from_tensors(content.tensors, settings)
+            return DictInput(encoder)
+        return TemplateInput(TemplateEncoder.from_tensors(content.tensors, settings))
+    except ModelFileError as error:  # an encoder does not know the file's name
+        raise content.error(str(error)) from None

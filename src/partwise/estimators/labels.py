@@ -14,7 +14,7 @@ from partwise.errors import DataError
 Label = Any
 
 
-def sorted_classes(labels: Iterable[Label]) -> list[Label]:
+def sorted_classes(labels: Sequence[Label]) -> list[Label]:
     """Return the distinct labels, sorted; all strings or all integers.
 
     Examples
@@ -22,12 +22,17 @@ def sorted_classes(labels: Iterable[Label]) -> list[Label]:
     >>> sorted_classes(["O", "B-NP", "O"])
     ['B-NP', 'O']
     """
-    distinct = set(labels)
-    kinds = {_kind(label) for label in distinct}
+    # Types are looked at before a set merges what is equal: 1, 1.0 and True.
+    examples = {type(label): label for label in labels}
+    kinds = {_kind(label) for label in examples.values()}
     if len(kinds) > 1:
         raise DataError("labels must be all strings or all integers, not a mixture")
-    plain = int if kinds == {"int"} else str
-    return sorted({plain(label) for label in distinct})
+    if kinds != {"int"}:
+        return sorted(map(str, set(labels)))
+    numbers = sorted(map(int, set(labels)))
+    if not -(2**63) <= numbers[0] <= numbers[-1] < 2**63:
+        raise DataError("integer labels must fit into 64 bits; use strings instead")
+    return numbers
 
 
 def _kind(label: Label) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import copy
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
@@ -19,6 +21,7 @@ from partwise.estimators.base import StructuredEstimator, check_same_length
 from partwise.estimators.costs import cost_matrix
 from partwise.estimators.explanation import (
     Choice,
+    NumberedNames,
     RowWeights,
     contributions,
     difference,
@@ -31,7 +34,7 @@ from partwise.estimators.labels import (
 )
 from partwise.features import FeatureDictEncoder
 from partwise.solvers import Solver
-from partwise.solvers.loop import Callback
+from partwise.solvers.loop import Callback, Solution
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import CodeArray
@@ -157,15 +160,23 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         MulticlassClassifier
             Itself.
         """
+        fitted = copy.copy(self)
+        self._become(fitted, fitted._learn(X, y, sample_weight))
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Solution:
+        """Do what `fit` promises; everything is checked before training starts."""
         solver = self._check_settings()
         named, X = _has_names(X)
         self._encoder: FeatureDictEncoder | None = None
         if named:
+            if hasattr(self, "feature_names_in_"):  # of an earlier fit
+                del self.feature_names_in_
             self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
             encoded = self._encoder.fit_encode_rows(X)
             self.n_features_in_ = self._encoder.n_attributes
             rows = self._rows(encoded.nodes)
-            target = list(y)
+            target = _label_list(y)
             check_same_length(encoded.ptr.size - 1, len(target))
             if not target:
                 raise DataError("there are no examples: X and y are empty")
@@ -191,13 +202,14 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         self._labels = labels
         self.classes_ = class_array(labels.classes)
         self._costs = cost_matrix(self.costs, labels)
-        self._train(self._structure(rows, gold), solver, sample_weight)
-        return self
+        return self._train(self._structure(rows, gold), solver, sample_weight)
 
     def _rows(self, X: Any) -> Rows:
         """Turn a matrix or encoded rows into rows, with the constant feature."""
         if sparse.issparse(X):
-            X.sum_duplicates()
+            if not X.has_canonical_format:
+                X = X.copy()  # it may be the user's own
+                X.sum_duplicates()
             ptr, idx, val, width = X.indptr, X.indices, X.data, X.shape[1]
         elif isinstance(X, np.ndarray):
             ones = np.ones((len(X), int(self.fit_intercept)))
@@ -229,6 +241,23 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
             )
             count, rows = X.shape[0], self._rows(X)
         return self._structure(rows, np.zeros(count, np.int32))
+
+    def _encode_one(self, x: Any) -> Multiclass:
+        self._check_fitted()
+        if self._encoder is not None:
+            return self._encode([x])
+        if len(getattr(x, "shape", ())) == 2:
+            if x.shape[0] != 1:
+                raise ValueError(f"expected one example, not {x.shape[0]}")
+            return self._encode(x)
+        # A bare row has no names of columns, and needs none.
+        row = check_array(np.reshape(x, (1, -1)), dtype=np.float64)
+        if row.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"the example has {row.shape[1]} features, expected "
+                f"{self.n_features_in_}"
+            )
+        return self._structure(self._rows(row), np.zeros(1, np.int32))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
@@ -278,26 +307,29 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     @property
     def _weights(self) -> RowWeights:
         self._check_fitted()
-        if self._encoder is not None:
-            names = list(self._encoder.attribute_names())
-        elif hasattr(self, "feature_names_in_"):
-            names = [str(name) for name in self.feature_names_in_]
+        constant = [INTERCEPT] if self.fit_intercept else []
+        names: Sequence[str]
+        if hasattr(self, "feature_names_in_"):
+            names = [*map(str, self.feature_names_in_), *constant]
+        elif self._encoder is None:
+            names = NumberedNames("x", self.n_features_in_, *constant)
+        elif self._encoder.hash_bits is not None:
+            names = NumberedNames("#", self.n_features_in_, *constant)
         else:
-            names = [f"x{column}" for column in range(self.n_features_in_)]
-        if self.fit_intercept:
-            names.append(INTERCEPT)
+            names = [*self._encoder.attribute_names(), *constant]
         return RowWeights(names, self._labels.classes, None)
 
     def top_features(
         self, n: int = 20, label: Label | None = None
     ) -> list[tuple[str, Label, float]]:
         """Return the `n` features with the largest weights, in absolute value."""
+        self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
         return self._weights.top(self.weights_, n, code)
 
     def explain(self, x: Any) -> Choice:
         """Say which features made the class of one example win over the runner-up."""
-        s = self._encode([x] if self._encoder is not None else np.reshape(x, (1, -1)))
+        s = self._encode_one(x)
         _, codes, scores, _ = decode_kbest(s, self.weights_, 2)
         winner, loser = codes[0], codes[1]
         ws = waist.workspace(s, 1)
@@ -313,24 +345,33 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
 
 def _has_names(X: Any) -> tuple[bool, Any]:
     """Say whether `X` holds feature dicts or strings; return it unconsumed."""
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = X.tolist()  # dicts that went through an array
     if hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
         return False, X
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
         return False, X  # scikit-learn says best what is wrong
-    items = iter(X)
-    first = next(items, None)
-    whole = X if isinstance(X, Sequence) else chain([first], items)
-    if isinstance(first, Mapping):
-        return True, whole
+    looked_at: list[Any] = []
+    rest = iter(X)
+    for example in rest:
+        looked_at.append(example)
+        if not hasattr(example, "__len__") or len(example):
+            break
+    first = looked_at[-1] if looked_at else None
+    whole = chain(looked_at, rest)
     if isinstance(first, str):
         raise DataError("an example must be a dict or a list of strings, not a string")
-    if isinstance(first, Iterable) and not hasattr(first, "shape"):
-        if isinstance(first, Sequence | set | frozenset):
-            return all(isinstance(value, str) for value in first) and len(
-                first
-            ) > 0, whole
-        return True, whole
-    return False, whole
+    if isinstance(first, Sequence | set | frozenset):
+        named = len(first) > 0 and all(isinstance(value, str) for value in first)
+    else:
+        named = isinstance(first, Iterable) and not hasattr(first, "shape")
+    return named, whole if named else list(whole)
+
+
+def _label_list(y: Any) -> list[Label]:
+    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
+        raise DataError(f"y must be a list of labels, not {type(y).__name__}")
+    return list(y)
 
 
 def _whole_numbers(target: NDArray[Any]) -> list[Label]:

@@ -12,9 +12,9 @@ import numpy as np
 from partwise import model_file
 from partwise.errors import ModelFileError
 from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.constraints import Masks
-from partwise.estimators.inputs import load_input
-from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.constraints import Masks, constraints_of
+from partwise.estimators.inputs import DictInput, TemplateInput, load_input
+from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.sequence_tagger import SequenceTagger
 from partwise.features import FeatureDictEncoder
@@ -43,6 +43,11 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
     tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
     trace = {name: model.trace_[name].astype(np.float64) for name in COLUMNS}
     tensors |= prefixed("trace", trace)
+    if model.weights_.size > _weight_limit(tensors):
+        raise ValueError(
+            f"{model.weights_.size} weights, nearly all of them zero, are more than a "
+            "model file may ask for; train with a smaller hash_bits"
+        )
     certificate = model.certificate_
     settings |= {
         "estimator": type(model).__name__,
@@ -92,9 +97,11 @@ def load(path: str | Path) -> Any:
     classes: list[Any] = list(labels)
     if content.setting("integer_labels", bool):
         try:
-            classes = [int(label) for label in labels]
+            classes = sorted_classes([int(label) for label in labels])
         except ValueError:
-            raise content.error("labels are not the integers they should be") from None
+            classes = []
+        if list(map(str, classes)) != labels:
+            raise content.error("labels are not the integers they should be")
     model._labels = LabelCodes(classes)
     model.classes_ = class_array(classes)
     fill = _fill_tagger if cls is SequenceTagger else _fill_classifier
@@ -104,44 +111,55 @@ def load(path: str | Path) -> Any:
     model.weights_ = model_file.unpack_sparse(
         content.part("w").tensors,
         size,
-        max_size=_weight_limit(content),
+        max_size=_weight_limit(content.tensors),
         source=str(path),
     ).astype(np.float64)
     _fill_history(model, content)
     return model
 
 
-def _weight_limit(content: Content) -> int:
-    """Bound the weights a file may ask for by what its tensors could describe."""
-    stored = sum(tensor.size for tensor in content.tensors.values())
-    hashed = 2 ** int(content.settings.get("hash_bits") or 0)
-    n_labels = len(content.tensors["labels.offsets"])
-    return int(max(2**20, (stored + hashed) * n_labels + n_labels**2 * 4))
+def _weight_limit(tensors: Mapping[str, Any]) -> int:
+    """Bound the weights a file may ask for by what it holds.
+
+    Zeros are not stored, and hashing makes many: two gigabytes of them, which are
+    no memory until they are touched, need no proof.
+    """
+    return max(2**28, 256 * sum(int(tensor.size) for tensor in tensors.values()))
 
 
 def _plain_params(model: StructuredEstimator) -> dict[str, Any]:
     params = model.get_params(deep=False)
-    return {
-        name: value
+    plain = {
+        name: value.item() if isinstance(value, np.generic) else value
         for name, value in params.items()
-        if name not in TRANSIENT and name != "solver" and type(value) in PLAIN
+        if name not in TRANSIENT and name != "solver"
     }
+    return {name: value for name, value in plain.items() if type(value) in PLAIN}
+
+
+def _known_solvers() -> dict[str, Any]:
+    return {cls.__name__: cls for cls in all_solvers().values()}
 
 
 def _describe_solver(solver: Any) -> Any:
-    if isinstance(solver, str) or not is_dataclass(solver):
-        return str(solver) if isinstance(solver, str) else "auto"
-    return {"name": type(solver).__name__, "settings": asdict(solver)}  # type: ignore[arg-type]
+    """Describe a solver in JSON; one from outside the package is left out."""
+    if isinstance(solver, str):
+        return solver
+    name = type(solver).__name__
+    if _known_solvers().get(name) is not type(solver) or not is_dataclass(solver):
+        return "auto"
+    return {"name": name, "settings": asdict(solver)}  # type: ignore[arg-type]
 
 
 def _read_solver(content: Content) -> Any:
     described = content.settings.get("solver", "auto")
     if isinstance(described, str):
         return described
-    known = {cls.__name__: cls for cls in all_solvers().values()}
-    if isinstance(described, Mapping) and described.get("name") in known:
+    known = _known_solvers()
+    name = described.get("name") if isinstance(described, Mapping) else None
+    if isinstance(name, str) and name in known:
         try:
-            return known[described["name"]](**described.get("settings", {}))
+            return known[name](**described.get("settings", {}))
         except (TypeError, ValueError) as error:
             raise content.error(f"the solver's settings are damaged: {error}") from None
     raise content.error("the solver is not one that this version knows")
@@ -155,27 +173,27 @@ def _empty_model(cls: type, content: Content) -> Any:
         if name not in defaults or name in TRANSIENT or type(value) not in PLAIN:
             raise content.error(f"setting {name!r} is unknown or of a wrong type")
         kind = type(defaults[name])
-        if value is not None and kind in (bool, int, float) and name != "random_state":
-            if not isinstance(value, kind | (int if kind is float else kind)):
-                raise content.error(f"setting {name!r} should be of {kind.__name__}")
+        kinds = (int, float) if kind is float else (kind,)
+        free = defaults[name] is None or name == "random_state"
+        if not free and type(value) not in kinds:
+            raise content.error(f"setting {name!r} should be of {kind.__name__}")
     return cls(**params, solver=_read_solver(content))
 
 
 def _fill_history(model: Any, content: Content) -> None:
     certificate = content.settings.get("certificate")
     if certificate is not None:
-        good = isinstance(certificate, list) and len(certificate) == 3
-        if not good or not all(isinstance(x, int | float) for x in certificate):
-            raise content.error("the certificate is damaged")
-        certificate = Certificate(
-            float(certificate[0]), float(certificate[1]), bool(certificate[2])
-        )
+        try:
+            primal, dual, exact = certificate
+            certificate = Certificate(float(primal), float(dual), bool(exact))
+        except (TypeError, ValueError, OverflowError):
+            raise content.error("the certificate is damaged") from None
     model.certificate_ = certificate
     part = content.part("trace")
     columns = {c: part.tensor(c, dtype=np.float64, finite=False) for c in COLUMNS}
     try:
         model.trace_ = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
-    except ValueError:
+    except (ValueError, OverflowError):
         raise content.error("the trace is damaged") from None
     model.status_ = content.setting("status", str)
     model.n_iter_ = len(model.trace_)
@@ -217,7 +235,8 @@ def _fill_tagger(model: SequenceTagger, content: Content) -> int:
         }
     )
     model._costs, model.costs = _read_costs(content, K)
-    n_columns = len(model._input.names())
+    _restore_params(model)
+    n_columns = model._input.n_features
     n_nodes = n_columns * K
     model._pairs = None
     if content.setting("has_pairs", bool):
@@ -227,7 +246,17 @@ def _fill_tagger(model: SequenceTagger, content: Content) -> int:
         model._pairs = (ptr, label)
         n_nodes = label.size
     ends = K * (int(model.start) + int(model.end))
-    return n_nodes + K * K + ends + len(model._input.edge_names()) * K * K
+    return n_nodes + K * K + ends + model._input.n_edge_features * K * K
+
+
+def _restore_params(model: SequenceTagger) -> None:
+    """Say in plain settings what the file holds in other forms, for another fit."""
+    if isinstance(model._input, TemplateInput):
+        model.template = model._input.encoder.template.text
+    if isinstance(model._input, DictInput):
+        model.transition_features = model._input.encoder.transition_features
+    if model.constraints is None:
+        model.constraints = constraints_of(model._masks, model._labels)
 
 
 def _store_classifier(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -236,8 +265,11 @@ def _store_classifier(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "n_features": int(model.n_features_in_),
         "has_costs": model.costs is not None,
         "has_encoder": model._encoder is not None,
-        "feature_names": list(map(str, getattr(model, "feature_names_in_", []))),
+        "has_names": hasattr(model, "feature_names_in_"),
     }
+    if settings["has_names"]:
+        names = list(map(str, model.feature_names_in_))
+        tensors |= prefixed("names", model_file.pack_strings(names))
     if model._encoder is not None:
         own, settings["encoder"] = model._encoder.to_tensors()
         tensors |= prefixed("encoder", dict(own))
@@ -253,15 +285,19 @@ def _fill_classifier(model: MulticlassClassifier, content: Content) -> int:
     model._encoder = None
     if content.setting("has_encoder", bool):
         part = content.part("encoder")
-        encoder = FeatureDictEncoder.from_tensors(part.tensors, part.settings)
+        try:
+            encoder = FeatureDictEncoder.from_tensors(part.tensors, part.settings)
+        except ModelFileError as error:  # an encoder does not know the file's name
+            raise part.error(str(error)) from None
         model._encoder = encoder
         if width != encoder.n_attributes:
             raise content.error("the number of features does not fit the vocabulary")
     model.n_features_in_ = width
-    names = content.setting("feature_names", list)
-    if names:
-        if len(names) != width or not all(isinstance(name, str) for name in names):
-            raise content.error("the feature names are damaged")
+    if content.setting("has_names", bool):
+        part = content.part("names")
+        names = model_file.unpack_strings(
+            part.tensors, length=width, source=part.source
+        )
         model.feature_names_in_ = np.array(names, object)
     model._costs, model.costs = _read_costs(content, K)
     return (width + int(model.fit_intercept)) * K

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -29,9 +30,14 @@ from partwise.estimators.labels import (
     sorted_classes,
 )
 from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
+from partwise.solvers.loop import Callback, Evaluate, Solution
 from partwise.structures.chain import Chain, illegal_position, make_chain
-from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.decoding import (
+    Decoded,
+    decode,
+    decode_kbest,
+    part_marginals,
+)
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.rows import SparseRows, make_pair_rows, observed_pairs
 from partwise.structures.segments import segment_probabilities
@@ -72,6 +78,9 @@ class SequenceTagger(StructuredEstimator):
     template : str, path or Template, optional
         Tokens are tuples of column strings, and this CRF++ template turns them into
         features: its text, its path, or "default" for a good one.
+    boundaries : {"numbered", "single", "none"}
+        What a template reads outside a sentence: ``_B-1``, ``_B+1``, ... as in CRF++,
+        ``_B`` everywhere, or nothing.
     min_count : int
         Features of fewer tokens than this are dropped.
     hash_bits : int, optional
@@ -147,6 +156,7 @@ class SequenceTagger(StructuredEstimator):
         tol: float = 1e-2,
         max_iter: int = 100,
         template: Any = None,
+        boundaries: str = "numbered",
         min_count: int = 1,
         hash_bits: int | None = None,
         pairs: str = "all",
@@ -171,6 +181,7 @@ class SequenceTagger(StructuredEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.template = template
+        self.boundaries = boundaries
         self.min_count = min_count
         self.hash_bits = hash_bits
         self.pairs = pairs
@@ -188,6 +199,14 @@ class SequenceTagger(StructuredEstimator):
         self.resume = resume
         self.time_limit = time_limit
         self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that inputs are sequences, and labels are needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
 
     # --- training ---------------------------------------------------------------
 
@@ -221,6 +240,14 @@ class SequenceTagger(StructuredEstimator):
         SequenceTagger
             Itself.
         """
+        fitted = copy.copy(self)
+        self._become(fitted, fitted._learn(X, y, sample_weight, dev, allowed))
+        return self
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, dev: Any, allowed: Any
+    ) -> Solution:
+        """Do what `fit` promises; everything is checked before training starts."""
         solver = self._check_settings()
         if self.pairs not in ("all", "observed"):
             raise ValueError(f"pairs must be 'all' or 'observed', not {self.pairs!r}")
@@ -229,18 +256,24 @@ class SequenceTagger(StructuredEstimator):
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
             )
         source, X = choose_input(
-            X, self.template, self.min_count, self.hash_bits, self.transition_features
+            X,
+            self.template,
+            self.boundaries,
+            self.min_count,
+            self.hash_bits,
+            self.transition_features,
         )
-        y = [list(labels) for labels in y]
+        y = _label_lists(y)
         tokens = source.fit_encode(X)
         _check_labelled(tokens, y)
-        labels = LabelCodes(sorted_classes(label for seq in y for label in seq))
+        flat = [label for labels in y for label in labels]
+        labels = LabelCodes(sorted_classes(flat))
         if len(labels) < 2:
             raise DataError(
                 f"all tokens have the label {labels.classes[0]!r}: nothing to learn; "
                 "give examples of at least two labels"
             )
-        gold = labels.encode((label for seq in y for label in seq), "y")
+        gold = labels.encode(flat, "y")
         self._input: Input = source
         self._labels = labels
         self.classes_ = class_array(labels.classes)
@@ -259,8 +292,7 @@ class SequenceTagger(StructuredEstimator):
                 f"({context}); correct the labels or loosen the constraints"
             )
         evaluate = None if dev is None else self._evaluator(*dev)
-        self._train(chain, solver, sample_weight, evaluate)
-        return self
+        return self._train(chain, solver, sample_weight, evaluate)
 
     def _chain(
         self, tokens: Tokens, gold: CodeArray | None = None, allowed: Any = None
@@ -274,7 +306,7 @@ class SequenceTagger(StructuredEstimator):
             tokens.ptr,
             gold,
             len(self._labels),
-            edges=tokens.edges,
+            edges=tokens.edges if tokens.edges.n_columns else None,
             start=self.start,
             end=self.end,
             costs=self._costs,
@@ -289,7 +321,7 @@ class SequenceTagger(StructuredEstimator):
         if allowed is None:
             return None
         allowed = list(allowed)
-        check_same_length(tokens.ptr.size - 1, len(allowed))
+        check_same_length(tokens.ptr.size - 1, len(allowed), "allowed")
         mask = np.zeros((int(tokens.ptr[-1]), len(self._labels)), bool)
         for i, choices in enumerate(allowed):
             first, last = int(tokens.ptr[i]), int(tokens.ptr[i + 1])
@@ -309,7 +341,7 @@ class SequenceTagger(StructuredEstimator):
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
-        y = [list(labels) for labels in y]
+        y = _label_lists(y)
         tokens = self._input.encode(X)
         _check_labelled(tokens, y)
         chain = self._chain(tokens)
@@ -334,11 +366,13 @@ class SequenceTagger(StructuredEstimator):
         return self._chain(self._input.encode(X), None, allowed)
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
-        ptr, codes, scores = decode(chain, w)
-        if np.isneginf(scores).any():
-            raise _no_legal_labels(int(np.flatnonzero(np.isneginf(scores))[0]))
-        labels = self._labels.decode(codes.tolist())
-        return [labels[a:b] for a, b in pairwise(ptr.tolist())]
+        best = decode(chain, w)
+        _check_possible(~np.isneginf(best.scores))
+        return self._label_sequences(best)
+
+    def _label_sequences(self, best: Decoded) -> list[list[Label]]:
+        labels = self._labels.decode(best.codes.tolist())
+        return [labels[a:b] for a, b in pairwise(best.ptr.tolist())]
 
     def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
         """Return the best labels of every sequence.
@@ -372,8 +406,7 @@ class SequenceTagger(StructuredEstimator):
         chain = self._encode(X, allowed)
         K = len(self._labels)
         ptr, mu, log_z = part_marginals(chain, self.weights_, K * np.diff(chain.ptr))
-        if np.isneginf(log_z).any():
-            raise _no_legal_labels(int(np.flatnonzero(np.isneginf(log_z))[0]))
+        _check_possible(~np.isneginf(log_z))
         return [mu[a:b].reshape(-1, K) for a, b in pairwise(ptr.tolist())]
 
     def predict_kbest(
@@ -391,6 +424,7 @@ class SequenceTagger(StructuredEstimator):
         ptr, codes, scores, found = decode_kbest(
             self._encode(X, allowed), self.weights_, k
         )
+        _check_possible(found > 0)
         return [
             [
                 Ranked(
@@ -423,16 +457,19 @@ class SequenceTagger(StructuredEstimator):
             probability that exactly these tokens carry these labels.
         """
         chain = self._encode(X, allowed)
-        _, codes, _ = decode(chain, self.weights_)
+        best = decode(chain, self.weights_)
+        _check_possible(~np.isneginf(best.scores))
         found = [
             (i, *span)
-            for i, labels in enumerate(self._decode(chain, self.weights_))
+            for i, labels in enumerate(self._label_sequences(best))
             for span in spans(labels, scheme)
         ]
         owner = np.array([item[0] for item in found], np.int64)
         start = np.array([item[1] for item in found], np.int64)
         stop = np.array([item[2] for item in found], np.int64)
-        score = segment_probabilities(chain, self.weights_, owner, start, stop, codes)
+        score = segment_probabilities(
+            chain, self.weights_, owner, start, stop, best.codes
+        )
         result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
         for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
             result[i].append(Span(a, b, label, value))
@@ -443,12 +480,13 @@ class SequenceTagger(StructuredEstimator):
 
         `sample_weight` weighs sequences.
         """
-        y = [list(labels) for labels in y]
+        y = _label_lists(y)
         predicted = self.predict(X)
+        accuracy = metrics.token_accuracy(y, predicted)  # checks the lengths too
         if sample_weight is None:
-            return metrics.token_accuracy(y, predicted)
-        check_same_length(len(predicted), len(y))
+            return accuracy
         weight = np.asarray(sample_weight, np.float64)
+        check_same_length(len(y), len(weight), "sample_weight")
         lengths = np.array([len(labels) for labels in y])
         right = [
             sum(a == b for a, b in zip(p, q, strict=True))
@@ -475,7 +513,7 @@ class SequenceTagger(StructuredEstimator):
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
         K = len(self._labels)
-        at = self._weights.transition_at
+        at = self._input.n_features * K if self._pairs is None else self._pairs[1].size
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(
@@ -494,6 +532,7 @@ class SequenceTagger(StructuredEstimator):
         -------
         list of (feature, label, weight)
         """
+        self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
         return self._weights.top(self.weights_, n, code)
 
@@ -513,6 +552,7 @@ class SequenceTagger(StructuredEstimator):
         -------
         Explanation
         """
+        x = x if hasattr(x, "__len__") else list(x)
         chain = self._encode([x])
         words = [_show(token) for token in x]
         return explain_sequence(chain, self.weights_, self._weights, words)
@@ -532,6 +572,23 @@ def _show(token: Any) -> str:
     return ""
 
 
+def _label_lists(y: Any) -> list[list[Label]]:
+    """Return labels as lists; a string is a label, not a sequence of them."""
+    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
+        raise DataError(
+            f"y must be a list of sequences of labels, not {type(y).__name__}"
+        )
+    result = []
+    for i, labels in enumerate(y):
+        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+            raise DataError(
+                f"y, sequence {i}: expected a list of labels, not {labels!r} "
+                "(give one label for every token)"
+            )
+        result.append(list(labels))
+    return result
+
+
 def _check_labelled(tokens: Tokens, y: list[list[Label]]) -> None:
     """Raise `DataError` unless every token has a label."""
     check_same_length(tokens.ptr.size - 1, len(y))
@@ -546,7 +603,10 @@ def _check_labelled(tokens: Tokens, y: list[list[Label]]) -> None:
         raise DataError("all sequences are empty: there is nothing to learn from")
 
 
-def _no_legal_labels(i: int) -> DataError:
-    return DataError(
-        f"sequence {i}: the constraints leave no legal labels; loosen them"
-    )
+def _check_possible(possible: NDArray[np.bool_]) -> None:
+    """Raise `DataError` if some sequence cannot be labelled at all."""
+    if not possible.all():
+        i = int(np.flatnonzero(~possible)[0])
+        raise DataError(
+            f"sequence {i}: the constraints leave no legal labels; loosen them"
+        )

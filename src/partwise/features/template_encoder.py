@@ -26,6 +26,7 @@ from partwise.features.strings import (
 )
 from partwise.features.templates import Template, TemplateLine
 
+BOUNDARIES = ("numbered", "single", "none")
 _SETTINGS = frozenset({"template", "min_count", "hash_bits", "boundaries"})
 
 
@@ -52,9 +53,10 @@ class TemplateEncoder:
         Attributes of fewer tokens than this are dropped.
     hash_bits : int, optional
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
-    boundaries : bool, default=True
-        Whether cells before and after a sentence read ``_B-1``, ``_B+1`` and so
-        on, as in CRF++. If not, a line that reaches outside gives no attribute.
+    boundaries : {"numbered", "single", "none"}
+        What cells before and after a sentence read: ``_B-1``, ``_B+1`` and so on, as
+        in CRF++; ``_B`` for all of them; or nothing, so that a line that reaches
+        outside gives no attribute.
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ class TemplateEncoder:
         template: str | Template,
         min_count: int = 1,
         hash_bits: int | None = None,
-        boundaries: bool = True,
+        boundaries: str = "numbered",
     ) -> None:
         check_settings(min_count, hash_bits)
         if isinstance(template, str):
@@ -94,7 +96,11 @@ class TemplateEncoder:
         self.template = template
         self.min_count = min_count
         self.hash_bits = hash_bits
-        self.boundaries = bool(boundaries)
+        if boundaries not in BOUNDARIES:
+            raise ValueError(
+                f"boundaries must be one of {', '.join(BOUNDARIES)}, not {boundaries!r}"
+            )
+        self.boundaries = boundaries
 
         lines = template.node_lines + template.edge_lines
         macros = [macro for line in lines for macro in line.macros]
@@ -269,12 +275,14 @@ class TemplateEncoder:
         code_of = self._code_of(codes)
         sides = []
         for sign, n_cells in (("-", self._n_before), ("+", self._n_after)):
-            cells = [f"_B{sign}{i + 1}" for i in range(n_cells)]
-            codes_of_cells = [
-                code_of(cell if self.boundaries else None) for cell in cells
-            ]
-            sides.append(np.array(codes_of_cells, np.int64))
+            cells = [self._outside_cell(sign, i + 1) for i in range(n_cells)]
+            sides.append(np.array([code_of(cell) for cell in cells], np.int64))
         return sides[0], sides[1]
+
+    def _outside_cell(self, sign: str, distance: int) -> str | None:
+        if self.boundaries == "none":
+            return None
+        return "_B" if self.boundaries == "single" else f"_B{sign}{distance}"
 
     def _code_of(self, codes: Mapping[str, int] | None) -> Any:
         """Return the function from a string, or None, to its code."""
@@ -316,8 +324,6 @@ class TemplateEncoder:
             If anything is missing or does not fit together.
         """
         chosen = take_settings(settings, _SETTINGS)
-        if not isinstance(chosen["boundaries"], bool):
-            raise ModelFileError("setting 'boundaries' must be true or false")
         try:
             encoder = cls(**chosen)
         except (ValueError, TypeError) as error:

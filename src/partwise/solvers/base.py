@@ -119,7 +119,7 @@ class State(ABC):
 
     @abstractmethod
     def tensors(self) -> dict[str, Any]:
-        """Return everything needed to go on, as named arrays."""
+        """Return everything needed to go on but counter and estimate, as arrays."""
 
     @abstractmethod
     def restore(self, tensors: dict[str, Any]) -> None:

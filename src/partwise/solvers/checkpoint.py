@@ -52,6 +52,7 @@ def save_checkpoint(path: Path, run: Run, mark: str) -> None:
         "mark": mark,
         "random": _random_state_as_text(run.rng),
         "since_best": run.since_best,
+        "oracle_calls": int(run.state.oracle_calls),
         "has_estimate": run.state.estimate is not None,
     }
     model_file.write(path, tensors, settings, kind=KIND)
@@ -74,10 +75,11 @@ def load_checkpoint(path: Path, run: Run, mark: str) -> None:
         run.best_w = tensors.get("best_w")
         own = {k[len(PREFIX) :]: tensors[k] for k in tensors if k.startswith(PREFIX)}
         run.state.restore(own)
+        run.state.oracle_calls = content.setting("oracle_calls", int)
         if content.setting("has_estimate", bool):
             primal, dual, exact = tensors["estimate"].tolist()
             run.state.estimate = Certificate(primal, dual, bool(exact))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path}: not a complete checkpoint ({error})") from error
 
 

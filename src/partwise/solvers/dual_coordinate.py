@@ -249,13 +249,11 @@ class DualCoordinateState(State):
     def tensors(self) -> dict[str, Any]:
         """Return weights, duals and the state of the random numbers."""
         named = {f"sets.{key}": value for key, value in self.sets._asdict().items()}
-        counters = np.array([self.oracle_calls], np.int64)
         return named | {
             "w": self.w,
             "slack": self.slack,
             "random": self.random,
             "dual": np.array([self.dual]),
-            "counters": counters,
         }
 
     def restore(self, tensors: dict[str, Any]) -> None:
@@ -264,7 +262,6 @@ class DualCoordinateState(State):
         self.slack = tensors["slack"].copy()
         self.random = tensors["random"].copy()
         self.dual = float(tensors["dual"][0])
-        self.oracle_calls = int(tensors["counters"][0])
         fields = {key: tensors[f"sets.{key}"].copy() for key in WorkingSets._fields}
         self.sets = WorkingSets(**fields)
         self.members = np.zeros(self.sets.alpha.size, np.int64)
@@ -334,7 +331,7 @@ class DualCoordinateDescent(Solver):
                 raise ValueError("the previous run was on another structure")
             seed = state.random
             state.restore(previous.tensors())
-            state.random, state.oracle_calls = seed, 0
+            state.random = seed
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
             self._refresh(problem, state)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from partwise.losses import Certificate
+from partwise.model_file import check_writable
 from partwise.solvers.base import Problem, Solver, State, check_pairing
 from partwise.solvers.checkpoint import Run, load_checkpoint, save_checkpoint
 from partwise.solvers.trace import Trace, TraceRow
@@ -146,6 +147,8 @@ def solve(
     if patience < 1:
         raise ValueError(f"patience must be at least 1, not {patience!r}")
     check_pairing(problem, solver)
+    if checkpoint is not None:
+        check_writable(checkpoint)
     rng = np.random.Generator(np.random.PCG64(random_state))
     run = Run(solver.start(problem, rng, previous), rng)
     mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""

@@ -129,6 +129,9 @@ def make_pair_rows(
             f"the last pair pointer is {pair_ptr[-1]}, "
             f"but there are {pair_label.size} pairs"
         )
+    owner = np.repeat(np.arange(rows.n_columns), np.diff(pair_ptr))
+    if ((np.diff(pair_label) <= 0) & (np.diff(owner) == 0)).any():
+        raise ValueError("the labels of an attribute's pairs must increase")
     return PairRows(rows.ptr, rows.idx, rows.val, pair_ptr, pair_label)
 
 
@@ -286,11 +289,16 @@ def _(
 
 @kernel
 def _find_pair(rows: PairRows, attribute: int, label: int) -> int:
-    """Return the index of the pair, or -1."""
-    for p in range(rows.pair_ptr[attribute], rows.pair_ptr[attribute + 1]):
-        if rows.pair_label[p] == label:
-            return p
-    return -1
+    """Return the index of the pair, or -1; labels are sorted within an attribute."""
+    low, high = rows.pair_ptr[attribute], rows.pair_ptr[attribute + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if rows.pair_label[middle] < label:
+            low = middle + 1
+        else:
+            high = middle
+    found = low < rows.pair_ptr[attribute + 1] and rows.pair_label[low] == label
+    return low if found else -1
 
 
 @n_rows.implement(PairRows)
@@ -334,13 +342,12 @@ def _(rows: PairRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> fl
 def _(rows: PairRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
     result = 0.0
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
-        attribute = rows.idx[j]
         value = 1.0 if rows.val.size == 0 else rows.val[j]
-        for p in range(rows.pair_ptr[attribute], rows.pair_ptr[attribute + 1]):
-            if rows.pair_label[p] == a:
-                result += value * w[p]
-            if rows.pair_label[p] == b:
-                result -= value * w[p]
+        plus, minus = _find_pair(rows, rows.idx[j], a), _find_pair(rows, rows.idx[j], b)
+        if plus >= 0:
+            result += value * w[plus]
+        if minus >= 0:
+            result -= value * w[minus]
     return result
 
 
@@ -349,13 +356,12 @@ def _(
     rows: PairRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
 ) -> None:
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
-        attribute = rows.idx[j]
         step = scale if rows.val.size == 0 else scale * rows.val[j]
-        for p in range(rows.pair_ptr[attribute], rows.pair_ptr[attribute + 1]):
-            if rows.pair_label[p] == a:
-                w[p] += step
-            if rows.pair_label[p] == b:
-                w[p] -= step
+        plus, minus = _find_pair(rows, rows.idx[j], a), _find_pair(rows, rows.idx[j], b)
+        if plus >= 0:
+            w[plus] += step
+        if minus >= 0:
+            w[minus] -= step
 
 
 @row_entries.implement(PairRows)

@@ -16,7 +16,7 @@ class ViterbiSpace(NamedTuple):
 
     legal: FloatArray
     best: FloatArray
-    back: CodeArray
+    arrive: FloatArray
     rank_score: NDArray[np.float64]
     rank_label: NDArray[np.int32]
     rank_rank: NDArray[np.int32]
@@ -29,7 +29,7 @@ def make_viterbi_space(longest: int, n_labels: int, k: int) -> ViterbiSpace:
     return ViterbiSpace(
         np.zeros((n_labels, n_labels)),
         np.zeros((longest, n_labels)),
-        np.zeros((longest, n_labels), np.int32),
+        np.zeros((longest, n_labels)),
         np.zeros(ranks),
         np.zeros(ranks, np.int32),
         np.zeros(ranks, np.int32),
@@ -65,7 +65,7 @@ def viterbi(
     equal scores the lowest label wins.
     """
     length, n_labels = node.shape
-    best, back, legal = space.best, space.back, space.legal
+    best, arrive, legal = space.best, space.arrive, space.legal
     tied = transition.shape[0] == 1
     if transition.shape[0] > 0:
         mask_transitions(transition[0], mask.transitions, legal)
@@ -75,18 +75,15 @@ def viterbi(
         if t > 0:
             if not tied and t > 1:
                 mask_transitions(transition[t - 1], mask.transitions, legal)
-            here, there = best[t], back[t]
+            here, before = arrive[t], best[t - 1]
             for b in range(n_labels):
-                here[b] = -np.inf
-                there[b] = 0
-            for a in range(n_labels):
-                reached = best[t - 1, a]
+                here[b] = before[0] + legal[0, b]
+            for a in range(1, n_labels):
+                reached = before[a]
                 for b in range(n_labels):
-                    score = reached + legal[a, b]
-                    there[b] = a if score > here[b] else there[b]
-                    here[b] = max(score, here[b])
+                    here[b] = max(here[b], reached + legal[a, b])
             for b in range(n_labels):
-                here[b] += node[t, b]
+                best[t, b] = here[b] + node[t, b]
         if token_mask.shape[0] > 0:
             for b in range(n_labels):
                 if not token_mask[t, b]:
@@ -98,8 +95,17 @@ def viterbi(
         if score > result:
             result = score
             y[length - 1] = b
+    # No back pointers: the label before is the first that gives the same sum again,
+    # and leaving them out lets the inner loop above run on whole vectors.
     for t in range(length - 1, 0, -1):
-        y[t - 1] = back[t, y[t]]
+        if not tied and t < length - 1:
+            mask_transitions(transition[t - 1], mask.transitions, legal)
+        b = y[t]
+        y[t - 1] = 0
+        for a in range(n_labels):
+            if best[t - 1, a] + legal[a, b] == arrive[t, b]:
+                y[t - 1] = a
+                break
     return result
 
 

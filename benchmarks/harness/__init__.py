@@ -1,0 +1,1 @@
+"""What the benchmarks share: data, clocks, child processes, peers, results."""

@@ -1,0 +1,216 @@
+"""Reading data files for commands, whatever their format."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partwise.cli.options import LABEL_COLUMN, Format
+from partwise.errors import DataError, PartwiseError
+
+if TYPE_CHECKING:
+    from partwise import SequenceTagger
+    from partwise.data import ColumnData
+    from partwise.features import Template
+
+_COLUMN = re.compile(r"(%x\[-?\d+,)(\d+)")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How to read data files."""
+
+    format: Format = Format.columns
+    separator: str | None = None
+    comments: str | None = None
+    skip_docstart: bool = False
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        """Check the options before any file is touched."""
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise ValueError(
+                f"unknown encoding {self.encoding!r} (try utf-8 or latin-1)"
+            ) from None
+
+    @property
+    def _column_options(self) -> dict[str, Any]:
+        # A shell passes on a backslash and a t where a tab was meant.
+        separator = "\t" if self.separator == "\\t" else self.separator
+        return {
+            "separator": separator,
+            "comments": self.comments,
+            "skip_docstart": self.skip_docstart,
+            "encoding": self.encoding,
+        }
+
+    def columns(self, path: str) -> ColumnData:
+        """Read a whole column file."""
+        from partwise.data import read_columns
+
+        return read_columns(path, **self._column_options)
+
+    def stream(self, path: str) -> Iterator[ColumnData]:
+        """Read a column file piece by piece."""
+        from partwise.data import iter_columns
+
+        return iter_columns(path, **self._column_options)
+
+    def labelled(
+        self, path: str, label_column: int = LABEL_COLUMN
+    ) -> tuple[Any, list[list[str]]]:
+        """Read inputs and labels; columns keep the label, which no template reads."""
+        if self.format is Format.columns:
+            data = self.columns(path)
+            if data.n_columns < 2:
+                raise DataError(
+                    f"{path}: has one column only (expected a word and its label)"
+                )
+            try:
+                return data, data.column_sequences(label_column)
+            except DataError as error:
+                raise DataError(f"{path}: {error}") from None
+        from partwise.data import read_crfsuite, read_svmhmm
+
+        if self.format is Format.crfsuite:
+            return read_crfsuite(path)
+        return read_svmhmm(path)
+
+    def unlabelled(self, path: str, has_labels: bool) -> Any:
+        """Read inputs of the formats that are not columns; labels are ignored."""
+        from partwise.data import read_crfsuite, read_svmhmm
+
+        if self.format is Format.svmhmm:
+            return read_svmhmm(path)[0]
+        if has_labels:
+            return read_crfsuite(path)[0]
+        return read_crfsuite(path, labelled=False)[0]
+
+
+def make_template(
+    chosen: str, data: ColumnData, label_column: int, columns: str | None
+) -> Template:
+    """Return the template that reads the columns of a file, but not its labels.
+
+    Parameters
+    ----------
+    chosen : str
+        "default", or the path of a template file. Its columns are those of the data
+        file, as in CRF++.
+    data : ColumnData
+        The training data, with its labels.
+    label_column : int
+        Where the labels are.
+    columns : str, optional
+        The columns that the default template reads, such as ``"0,1"``; the first is
+        the word. All but the labels by default.
+    """
+    from partwise.data import resolve_column
+    from partwise.features import Template, default_template
+
+    forbidden = resolve_column(data, label_column)
+    if chosen == "default":
+        wanted = _chosen_columns(columns, data)
+        if wanted is None:
+            wanted = [c for c in range(data.n_columns) if c != forbidden]
+        text = default_template(len(wanted))
+        text = _COLUMN.sub(lambda m: f"{m[1]}{wanted[int(m[2])]}", text)
+        template = Template.parse(text, "default template")
+    else:
+        if columns is not None:
+            raise ValueError(
+                "--columns is for the default template; a template file names the "
+                "columns it reads itself"
+            )
+        template = Template.read(Path(chosen))
+    for line in template.node_lines + template.edge_lines:
+        for macro in line.macros:
+            if macro.column == forbidden:
+                raise DataError(
+                    f"{template.source}:{line.number}: '{macro}' reads column "
+                    f"{forbidden}, which holds the labels (columns count from 0; "
+                    "change the template, or --label-column)"
+                )
+    return template
+
+
+def _chosen_columns(columns: str | None, data: ColumnData) -> Sequence[int] | None:
+    from partwise.data import resolve_column
+
+    if columns is None:
+        return None
+    try:
+        numbers = [int(part) for part in columns.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--columns must be numbers with commas between them, such as 0,1, not "
+            f"{columns!r}"
+        ) from None
+    chosen = [resolve_column(data, number) for number in numbers]
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"--columns names a column twice: {columns!r}")
+    return chosen
+
+
+def load_tagger(path: str) -> SequenceTagger:
+    """Load a model that must be a sequence tagger."""
+    from partwise import SequenceTagger
+
+    model = load_model(path)
+    if not isinstance(model, SequenceTagger):
+        raise PartwiseError(
+            f"{path}: is a {type(model).__name__}, which tags no sequences; load it in "
+            "Python with partwise.load"
+        )
+    return model
+
+
+def load_model(path: str) -> Any:
+    """Load any model."""
+    from partwise import load
+
+    return load(path)
+
+
+def resolve_format(tagger: SequenceTagger, chosen: Format | None, path: str) -> Format:
+    """Return the format of files that a model can read, after checking the choice."""
+    kind = tagger._input.kind
+    if kind == "dense":
+        raise PartwiseError(
+            f"{path}: reads dense arrays, which no file format here holds; load it in "
+            "Python with partwise.load"
+        )
+    if kind == "template":
+        if chosen not in (None, Format.columns):
+            raise PartwiseError(
+                f"{path}: was trained on columns with a template and cannot read "
+                f"{chosen.value} files"
+            )
+        return Format.columns
+    if chosen in (None, Format.columns):
+        raise PartwiseError(
+            f"{path}: was trained on named features, not on columns; say "
+            "--format crfsuite or --format svmhmm"
+        )
+    return chosen
+
+
+def check_columns(tagger: SequenceTagger, data: ColumnData, path: str) -> None:
+    """Raise `DataError` if a file lacks a column that the template reads.
+
+    Columns beyond those are not looked at: a file may hold the labels or not.
+    """
+    template = tagger._input.encoder.template  # type: ignore[attr-defined]
+    if data.n_columns < template.n_columns:
+        raise DataError(
+            f"{path}: has {data.n_columns} column{'s' * (data.n_columns > 1)}, but "
+            f"the model reads column "
+            f"{template.n_columns - 1}, counted from 0 (give the columns it was "
+            "trained on, in the same order)"
+        )

@@ -1,0 +1,183 @@
+"""``partwise inspect``: what is in a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from partwise.cli.files import load_model
+from partwise.cli.options import AsJson
+from partwise.errors import PartwiseError
+
+READS = {
+    "template": "columns, through a template",
+    "dicts": "named features",
+    "dense": "dense arrays",
+}
+# Settings of a run rather than of the model, and the template, which is long.
+NOT_SHOWN = (
+    *("template", "verbose", "callbacks", "checkpoint", "resume", "warm_start"),
+    *("dev_metric", "time_limit", "patience"),
+)
+
+
+def inspect(
+    model: Annotated[str, typer.Argument(help="A model saved by `partwise train`.")],
+    top: Annotated[
+        int, typer.Option(min=0, help="How many features a label, and transitions.")
+    ] = 5,
+    label: Annotated[
+        str | None, typer.Option(help="Only the features of this label.")
+    ] = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print the template and nothing else.")
+    ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Show every pass of the training.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Show what is in a model: labels, sizes, certificate, settings, weights."""
+    from partwise.cli.output import print_json
+
+    fitted = load_model(model)
+    if template:
+        typer.echo(_template_text(fitted, model).rstrip("\n"))
+        return
+    description = describe(fitted, model, top, label)
+    if json:
+        print_json(description)
+    else:
+        _show(description, fitted, trace)
+
+
+def _template_text(model: Any, path: str) -> str:
+    encoder = getattr(getattr(model, "_input", None), "encoder", None)
+    template = getattr(encoder, "template", None)
+    if template is None:
+        raise PartwiseError(f"{path}: was trained without a template")
+    return str(template.text)
+
+
+def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, Any]:
+    """Return what there is to know about a model, by name."""
+    import numpy as np
+
+    from partwise.cli import certificates
+
+    classes = model.classes_.tolist()
+    weights = model._weights
+    chosen = classes if label is None else [_find_label(classes, label, path)]
+    return {
+        "model": path,
+        "bytes": Path(path).stat().st_size,
+        "kind": type(model).__name__,
+        "input": getattr(getattr(model, "_input", None), "kind", None),
+        "labels": classes,
+        "features": len(weights.names),
+        "weights": int(model.weights_.size),
+        "nonzero_weights": int(np.count_nonzero(model.weights_)),
+        "passes": model.n_iter_,
+        "certificate": certificates.in_numbers(model.certificate_, model.trace_),
+        "status": model.status_,
+        "settings": _settings(model),
+        "top_features": {
+            str(one): [
+                {"feature": feature, "weight": weight}
+                for feature, _, weight in weights.top(
+                    model.weights_, top, classes.index(one)
+                )
+            ]
+            for one in chosen
+        },
+        "transitions": _strongest_transitions(model, classes, top),
+        "trace": model.trace_.to_dict(),
+    }
+
+
+def _find_label(classes: list[Any], label: str, path: str) -> Any:
+    for one in classes:
+        if str(one) == label:
+            return one
+    known = ", ".join(map(str, classes))
+    raise PartwiseError(f"{path}: has no label {label!r} (its labels are {known})")
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """Return the settings that shape the model, as plain values."""
+    params = model.get_params(deep=False)
+    return {
+        name: value if isinstance(value, str | int | float | bool) else str(value)
+        for name, value in sorted(params.items())
+        if name not in NOT_SHOWN and value is not None and not isinstance(value, tuple)
+    }
+
+
+def _strongest_transitions(
+    model: Any, classes: list[Any], top: int
+) -> list[dict[str, Any]]:
+    """Return the largest and the smallest weights of one label after another."""
+    import numpy as np
+
+    if not hasattr(model, "transitions_"):
+        return []
+    matrix = model.transitions_
+    order = np.argsort(-matrix, axis=None, kind="stable")
+    ends = order if order.size <= 2 * top else np.r_[order[:top], order[-top:]]
+    if not top:
+        ends = order[:0]
+    rows, columns = np.unravel_index(ends, matrix.shape)
+    return [
+        {"from": classes[a], "to": classes[b], "weight": float(matrix[a, b])}
+        for a, b in zip(rows, columns, strict=True)
+    ]
+
+
+def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
+    from partwise.cli import certificates
+    from partwise.cli.output import (
+        console,
+        print_pairs,
+        print_table,
+    )
+
+    out = console()
+    labels = found["labels"]
+    print_pairs(
+        found["model"],
+        [
+            ("kind", found["kind"]),
+            ("reads", READS.get(found["input"])),
+            ("bytes", found["bytes"]),
+            ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
+            ("features", found["features"]),
+            ("weights", found["weights"]),
+            ("not zero", found["nonzero_weights"]),
+            ("passes", found["passes"]),
+            ("status", found["status"]),
+        ],
+    )
+    words = certificates.in_words(model.certificate_, model.trace_)
+    out.print(f"\n{words}\n", soft_wrap=True)
+    print_pairs("settings", found["settings"].items())
+    out.print()
+    print_table(
+        "features with the largest weights",
+        ["label", "feature", "weight"],
+        [
+            ["" if i else label, one["feature"], one["weight"]]
+            for label, features in found["top_features"].items()
+            for i, one in enumerate(features)
+        ],
+    )
+    if found["transitions"]:
+        out.print()
+        print_table(
+            "transitions, most and least liked",
+            ["from", "to", "weight"],
+            [list(one.values()) for one in found["transitions"]],
+        )
+    if trace:
+        typer.echo(f"\ntraining\n{model.trace_}")

@@ -1,0 +1,279 @@
+"""``partwise train``: from a data file to a model file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partwise.cli.files import Layout, make_template
+from partwise.cli.options import (
+    FILES,
+    LABEL_COLUMN,
+    AsJson,
+    Comments,
+    Encoding,
+    Format,
+    LabelColumn,
+    Separator,
+    SkipDocstart,
+)
+
+if TYPE_CHECKING:
+    from partwise.solvers.loop import Solution
+
+FEATURES = "Features"
+LEARNING = "Learning"
+RUN = "The run"
+
+train_app = typer.Typer(no_args_is_help=True, help="Train a model on labelled data.")
+
+
+@train_app.callback()
+def _train() -> None:
+    """Train a model on labelled data."""
+
+
+@train_app.command()
+def tag(
+    train: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRAIN", help="Training data: a file, plain or gzip, or -."
+        ),
+    ],
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="Where to save the model.")
+    ],
+    dev: Annotated[
+        str | None,
+        typer.Option(
+            help="Development data: stop when its score no longer rises.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    format: Annotated[
+        Format, typer.Option(help="How the files are laid out.", rich_help_panel=FILES)
+    ] = Format.columns,
+    label_column: LabelColumn = LABEL_COLUMN,
+    separator: Separator = None,
+    comments: Comments = None,
+    skip_docstart: SkipDocstart = False,
+    encoding: Encoding = "utf-8",
+    template: Annotated[
+        str | None,
+        typer.Option(
+            help="A CRF++ template file (default: a good template for tagging).",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns that the default template reads, such as 0,1; the "
+            "first is the word (default: all but the labels).",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            help="Drop features of fewer tokens than this.", rich_help_panel=FEATURES
+        ),
+    ] = 1,
+    hash_bits: Annotated[
+        int | None,
+        typer.Option(
+            help="Keep no vocabulary; hash features to this many bits.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            help="Weights for 'all' pairs of feature and label, or those 'observed' "
+            "in training (default: as SequenceTagger).",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    constraints: Annotated[
+        str | None,
+        typer.Option(
+            help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, "
+            "BILOU or BMEWO.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    loss: Annotated[
+        str, typer.Option(help="What is minimised.", rich_help_panel=LEARNING)
+    ] = "squared_hinge",
+    solver: Annotated[
+        str,
+        typer.Option(
+            help="How: auto, dcd-ssvm, dcd-light or cpd.", rich_help_panel=LEARNING
+        ),
+    ] = "auto",
+    C: Annotated[
+        float,
+        typer.Option(
+            "--C",
+            "-C",
+            help="Weight of the losses; larger fits the data closer.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 0.1,
+    tol: Annotated[
+        float,
+        typer.Option(
+            help="Stop when proved to be within this fraction of the best.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 1e-2,
+    max_iter: Annotated[
+        int,
+        typer.Option(help="The most passes over the data.", rich_help_panel=LEARNING),
+    ] = 100,
+    patience: Annotated[
+        int,
+        typer.Option(
+            help="With --dev: stop after this many passes without a new best.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 5,
+    seed: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Seed of everything random.", rich_help_panel=LEARNING
+        ),
+    ] = 0,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            help="Save the state of training there after every pass.",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from --checkpoint if it exists.",
+            rich_help_panel=RUN,
+        ),
+    ] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(min=0, help="Stop after this many seconds.", rich_help_panel=RUN),
+    ] = None,
+    float32: Annotated[
+        bool,
+        typer.Option(
+            "--float32", help="Save weights in half the space.", rich_help_panel=RUN
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose/--quiet",
+            "-v/-q",
+            help="Show progress and results, or only errors.",
+            rich_help_panel=RUN,
+        ),
+    ] = True,
+    json: AsJson = False,
+) -> None:
+    """Train a tagger: one label for every token of a sequence.
+
+    TRAIN holds a token a line and a blank line after each sentence. Ctrl-C ends
+    training early: the model so far is saved, and the exit code is 130.
+    """
+    from partwise import SequenceTagger, model_file
+
+    layout = Layout(format, separator, comments, skip_docstart, encoding)
+    if train == dev == "-":
+        raise ValueError("TRAIN and --dev cannot both be standard input")
+    model_file.check_writable(model)
+    if format is not Format.columns and (template or columns):
+        raise ValueError(
+            f"{format.value} files name their features themselves; leave --template "
+            "and --columns out"
+        )
+    chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
+    tagger = SequenceTagger(
+        loss,
+        C,
+        solver,
+        tol=tol,
+        max_iter=max_iter,
+        min_count=min_count,
+        hash_bits=hash_bits,
+        constraints=constraints,
+        random_state=seed,
+        patience=patience,
+        checkpoint=checkpoint,
+        resume=resume,
+        time_limit=time_limit,
+        verbose=int(verbose),
+        **chosen,
+    )
+    # Settings are checked by fit, too, but a large file takes its time to read.
+    tagger._check_settings()
+    X, y = layout.labelled(train, label_column)
+    if format is Format.columns:
+        text = make_template(template or "default", X, label_column, columns)
+        tagger.set_params(template=text)
+    held_out = None if dev is None else layout.labelled(dev, label_column)
+    _fit_and_save(tagger, X, y, held_out, model, float32, verbose, json)
+
+
+def _fit_and_save(
+    tagger: Any,
+    X: Any,
+    y: list[list[str]],
+    dev: Any,
+    path: str,
+    float32: bool,
+    verbose: bool,
+    json: bool,
+) -> None:
+    from partwise.cli.output import print_json
+    from partwise.cli.training import fit, summary
+
+    outcome = fit(tagger, X, y, dev)
+    tagger.save(path, dtype="float32" if float32 else "float64")
+    numbers = {
+        "model": path,
+        "sentences": len(y),
+        "tokens": sum(map(len, y)),
+        **summary(tagger, outcome),
+    }
+    if json:
+        print_json(numbers)
+    elif verbose:
+        _show(numbers, outcome.solution)
+    if outcome.interrupted:
+        typer.echo(f"{outcome.solution.status}; saved to {path}", err=True)
+        raise typer.Exit(130)
+
+
+def _show(numbers: dict[str, Any], solution: Solution) -> None:
+    from partwise.cli import certificates
+    from partwise.cli.output import console, print_pairs
+
+    certificate = solution.certificate
+    counts = ("sentences", "tokens", "labels", "features", "weights", "passes")
+    pairs = [(name, numbers[name]) for name in counts]
+    pairs += [
+        ("seconds", round(numbers["seconds"], 2)),
+        ("objective", None if certificate is None else certificate.primal),
+        ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),
+        ("best dev score", numbers["best_dev_score"]),
+        ("model", numbers["model"]),
+    ]
+    print_pairs("trained", pairs)
+    out = console()
+    out.print(f"\n{solution.status}.", soft_wrap=True)
+    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)

@@ -1,0 +1,324 @@
+"""Compiled code: never stale, cached where it may be, and the same as plain Python."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import drivers
+import partwise
+from partwise import _jit
+from partwise._jit import generic, generic_with_default, kernel, vector_kernel
+
+PACKAGE = Path(partwise.__file__).parent
+TESTS = Path(__file__).parent
+
+compiled_only = pytest.mark.skipif(
+    not drivers.IS_COMPILED, reason="nothing is compiled in this process"
+)
+
+
+# --- generic functions --------------------------------------------------------------
+
+
+class Square(NamedTuple):
+    side: float
+
+
+class Circle(NamedTuple):
+    radius: float
+
+
+class Cake(Circle):
+    """A circle that answers one question differently."""
+
+
+@generic
+def area(shape):
+    raise NotImplementedError("area is not implemented for this shape")
+
+
+@generic_with_default
+def corners(shape):
+    return 0
+
+
+@area.implement(Square)
+def _(shape):
+    return shape.side**2
+
+
+@area.implement(Circle)
+def _(shape):
+    return 3.0 * shape.radius**2
+
+
+@corners.implement(Square)
+def _(shape):
+    return 4
+
+
+@area.implement(Cake)
+def _(shape):
+    return 0.0
+
+
+@kernel
+def describe(shape):
+    return area(shape), corners(shape)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [(Square(3.0), (9.0, 4)), (Circle(2.0), (12.0, 0)), (Cake(2.0), (0.0, 0))],
+)
+def test_generic_picks_the_body_by_class(shape, expected):
+    assert (area(shape), corners(shape)) == expected
+    assert describe(shape) == expected
+
+
+def test_generic_subclass_inherits_what_it_does_not_answer():
+    class Coin(Circle):
+        pass
+
+    assert area(Coin(2.0)) == 12.0
+    assert area.provided_by(Coin)
+
+
+def test_generic_knows_who_answers():
+    assert area.provided_by(Square)
+    assert not area.provided_by(int)
+    assert corners.provided_by(int)
+
+
+def test_generic_without_an_answer_says_so():
+    with pytest.raises(NotImplementedError, match="not implemented for this shape"):
+        area(3)
+
+
+# --- kernels ------------------------------------------------------------------------
+
+
+@vector_kernel
+def vector_sum(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def test_kernel_that_reorders_sums_keeps_nan_and_infinity():
+    assert vector_sum(np.arange(100.0)) == 4950.0
+    assert np.isnan(vector_sum(np.array([1.0, np.nan, 2.0])))
+    assert vector_sum(np.array([1.0, np.inf, 2.0])) == np.inf
+
+
+# --- the cache ----------------------------------------------------------------------
+
+# A structure of the package and one of a user, whose answer is partly in a helper,
+# asked through the same kernel.
+SOLVER = """
+from partwise._jit import kernel
+from partwise.structures import interface as waist
+
+
+@kernel
+def ask_cost(s, i, y):
+    return waist.cost(s, i, y)
+"""
+
+USER_STRUCTURE = """
+from typing import NamedTuple
+
+from helper import fee
+from partwise.structures import interface as waist
+
+
+class Toll(NamedTuple):
+    price: float
+
+
+@waist.cost.implement(Toll)
+def _(s, i, y):
+    return s.price + fee(10.0)
+"""
+
+USER_HELPER = """
+from partwise._jit import kernel
+
+
+@kernel
+def fee(price):
+    return price
+"""
+
+PROGRAM = """
+import json
+import numpy as np
+import partwise
+from partwise.structures import make_dense_rows, make_multiclass
+from solver import ask_cost
+from user_structure import Toll
+
+y = np.zeros(1, np.int32)
+s = make_multiclass(make_dense_rows([[1.0]]), [1], 2)
+answers = [float(ask_cost(s, 0, y)), float(ask_cost(Toll(1.0), 0, y))]
+hits = sum(ask_cost.stats.cache_hits.values())
+print(json.dumps([partwise.__file__, answers, hits]))
+"""
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+@compiled_only
+@pytest.mark.slow
+def test_jit_cache_is_never_stale(tmp_path):
+    shutil.copytree(
+        PACKAGE, tmp_path / "partwise", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    files = {
+        "solver.py": SOLVER,
+        "user_structure.py": USER_STRUCTURE,
+        "helper.py": USER_HELPER,
+        "program.py": PROGRAM,
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    environment = os.environ | {
+        "PYTHONPATH": str(tmp_path),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        # Of a file edited twice in a second Python itself would keep the old one.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+    def run():
+        command = [sys.executable, str(tmp_path / "program.py")]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        where, answers, hits = json.loads(done.stdout)
+        assert Path(where).is_relative_to(tmp_path)
+        return answers, hits
+
+    assert run() == ([1.0, 11.0], 0)
+    assert run() == ([1.0, 11.0], 2)
+
+    package_structure = tmp_path / "partwise" / "structures" / "multiclass.py"
+    old = "return s.costs[s.labels[i], y[0]]"
+    edit(package_structure, old, old.replace("return", "return 7.0 *"))
+    assert run() == ([7.0, 11.0], 0)
+
+    edit(tmp_path / "user_structure.py", "s.price +", "2.0 * s.price +")
+    assert run()[0] == [7.0, 12.0]
+
+    edit(tmp_path / "helper.py", "return price", "return 3.0 * price")
+    assert run()[0] == [7.0, 32.0]
+
+
+def load_kernel(folder):
+    """Import a module with one kernel from a folder, and run it."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "kernels.py"
+    path.write_text(
+        "from partwise._jit import kernel\n\n\n"
+        "@kernel\ndef twice(x):\n    return 2 * x\n"
+    )
+    spec = importlib.util.spec_from_file_location("kernels", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.twice(21) == 42
+    return module.twice
+
+
+def cached_in(folder):
+    return sorted(path.suffix for path in folder.rglob("*.nb?"))
+
+
+@pytest.fixture
+def own_caches(monkeypatch, tmp_path):
+    """Look for caches where a user's process would, with a home of its own."""
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setattr(_jit, "_extension_files", set())
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user cache"))
+    return tmp_path
+
+
+def forbid(folder):
+    """Make it impossible to write into a folder, for a superuser as well."""
+    folder.parent.mkdir(exist_ok=True)
+    folder.write_text("a file, where a folder would have to be")
+
+
+@compiled_only
+def test_jit_cache_is_beside_the_source(own_caches):
+    load_kernel(own_caches / "code")
+    assert cached_in(own_caches / "code" / "__pycache__") == [".nbc", ".nbi"]
+    assert cached_in(own_caches / "user cache") == []
+
+
+@compiled_only
+def test_jit_cache_is_the_users_where_the_source_is_read_only(own_caches):
+    forbid(own_caches / "code" / "__pycache__")
+    load_kernel(own_caches / "code")
+    assert cached_in(own_caches / "user cache" / "partwise") == [".nbc", ".nbi"]
+
+
+@compiled_only
+def test_jit_cache_of_the_user_needs_no_home(own_caches, monkeypatch):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    forbid(own_caches / "code" / "__pycache__")
+    load_kernel(own_caches / "code")
+    assert cached_in(own_caches / "user cache" / "partwise") == [".nbc", ".nbi"]
+
+
+@compiled_only
+def test_jit_works_where_nothing_can_be_written(own_caches):
+    forbid(own_caches / "code" / "__pycache__")
+    forbid(own_caches / "user cache")
+    twice = load_kernel(own_caches / "code")
+    assert twice.stats.cache_path is None
+    assert cached_in(own_caches) == []
+
+
+@compiled_only
+def test_jit_survives_a_deleted_extension(own_caches):
+    load_kernel(own_caches / "gone")
+    shutil.rmtree(own_caches / "gone")
+    load_kernel(own_caches / "code")
+
+
+# --- plain Python -------------------------------------------------------------------
+
+
+@compiled_only
+@pytest.mark.slow
+def test_jit_can_be_switched_off_and_every_law_holds():
+    files = ["test_chain.py", "test_multiclass.py", "test_rows.py", "test_jit.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *(str(TESTS / name) for name in files)],
+        cwd=TESTS.parent,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
