@@ -1,4 +1,4 @@
-"""DCD-SSVM, DCD-Light and CPD on CoNLL-2000 chunking (paper 004, Figure 1).
+"""DCD-SSVM, DCD-Light and CPD on CoNLL-2000 chunking (Chang and Yih 2013, Figure 1).
 
 The objective and the test F1 against training time, beside python-crfsuite's averaged
 perceptron, passive-aggressive and L-BFGS training with the same features. Training

@@ -104,7 +104,7 @@ def chain_pairs(chosen: Sequence[Example]) -> Chain:
     x, y, ptr = _stack(chosen)
     rows = _sparse(x, values=False)
     pairs = observed_pairs(rows, y, N_LABELS)
-    return make_chain(make_pair_rows(rows, *pairs), ptr, y, N_LABELS, start=True)
+    return make_chain(make_pair_rows(rows, pairs), ptr, y, N_LABELS, start=True)
 
 
 def chain_costs(chosen: Sequence[Example]) -> Chain:

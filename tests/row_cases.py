@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drivers import IS_COMPILED
-from partwise.structures import make_dense_rows, make_pair_rows, make_sparse_rows
+from partwise.structures import (
+    make_dense_rows,
+    make_pair_rows,
+    make_pairs,
+    make_sparse_rows,
+)
 
 KINDS = ("ones", "values", "pairs", "pairs with values", "dense")
 
@@ -54,5 +59,6 @@ def make_row_case(
         has_weight = random.random((n_columns, n_labels)) < 0.6
         kept = np.flatnonzero(has_weight)
         pair_ptr = np.concatenate([[0], np.cumsum(has_weight.sum(1))])
-        rows = make_pair_rows(rows, pair_ptr, (kept % n_labels).astype(np.int32))
+        pairs = make_pairs(pair_ptr, kept % n_labels, n_labels)
+        rows = make_pair_rows(rows, pairs)
     return RowCase(rows, matrix, kept, n_labels)

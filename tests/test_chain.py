@@ -24,6 +24,7 @@ from partwise.structures import (
     make_chain,
     make_dense_rows,
     make_pair_rows,
+    make_pairs,
     make_sparse_rows,
 )
 from partwise.structures.chain import check_gold, illegal_position
@@ -374,7 +375,7 @@ def test_chain_refuses_arrays_that_do_not_fit(changes, message):
 
 def test_chain_refuses_pairs_with_unknown_labels():
     rows = make_sparse_rows([0, 1], [0])
-    pairs = make_pair_rows(rows, np.array([0, 1]), np.array([2], np.int32))
+    pairs = make_pair_rows(rows, make_pairs([0, 1], [2], n_labels=3))
     make_chain(pairs, [0, 1], [0], 3)
-    with pytest.raises(ValueError, match=r"labels of pairs must lie in 0\.\.1"):
+    with pytest.raises(ValueError, match="pairs of 3 labels for 2 labels"):
         make_chain(pairs, [0, 1], [0], 2)

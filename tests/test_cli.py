@@ -548,23 +548,24 @@ def test_program_shows_its_version() -> None:
 
 
 def start(*arguments: object, **more: Any) -> subprocess.Popen[bytes]:
-    """Start the program in a process of its own."""
+    """Start the program in a process of its own, its output buffered as usual."""
     command = [sys.executable, "-m", "partwise", *map(str, arguments)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, **more)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    return subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, **more)
 
 
 @pytest.mark.slow
 def test_program_is_silent_when_the_reader_leaves(model: Path, tmp_path: Path) -> None:
-    path = tmp_path / "long.txt"
+    path = tmp_path / "input.txt"
     path.write_text(make_corpus(3000).to_columns())
-    with start("predict", model, path, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert len(process.stdout.readline().split()) == 4
-        process.stdout.close()
-        complaint = process.stderr.read()
-    assert complaint == b""
-    assert process.returncode == 141
+    table, text = ["inspect", model], ["inspect", model, "--template"]
+    for command in (["predict", model, path], table, text):
+        with start(*command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+        assert process.returncode == 141
 
 
 LONG = ["--tol", "1e-12", "--max-iter", "30", "--quiet"]

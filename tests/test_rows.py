@@ -10,6 +10,7 @@ from drivers import row_add, row_diff_add, row_diff_dot, row_dot, row_entries
 from partwise.structures.rows import (
     make_dense_rows,
     make_pair_rows,
+    make_pairs,
     make_sparse_rows,
     n_row_weights,
     no_rows,
@@ -83,18 +84,18 @@ def test_rows_observed_pairs_are_those_that_occur(n_labels, seed):
     random = np.random.default_rng(seed)
     case = make_row_case("ones", 5, n_labels, random)
     labels = random.integers(0, n_labels, 5).astype(np.int32)
-    pair_ptr, pair_label = observed_pairs(case.rows, labels, n_labels)
+    observed = observed_pairs(case.rows, labels, n_labels)
     listed = [
         (a, int(k))
         for a in range(case.matrix.shape[1])
-        for k in pair_label[pair_ptr[a] : pair_ptr[a + 1]]
+        for k in observed.label[observed.ptr[a] : observed.ptr[a + 1]]
     ]
     occurring = {
         (int(a), int(labels[t])) for t, a in zip(*case.matrix.nonzero(), strict=True)
     }
     assert listed == sorted(occurring)
     # A gold label keeps all its features, so training scores are those of "all".
-    pairs = make_pair_rows(case.rows, pair_ptr, pair_label)
+    pairs = make_pair_rows(case.rows, observed)
     for t in range(5):
         out = np.zeros(n_labels)
         row_dot(pairs, t, np.ones(len(listed)), out)
@@ -146,9 +147,10 @@ def test_rows_dense_refuse_bad_arrays(values, message):
         ([0, 1, 2], [0], "last pair pointer is 2, but there are 1 pairs"),
         ([0, 2, 2], [1, 0], "must increase"),
         ([0, 1, 3], [0, 1, 1], "must increase"),
+        ([0, 1, 2], [0, 2], r"labels of pairs must lie in 0\.\.1"),
     ],
 )
 def test_rows_pairs_refuse_bad_arrays(pair_ptr, pair_label, message):
     rows = make_sparse_rows([0, 2], [0, 1])
     with pytest.raises(ValueError, match=message):
-        make_pair_rows(rows, np.array(pair_ptr), np.array(pair_label, np.int32))
+        make_pair_rows(rows, make_pairs(pair_ptr, pair_label, n_labels=2))

@@ -81,8 +81,8 @@ class Task:
         self.test_rows: Any = test_nodes
         if observed:
             pairs = observed_pairs(nodes, gold, len(self.labels))
-            self.rows = make_pair_rows(nodes, *pairs)
-            self.test_rows = make_pair_rows(test_nodes, *pairs)
+            self.rows = make_pair_rows(nodes, pairs)
+            self.test_rows = make_pair_rows(test_nodes, pairs)
         K = len(self.labels)
         self.chain: Chain = make_chain(self.rows, encoded.ptr, gold, K)
         self.test_chain: Chain = make_chain(self.test_rows, unseen.ptr, None, K)

@@ -35,7 +35,7 @@ class Commands(TyperGroup):
             _silence(sys.stdout)
             raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt:
-            typer.echo("interrupted; nothing was saved", err=True)
+            typer.echo("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except (PartwiseError, ValueError, OSError) as error:
             if ctx.params.get("debug"):

@@ -27,8 +27,12 @@ def console() -> Console:
     """
     from rich.console import Console
 
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # the program knows what to do about it
+
     width = None if sys.stdout.isatty() else WIDTH_OF_PIPES
-    return Console(width=width, markup=False, emoji=False, highlight=False)
+    return Plain(width=width, markup=False, emoji=False, highlight=False)
 
 
 def print_pairs(title: str, pairs: Iterable[tuple[str, object]]) -> None:

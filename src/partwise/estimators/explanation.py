@@ -12,6 +12,7 @@ from partwise.structures import interface as waist
 from partwise.structures.chain import Chain, ChainMask
 from partwise.structures.decoding import decode
 from partwise.structures.interface import CodeArray, FloatArray, Structure
+from partwise.structures.rows import Pairs
 
 
 class Contribution(NamedTuple):
@@ -84,7 +85,7 @@ class RowWeights:
         self,
         names: Sequence[str],
         classes: Sequence[Label],
-        pairs: tuple[Any, Any] | None,
+        pairs: Pairs | None,
     ):
         self.names, self.classes, self.pairs = names, classes, pairs
 
@@ -92,7 +93,7 @@ class RowWeights:
     def size(self) -> int:
         """How many weights there are."""
         if self.pairs is not None:
-            return int(self.pairs[1].size)
+            return int(self.pairs.label.size)
         return len(self.names) * len(self.classes)
 
     def name(self, index: int) -> tuple[str, Label]:
@@ -103,8 +104,8 @@ class RowWeights:
     def _split(self, index: Any) -> tuple[Any, Any]:
         if self.pairs is None:
             return np.divmod(index, len(self.classes))
-        pair_ptr, pair_label = self.pairs
-        return np.searchsorted(pair_ptr, index, side="right") - 1, pair_label[index]
+        owner = np.searchsorted(self.pairs.ptr, index, side="right") - 1
+        return owner, self.pairs.label[index]
 
     def top(
         self, w: FloatArray, n: int, label: int | None
@@ -128,7 +129,7 @@ class ChainWeights(RowWeights):
         names: Sequence[str],
         edge_names: Sequence[str],
         classes: Sequence[Label],
-        pairs: tuple[Any, Any] | None,
+        pairs: Pairs | None,
         start: bool,
         end: bool,
     ):

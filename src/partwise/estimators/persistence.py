@@ -23,6 +23,7 @@ from partwise.model_file import Content, prefixed
 from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import COLUMNS, Trace
 from partwise.structures.costs import hamming, make_cost_matrix
+from partwise.structures.rows import make_pairs
 
 KIND = "model"
 ESTIMATORS = {cls.__name__: cls for cls in (SequenceTagger, MulticlassClassifier)}
@@ -212,8 +213,7 @@ def _store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if model.costs is not None:
         tensors["costs"] = model._costs
     if model._pairs is not None:
-        pair_ptr, pair_label = model._pairs
-        tensors |= {"pairs.ptr": pair_ptr, "pairs.label": pair_label}
+        tensors |= {"pairs.ptr": model._pairs.ptr, "pairs.label": model._pairs.label}
     settings = {
         "input": {"kind": model._input.kind, **own_settings},
         "has_costs": model.costs is not None,
@@ -243,7 +243,10 @@ def _fill_tagger(model: SequenceTagger, content: Content) -> int:
         pairs = content.part("pairs")
         label = pairs.tensor("label", dtype=np.int32, at_least=0, below=K)
         ptr = pairs.pointers("ptr", end=label.size, length=n_columns + 1)
-        model._pairs = (ptr, label)
+        try:
+            model._pairs = make_pairs(ptr, label, K)
+        except ValueError as error:
+            raise content.error(str(error)) from None
         n_nodes = label.size
     ends = K * (int(model.start) + int(model.end))
     return n_nodes + K * K + ends + model._input.n_edge_features * K * K

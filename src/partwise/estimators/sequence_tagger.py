@@ -31,7 +31,12 @@ from partwise.estimators.labels import (
 )
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate, Solution
-from partwise.structures.chain import Chain, illegal_position, make_chain
+from partwise.structures.chain import (
+    Chain,
+    illegal_position,
+    make_chain,
+    segment_probabilities,
+)
 from partwise.structures.decoding import (
     Decoded,
     decode,
@@ -39,8 +44,12 @@ from partwise.structures.decoding import (
     part_marginals,
 )
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.rows import SparseRows, make_pair_rows, observed_pairs
-from partwise.structures.segments import segment_probabilities
+from partwise.structures.rows import (
+    Pairs,
+    SparseRows,
+    make_pair_rows,
+    observed_pairs,
+)
 
 
 class Ranked(NamedTuple):
@@ -279,7 +288,7 @@ class SequenceTagger(StructuredEstimator):
         self.classes_ = class_array(labels.classes)
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = cost_matrix(self.costs, labels)
-        self._pairs: tuple[Any, Any] | None = None
+        self._pairs: Pairs | None = None
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._chain(tokens, gold, allowed)
@@ -300,7 +309,7 @@ class SequenceTagger(StructuredEstimator):
         """Wrap encoded tokens, with everything the model knows, into a structure."""
         nodes = tokens.nodes
         if self._pairs is not None:
-            nodes = make_pair_rows(nodes, *self._pairs)
+            nodes = make_pair_rows(nodes, self._pairs)
         return make_chain(
             nodes,
             tokens.ptr,
@@ -513,7 +522,11 @@ class SequenceTagger(StructuredEstimator):
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
         K = len(self._labels)
-        at = self._input.n_features * K if self._pairs is None else self._pairs[1].size
+        at = (
+            self._input.n_features * K
+            if self._pairs is None
+            else self._pairs.label.size
+        )
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(

@@ -138,7 +138,7 @@ def solve(
     >>> problem = make_problem(s, get_loss("squared_hinge"))
     >>> solution = solve(problem, DualCoordinateDescent(), tol=1e-6)
     >>> print(solution.status)
-    converged after 4 passes: the gap 8e-09 is within the tolerance 1e-06
+    converged after 7 passes: the gap ... is within the tolerance 1e-06
     """
     if not tol > 0:
         raise ValueError(f"tol must be positive, not {tol!r}")

@@ -8,6 +8,7 @@ from partwise.structures.rows import (
     SparseRows,
     make_dense_rows,
     make_pair_rows,
+    make_pairs,
     make_sparse_rows,
     observed_pairs,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "make_dense_rows",
     "make_multiclass",
     "make_pair_rows",
+    "make_pairs",
     "make_sparse_rows",
     "observed_pairs",
 ]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
+from partwise.structures.chain.viterbi import mask_transitions
 from partwise.structures.interface import FloatArray
-from partwise.structures.viterbi import mask_transitions
 
 TINY = 1e-250
 
@@ -61,25 +61,22 @@ def forward_backward(
     token_mask: NDArray[np.uint8],
     node_mu: FloatArray,
     transition_mu: FloatArray,
-    want_marginals: bool,
     space: ForwardBackwardSpace,
 ) -> float:
     """Return log Z, -inf if nothing is legal; add expected counts if wanted.
 
     `node_mu` and `transition_mu` have the shapes of `node` and `transition` and
-    start at zero; they are not touched unless `want_marginals`.
+    start at zero; or they are empty, and only log Z is computed.
     """
     log_z, safe = _scaled(
-        node, transition, start, end, mask, token_mask, node_mu, transition_mu,
-        want_marginals, space,
+        node, transition, start, end, mask, token_mask, node_mu, transition_mu, space
     )  # fmt: skip
     if not safe:
-        if want_marginals:
-            node_mu[:] = 0.0
-            transition_mu[:] = 0.0
+        node_mu[:] = 0.0
+        transition_mu[:] = 0.0
         log_z = _logarithmic(
             node, transition, start, end, mask, token_mask, node_mu, transition_mu,
-            want_marginals, space,
+            space,
         )  # fmt: skip
     return log_z
 
@@ -158,7 +155,6 @@ def _scaled(
     token_mask: NDArray[np.uint8],
     node_mu: FloatArray,
     transition_mu: FloatArray,
-    want_marginals: bool,
     space: ForwardBackwardSpace,
 ) -> tuple[float, bool]:
     """Sum in scaled probabilities; say whether nothing was lost on the way."""
@@ -213,7 +209,7 @@ def _scaled(
     for b in range(n_labels):
         total += forward[length - 1, b]
     log_z += np.log(total)
-    if not want_marginals:
+    if node_mu.shape[0] == 0:
         return log_z, True
 
     ahead = space.ahead
@@ -280,7 +276,6 @@ def _logarithmic(
     token_mask: NDArray[np.uint8],
     node_mu: FloatArray,
     transition_mu: FloatArray,
-    want_marginals: bool,
     space: ForwardBackwardSpace,
 ) -> float:
     """Sum in logarithms: safe for any finite scores."""
@@ -300,7 +295,7 @@ def _logarithmic(
                 ahead[a] = forward[t - 1, a] + legal[a, b]
             forward[t, b] = _log_sum_exp(ahead) + scores[t, b]
     log_z = _log_sum_exp(forward[length - 1])
-    if not want_marginals or log_z == -np.inf:
+    if node_mu.shape[0] == 0 or log_z == -np.inf:
         return log_z
     for b in range(n_labels):
         backward[length - 1, b] = 0.0

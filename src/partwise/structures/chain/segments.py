@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.chain import Chain, ChainMask, ChainSpace
+from partwise.structures.chain.corpus import Chain, ChainMask
+from partwise.structures.chain.inference import ChainSpace
 from partwise.structures.interface import (
     CodeArray,
     FloatArray,

@@ -1,0 +1,32 @@
+"""Linear chains: one label per position, scored alone and with its neighbour.
+
+Parts of a chain of T positions and K labels, in this order in `theta`:
+
+- ``T * K`` node parts, (position, label);
+- ``K * K`` transition parts (label before, label), tied over positions, or
+  ``(T - 1) * K * K`` of them when transitions see the observations (`edges`);
+- ``K`` start and ``K`` end parts, where the chain has them.
+"""
+
+# Importing the answers registers them with the waist.
+from partwise.structures.chain import differences, inference, parts
+from partwise.structures.chain.corpus import (
+    Chain,
+    ChainMask,
+    check_gold,
+    illegal_position,
+    make_chain,
+)
+from partwise.structures.chain.segments import segment_probabilities
+
+__all__ = [
+    "Chain",
+    "ChainMask",
+    "check_gold",
+    "differences",
+    "illegal_position",
+    "inference",
+    "make_chain",
+    "parts",
+    "segment_probabilities",
+]

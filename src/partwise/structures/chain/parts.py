@@ -1,0 +1,205 @@
+"""The parts of a chain: how many, their scores, features, gold and costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwise._jit import kernel
+from partwise.structures import interface as waist
+from partwise.structures.chain.corpus import Chain
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.rows import row_add, row_dot, row_entries, row_size
+
+
+@kernel
+def n_transition_parts(s: Chain, i: int) -> int:
+    """Return K*K for tied transitions, (T-1)*K*K for observed ones."""
+    square = s.layout.n_labels * s.layout.n_labels
+    if s.edges.n_columns == 0:
+        return square
+    return max(s.ptr[i + 1] - s.ptr[i] - 1, 0) * square
+
+
+@waist.n_examples.implement(Chain)
+def _(s: Chain) -> int:
+    return s.ptr.size - 1
+
+
+@waist.n_weights.implement(Chain)
+def _(s: Chain) -> int:
+    return s.layout.n_weights
+
+
+@waist.n_parts.implement(Chain)
+def _(s: Chain, i: int) -> int:
+    K = s.layout.n_labels
+    length = s.ptr[i + 1] - s.ptr[i]
+    ends = s.layout.has_start + s.layout.has_end
+    return length * K + n_transition_parts(s, i) + ends * K
+
+
+@waist.output_size.implement(Chain)
+def _(s: Chain, i: int) -> int:
+    return s.ptr[i + 1] - s.ptr[i]
+
+
+@kernel
+def _max_features(s: Chain) -> int:
+    most = 0
+    for i in range(s.ptr.size - 1):
+        total = 4
+        for t in range(s.ptr[i], s.ptr[i + 1]):
+            total += 2 * row_size(s.nodes, t) + 2
+            if s.edges.n_columns:
+                total += 2 * row_size(s.edges, t)
+        most = max(most, total)
+    return most
+
+
+@waist.max_features.implement(Chain)
+def _(s: Chain) -> int:
+    return _max_features(s)
+
+
+@waist.part_scores.implement(Chain)
+def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
+    K = s.layout.n_labels
+    square = K * K
+    first, last = s.ptr[i], s.ptr[i + 1]
+    theta[: waist.n_parts(s, i)] = 0.0
+    for t in range(first, last):
+        at = (t - first) * K
+        row_dot(s.nodes, t, w, theta[at : at + K])
+    at = (last - first) * K
+    tied = s.layout.transition_at
+    if s.edges.n_columns == 0:
+        theta[at : at + square] = w[tied : tied + square]
+        at += square
+    else:
+        for t in range(first + 1, last):
+            theta[at : at + square] = w[tied : tied + square]
+            row_dot(s.edges, t, w[s.layout.edge_at :], theta[at : at + square])
+            at += square
+    if s.layout.has_start:
+        theta[at : at + K] = w[s.layout.start_at : s.layout.start_at + K]
+        at += K
+    if s.layout.has_end:
+        theta[at : at + K] = w[s.layout.end_at : s.layout.end_at + K]
+
+
+@kernel
+def _add_block(w: FloatArray, mu: FloatArray, scale: float) -> float:
+    """Do ``w += scale * mu``; return the change of ``|w|^2``."""
+    change = 0.0
+    for k in range(mu.size):
+        step = scale * mu[k]
+        change += step * (2.0 * w[k] + step)
+        w[k] += step
+    return change
+
+
+@waist.add_parts.implement(Chain)
+def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) -> float:
+    K = s.layout.n_labels
+    square = K * K
+    first, last = s.ptr[i], s.ptr[i + 1]
+    change = 0.0
+    for t in range(first, last):
+        at = (t - first) * K
+        change += row_add(s.nodes, t, mu[at : at + K], scale, w)
+    at = (last - first) * K
+    tied = w[s.layout.transition_at : s.layout.transition_at + square]
+    if s.edges.n_columns == 0:
+        change += _add_block(tied, mu[at : at + square], scale)
+        at += square
+    else:
+        edge_w = w[s.layout.edge_at :]
+        for t in range(first + 1, last):
+            change += _add_block(tied, mu[at : at + square], scale)
+            change += row_add(s.edges, t, mu[at : at + square], scale, edge_w)
+            at += square
+    if s.layout.has_start:
+        change += _add_block(w[s.layout.start_at :], mu[at : at + K], scale)
+        at += K
+    if s.layout.has_end:
+        change += _add_block(w[s.layout.end_at :], mu[at : at + K], scale)
+    return change
+
+
+@waist.parts_of.implement(Chain)
+def _(s: Chain, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) -> int:
+    K = s.layout.n_labels
+    length = s.ptr[i + 1] - s.ptr[i]
+    if length == 0:
+        return 0
+    stride = 0 if s.edges.n_columns == 0 else K * K
+    found = 0
+    for t in range(length):
+        ids[found] = t * K + y[t]
+        found += 1
+    for t in range(1, length):
+        ids[found] = length * K + (t - 1) * stride + y[t - 1] * K + y[t]
+        found += 1
+    at = length * K + n_transition_parts(s, i)
+    if s.layout.has_start:
+        ids[found] = at + y[0]
+        found += 1
+        at += K
+    if s.layout.has_end:
+        ids[found] = at + y[length - 1]
+        found += 1
+    counts[:found] = 1.0
+    return found
+
+
+@waist.part_row.implement(Chain)
+def _(s: Chain, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> int:
+    K = s.layout.n_labels
+    first, length = s.ptr[i], s.ptr[i + 1] - s.ptr[i]
+    if r < length * K:
+        return row_entries(s.nodes, first + r // K, r % K, K, idx, val)
+    r -= length * K
+    n_transitions = n_transition_parts(s, i)
+    val[0] = 1.0
+    if r < n_transitions:
+        pair = r % (K * K)
+        idx[0] = s.layout.transition_at + pair
+        if s.edges.n_columns == 0:
+            return 1
+        t = first + 1 + r // (K * K)
+        found = row_entries(s.edges, t, pair, K * K, idx[1:], val[1:])
+        for j in range(1, found + 1):
+            idx[j] += s.layout.edge_at
+        return found + 1
+    r -= n_transitions
+    if s.layout.has_start and r < K:
+        idx[0] = s.layout.start_at + r
+    else:
+        idx[0] = s.layout.end_at + r - K * s.layout.has_start
+    return 1
+
+
+@waist.gold.implement(Chain)
+def _(s: Chain, i: int, y: CodeArray) -> None:
+    first = s.ptr[i]
+    for t in range(s.ptr[i + 1] - first):
+        y[t] = s.labels[first + t]
+
+
+@waist.add_costs.implement(Chain)
+def _(s: Chain, i: int, theta: FloatArray) -> None:
+    K = s.layout.n_labels
+    first = s.ptr[i]
+    for t in range(s.ptr[i + 1] - first):
+        right = s.labels[first + t]
+        for k in range(K):
+            theta[t * K + k] += s.costs[right, k]
+
+
+@waist.cost.implement(Chain)
+def _(s: Chain, i: int, y: CodeArray) -> float:
+    first = s.ptr[i]
+    total = 0.0
+    for t in range(s.ptr[i + 1] - first):
+        total += s.costs[s.labels[first + t], y[t]]
+    return total

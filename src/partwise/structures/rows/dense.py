@@ -1,0 +1,106 @@
+"""Dense values; a weight for every column and label."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.rows.interface import (
+    n_row_weights,
+    n_rows,
+    row_add,
+    row_diff_add,
+    row_diff_dot,
+    row_dot,
+    row_entries,
+    row_size,
+)
+
+
+class DenseRows(NamedTuple):
+    """A dense matrix of values, one row a position."""
+
+    values: NDArray[np.float64]
+
+
+def make_dense_rows(values: Any) -> DenseRows:
+    """Check and convert a matrix of feature values."""
+    values = np.ascontiguousarray(values, np.float64)
+    if values.ndim != 2:
+        raise ValueError(f"dense features need 2 dimensions, not {values.ndim}")
+    if not np.isfinite(values).all():
+        raise ValueError("feature values must be finite")
+    return DenseRows(values)
+
+
+@n_rows.implement(DenseRows)
+def _(rows: DenseRows) -> int:
+    return rows.values.shape[0]
+
+
+@n_row_weights.implement(DenseRows)
+def _(rows: DenseRows, n_labels: int) -> int:
+    return rows.values.shape[1] * n_labels
+
+
+@row_size.implement(DenseRows)
+def _(rows: DenseRows, t: int) -> int:
+    return rows.values.shape[1]
+
+
+@row_dot.implement(DenseRows)
+def _(rows: DenseRows, t: int, w: FloatArray, out: FloatArray) -> None:
+    n_labels = out.size
+    for c in range(rows.values.shape[1]):
+        value = rows.values[t, c]
+        if value != 0.0:  # bitmaps are mostly zero
+            at = c * n_labels
+            for k in range(n_labels):
+                out[k] += value * w[at + k]
+
+
+@row_add.implement(DenseRows)
+def _(rows: DenseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    n_labels = mu.size
+    change = 0.0
+    for c in range(rows.values.shape[1]):
+        value = scale * rows.values[t, c]
+        if value != 0.0:
+            at = c * n_labels
+            for k in range(n_labels):
+                step = value * mu[k]
+                change += step * (2.0 * w[at + k] + step)
+                w[at + k] += step
+    return change
+
+
+@row_diff_dot.implement(DenseRows)
+def _(rows: DenseRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
+    result = 0.0
+    for c in range(rows.values.shape[1]):
+        at = c * n_labels
+        result += rows.values[t, c] * (w[at + a] - w[at + b])
+    return result
+
+
+@row_diff_add.implement(DenseRows)
+def _(
+    rows: DenseRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
+) -> None:
+    for c in range(rows.values.shape[1]):
+        step = scale * rows.values[t, c]
+        w[c * n_labels + a] += step
+        w[c * n_labels + b] -= step
+
+
+@row_entries.implement(DenseRows)
+def _(
+    rows: DenseRows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
+) -> int:
+    for c in range(rows.values.shape[1]):
+        idx[c] = c * n_labels + k
+        val[c] = rows.values[t, c]
+    return rows.values.shape[1]

@@ -1,0 +1,75 @@
+"""What every kind of feature rows answers."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from partwise._jit import generic
+from partwise.structures.interface import FloatArray, IntArray
+
+Rows: TypeAlias = Any
+"""A NamedTuple of arrays, of one of the kinds in this folder."""
+
+
+@generic
+def n_rows(rows: Rows) -> int:
+    """Return how many positions have features."""
+    raise NotImplementedError("n_rows is required of every kind of rows")
+
+
+@generic
+def n_row_weights(rows: Rows, n_labels: int) -> int:
+    """Return how many weights the rows need."""
+    raise NotImplementedError("n_row_weights is required of every kind of rows")
+
+
+@generic
+def row_size(rows: Rows, t: int) -> int:
+    """Return a bound on the non-zero features of position `t` with one label."""
+    raise NotImplementedError("row_size is required of every kind of rows")
+
+
+@generic
+def row_dot(rows: Rows, t: int, w: FloatArray, out: FloatArray) -> None:
+    """Add to ``out[k]`` the score of position `t` with each label ``k``."""
+    raise NotImplementedError("row_dot is required of every kind of rows")
+
+
+@generic
+def row_add(rows: Rows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    """Do ``w += scale * sum_k mu_k phi(t, k)``; return the change of ``|w|^2``."""
+    raise NotImplementedError("row_add is required of every kind of rows")
+
+
+@generic
+def row_diff_dot(
+    rows: Rows, t: int, a: int, b: int, n_labels: int, w: FloatArray
+) -> float:
+    """Return the score of label `a` minus that of label `b` at position `t`."""
+    raise NotImplementedError("row_diff_dot is required of every kind of rows")
+
+
+@generic
+def row_diff_add(
+    rows: Rows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
+) -> None:
+    """Do ``w += scale * (phi(t, a) - phi(t, b))``."""
+    raise NotImplementedError("row_diff_add is required of every kind of rows")
+
+
+@generic
+def row_entries(
+    rows: Rows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
+) -> int:
+    """Write the sparse features of position `t` with label `k`; return how many."""
+    raise NotImplementedError("row_entries is required of every kind of rows")
+
+
+def check_rows(rows: Rows, n_positions: int, n_labels: int) -> None:
+    """Raise `ValueError` unless the rows fit the positions and the labels."""
+    found = n_rows(rows)
+    if found != n_positions:
+        raise ValueError(f"{found} rows of features for {n_positions} positions")
+    pairs = getattr(rows, "pairs", None)
+    if pairs is not None and pairs.n_labels != n_labels:
+        raise ValueError(f"pairs of {pairs.n_labels} labels for {n_labels} labels")

@@ -1,0 +1,184 @@
+"""CSR attributes; weights only for some pairs of attribute and label."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.rows.interface import (
+    n_row_weights,
+    n_rows,
+    row_add,
+    row_diff_add,
+    row_diff_dot,
+    row_dot,
+    row_entries,
+    row_size,
+)
+from partwise.structures.rows.sparse import SparseRows
+
+
+class Pairs(NamedTuple):
+    """The attribute/label pairs that have a weight; make them with `make_pairs`.
+
+    The pairs of attribute ``a`` are ``ptr[a]:ptr[a + 1]``; the label of pair ``p`` is
+    ``label[p]``, sorted within an attribute.
+    """
+
+    ptr: IntArray
+    label: CodeArray
+    n_labels: int
+
+
+def make_pairs(ptr: Any, label: Any, n_labels: int) -> Pairs:
+    """Check a list of pairs; once, since there may be millions.
+
+    Examples
+    --------
+    >>> make_pairs([0, 2, 3], [0, 1, 0], n_labels=2).label
+    array([0, 1, 0], dtype=int32)
+    """
+    ptr = np.ascontiguousarray(ptr, np.int64)
+    label = np.ascontiguousarray(label, np.int32)
+    if ptr.size == 0 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
+        raise ValueError("pair pointers must start at 0 and never decrease")
+    if ptr[-1] != label.size:
+        raise ValueError(
+            f"the last pair pointer is {ptr[-1]}, but there are {label.size} pairs"
+        )
+    if label.size and not 0 <= label.min() <= label.max() < n_labels:
+        raise ValueError(f"the labels of pairs must lie in 0..{n_labels - 1}")
+    owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    if ((np.diff(label) <= 0) & (np.diff(owner) == 0)).any():
+        raise ValueError("the labels of an attribute's pairs must increase")
+    return Pairs(ptr, label, n_labels)
+
+
+def observed_pairs(rows: SparseRows, labels: CodeArray, n_labels: int) -> Pairs:
+    """List the attribute/label pairs that occur in labelled rows.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_sparse_rows
+    >>> rows = make_sparse_rows([0, 2, 3], [0, 1, 1])
+    >>> observed_pairs(rows, np.array([1, 0]), n_labels=2).label
+    array([1, 0, 1], dtype=int32)
+    """
+    owner = np.repeat(np.arange(rows.ptr.size - 1), np.diff(rows.ptr))
+    pairs = np.unique(rows.idx.astype(np.int64) * n_labels + labels[owner])
+    ptr = np.zeros(rows.n_columns + 1, np.int64)
+    np.cumsum(np.bincount(pairs // n_labels, minlength=rows.n_columns), out=ptr[1:])
+    return Pairs(ptr, (pairs % n_labels).astype(np.int32), n_labels)
+
+
+class PairRows(NamedTuple):
+    """CSR attributes with weights for some attribute/label pairs only."""
+
+    ptr: IntArray
+    idx: CodeArray
+    val: FloatArray
+    pairs: Pairs
+
+
+def make_pair_rows(rows: SparseRows, pairs: Pairs) -> PairRows:
+    """Give CSR attributes weights for these pairs only."""
+    if pairs.ptr.size != rows.n_columns + 1:
+        raise ValueError(
+            f"pairs are listed for {pairs.ptr.size - 1} attributes, "
+            f"but the rows have {rows.n_columns}"
+        )
+    return PairRows(rows.ptr, rows.idx, rows.val, pairs)
+
+
+@kernel
+def _find_pair(rows: PairRows, attribute: int, label: int) -> int:
+    """Return the index of the pair, or -1; labels are sorted within an attribute."""
+    low, high = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if rows.pairs.label[middle] < label:
+            low = middle + 1
+        else:
+            high = middle
+    found = low < rows.pairs.ptr[attribute + 1] and rows.pairs.label[low] == label
+    return low if found else -1
+
+
+@n_rows.implement(PairRows)
+def _(rows: PairRows) -> int:
+    return rows.ptr.size - 1
+
+
+@n_row_weights.implement(PairRows)
+def _(rows: PairRows, n_labels: int) -> int:
+    return rows.pairs.label.size
+
+
+@row_size.implement(PairRows)
+def _(rows: PairRows, t: int) -> int:
+    return rows.ptr[t + 1] - rows.ptr[t]
+
+
+@row_dot.implement(PairRows)
+def _(rows: PairRows, t: int, w: FloatArray, out: FloatArray) -> None:
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        attribute = rows.idx[j]
+        value = 1.0 if rows.val.size == 0 else rows.val[j]
+        for p in range(rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]):
+            out[rows.pairs.label[p]] += value * w[p]
+
+
+@row_add.implement(PairRows)
+def _(rows: PairRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    change = 0.0
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        attribute = rows.idx[j]
+        value = scale if rows.val.size == 0 else scale * rows.val[j]
+        for p in range(rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]):
+            step = value * mu[rows.pairs.label[p]]
+            change += step * (2.0 * w[p] + step)
+            w[p] += step
+    return change
+
+
+@row_diff_dot.implement(PairRows)
+def _(rows: PairRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
+    result = 0.0
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        value = 1.0 if rows.val.size == 0 else rows.val[j]
+        plus, minus = _find_pair(rows, rows.idx[j], a), _find_pair(rows, rows.idx[j], b)
+        if plus >= 0:
+            result += value * w[plus]
+        if minus >= 0:
+            result -= value * w[minus]
+    return result
+
+
+@row_diff_add.implement(PairRows)
+def _(
+    rows: PairRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
+) -> None:
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        step = scale if rows.val.size == 0 else scale * rows.val[j]
+        plus, minus = _find_pair(rows, rows.idx[j], a), _find_pair(rows, rows.idx[j], b)
+        if plus >= 0:
+            w[plus] += step
+        if minus >= 0:
+            w[minus] -= step
+
+
+@row_entries.implement(PairRows)
+def _(
+    rows: PairRows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
+) -> int:
+    found = 0
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        p = _find_pair(rows, rows.idx[j], k)
+        if p >= 0:
+            idx[found] = p
+            val[found] = 1.0 if rows.val.size == 0 else rows.val[j]
+            found += 1
+    return found

@@ -1,0 +1,145 @@
+"""CSR attributes; a weight for every attribute and label."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.rows.interface import (
+    n_row_weights,
+    n_rows,
+    row_add,
+    row_diff_add,
+    row_diff_dot,
+    row_dot,
+    row_entries,
+    row_size,
+)
+
+
+class SparseRows(NamedTuple):
+    """CSR attributes. An empty `val` means that every value is one."""
+
+    ptr: IntArray
+    idx: CodeArray
+    val: FloatArray
+    n_columns: int
+
+
+def make_sparse_rows(
+    ptr: Any, idx: Any, val: Any = None, n_columns: int | None = None
+) -> SparseRows:
+    """Check and convert CSR arrays.
+
+    Examples
+    --------
+    >>> rows = make_sparse_rows([0, 2, 3], [0, 2, 1])
+    >>> rows.n_columns, rows.val.size
+    (3, 0)
+    """
+    ptr = np.ascontiguousarray(ptr, np.int64)
+    idx = np.ascontiguousarray(idx, np.int32)
+    val = np.zeros(0) if val is None else np.ascontiguousarray(val, np.float64)
+    columns = int(idx.max(initial=-1)) + 1 if n_columns is None else int(n_columns)
+    if ptr.ndim != 1 or ptr.size == 0 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
+        raise ValueError("row pointers must start at 0 and never decrease")
+    if ptr[-1] != idx.size:
+        raise ValueError(
+            f"the last row pointer is {ptr[-1]}, but there are {idx.size} entries"
+        )
+    if idx.size and (idx.min() < 0 or idx.max() >= columns):
+        raise ValueError(f"attribute ids must lie in 0..{columns - 1}")
+    if val.size not in (0, idx.size):
+        raise ValueError(f"{val.size} values for {idx.size} entries")
+    if not np.isfinite(val).all():
+        raise ValueError("feature values must be finite")
+    return SparseRows(ptr, idx, val, columns)
+
+
+def no_rows() -> SparseRows:
+    """Return rows without any position: the absence of such features."""
+    return make_sparse_rows([0], [], None, 0)
+
+
+@n_rows.implement(SparseRows)
+def _(rows: SparseRows) -> int:
+    return rows.ptr.size - 1
+
+
+@n_row_weights.implement(SparseRows)
+def _(rows: SparseRows, n_labels: int) -> int:
+    return rows.n_columns * n_labels
+
+
+@row_size.implement(SparseRows)
+def _(rows: SparseRows, t: int) -> int:
+    return rows.ptr[t + 1] - rows.ptr[t]
+
+
+@row_dot.implement(SparseRows)
+def _(rows: SparseRows, t: int, w: FloatArray, out: FloatArray) -> None:
+    n_labels = out.size
+    if rows.val.size == 0:
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            for k in range(n_labels):
+                out[k] += w[at + k]
+    else:
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            value = rows.val[j]
+            for k in range(n_labels):
+                out[k] += value * w[at + k]
+
+
+@row_add.implement(SparseRows)
+def _(rows: SparseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    n_labels = mu.size
+    change = 0.0
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        at = np.int64(rows.idx[j]) * n_labels
+        value = scale if rows.val.size == 0 else scale * rows.val[j]
+        for k in range(n_labels):
+            step = value * mu[k]
+            change += step * (2.0 * w[at + k] + step)
+            w[at + k] += step
+    return change
+
+
+@row_diff_dot.implement(SparseRows)
+def _(rows: SparseRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
+    result = 0.0
+    if rows.val.size == 0:
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            result += w[at + a] - w[at + b]
+    else:
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            result += rows.val[j] * (w[at + a] - w[at + b])
+    return result
+
+
+@row_diff_add.implement(SparseRows)
+def _(
+    rows: SparseRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
+) -> None:
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        at = np.int64(rows.idx[j]) * n_labels
+        step = scale if rows.val.size == 0 else scale * rows.val[j]
+        w[at + a] += step
+        w[at + b] -= step
+
+
+@row_entries.implement(SparseRows)
+def _(
+    rows: SparseRows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
+) -> int:
+    start = rows.ptr[t]
+    found = rows.ptr[t + 1] - start
+    for j in range(found):
+        idx[j] = np.int64(rows.idx[start + j]) * n_labels + k
+        val[j] = 1.0 if rows.val.size == 0 else rows.val[start + j]
+    return found
