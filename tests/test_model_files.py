@@ -365,7 +365,9 @@ HOSTILE: list[tuple[str, str, Callable[[Any, bytearray], None]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "what", "edit"), HOSTILE, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(
+    ("name", "what", "edit"), HOSTILE, ids=lambda x: x if isinstance(x, str) else ""
+)
 def test_hostile_models_are_refused(
     models: Any, tmp_path: Path, name: str, what: str, edit: Any
 ) -> None:

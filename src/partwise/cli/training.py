@@ -71,7 +71,7 @@ def summary(tagger: SequenceTagger, outcome: Outcome) -> dict[str, Any]:
         "nonzero_weights": int(np.count_nonzero(tagger.weights_)),
         "passes": len(trace),
         "seconds": outcome.seconds,
-        "certificate": certificates.in_numbers(outcome.solution.certificate, trace),
+        "certificate": certificates.in_numbers(outcome.solution.certificate),
         "best_dev_score": None if best is None else trace[best - 1].dev_score,
         "best_dev_pass": best,
         "converged": outcome.solution.converged,

@@ -67,6 +67,10 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
                 0 < value < math.inf
             ):
                 raise ValueError(f"{name} must be a positive number, not {value!r}")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"time_limit must be positive, not {self.time_limit!r}")
+        if isinstance(self.random_state, Integral) and self.random_state < 0:
+            raise ValueError(f"random_state must be >= 0, not {self.random_state!r}")
         for name in ("max_iter", "patience"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:

@@ -218,3 +218,17 @@ def explain_sequence(
             )
         )
     return result
+
+
+def show_token(token: Any) -> str:
+    """Return a short name of a token for a table."""
+    if isinstance(token, str):
+        return token
+    if isinstance(token, dict):
+        for key in ("word", "token", "text", "w", "word.lower()", "form"):
+            if isinstance(token.get(key), str):
+                return str(token[key])
+        return next((v for v in token.values() if isinstance(v, str)), "")
+    if isinstance(token, tuple | list) and token and isinstance(token[0], str):
+        return str(token[0])
+    return ""

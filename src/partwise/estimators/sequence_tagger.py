@@ -21,6 +21,7 @@ from partwise.estimators.explanation import (
     ChainWeights,
     Explanation,
     explain_sequence,
+    show_token,
 )
 from partwise.estimators.inputs import Input, Tokens, choose_input
 from partwise.estimators.labels import (
@@ -28,6 +29,12 @@ from partwise.estimators.labels import (
     LabelCodes,
     class_array,
     sorted_classes,
+)
+from partwise.estimators.sequence_checks import (
+    check_labelled,
+    check_possible,
+    forbidden_labels,
+    label_lists,
 )
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate, Solution
@@ -272,9 +279,9 @@ class SequenceTagger(StructuredEstimator):
             self.hash_bits,
             self.transition_features,
         )
-        y = _label_lists(y)
+        y = label_lists(y)
         tokens = source.fit_encode(X)
-        _check_labelled(tokens, y)
+        check_labelled(tokens.ptr, y)
         flat = [label for labels in y for label in labels]
         labels = LabelCodes(sorted_classes(flat))
         if len(labels) < 2:
@@ -322,37 +329,14 @@ class SequenceTagger(StructuredEstimator):
             forbidden_transitions=self._masks.transitions,
             forbidden_start=self._masks.start,
             forbidden_end=self._masks.end,
-            forbidden_labels=self._forbidden(tokens, allowed),
+            forbidden_labels=forbidden_labels(tokens.ptr, allowed, self._labels),
         )
-
-    def _forbidden(self, tokens: Tokens, allowed: Any) -> NDArray[np.bool_] | None:
-        """Turn the labels allowed per token into a mask of the forbidden ones."""
-        if allowed is None:
-            return None
-        allowed = list(allowed)
-        check_same_length(tokens.ptr.size - 1, len(allowed), "allowed")
-        mask = np.zeros((int(tokens.ptr[-1]), len(self._labels)), bool)
-        for i, choices in enumerate(allowed):
-            first, last = int(tokens.ptr[i]), int(tokens.ptr[i + 1])
-            if choices is None:
-                continue
-            if len(choices) != last - first:
-                raise DataError(
-                    f"allowed, sequence {i}: {len(choices)} entries for "
-                    f"{last - first} tokens"
-                )
-            for t, some in enumerate(choices):
-                if some is not None:
-                    where = f"allowed, sequence {i}, token {t}"
-                    mask[first + t] = True
-                    mask[first + t, [self._labels.code(x, where) for x in some]] = False
-        return mask
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
-        y = _label_lists(y)
+        y = label_lists(y)
         tokens = self._input.encode(X)
-        _check_labelled(tokens, y)
+        check_labelled(tokens.ptr, y)
         chain = self._chain(tokens)
         metric = self.dev_metric
         if metric == "auto":
@@ -376,7 +360,7 @@ class SequenceTagger(StructuredEstimator):
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         best = decode(chain, w)
-        _check_possible(~np.isneginf(best.scores))
+        check_possible(~np.isneginf(best.scores))
         return self._label_sequences(best)
 
     def _label_sequences(self, best: Decoded) -> list[list[Label]]:
@@ -415,7 +399,7 @@ class SequenceTagger(StructuredEstimator):
         chain = self._encode(X, allowed)
         K = len(self._labels)
         ptr, mu, log_z = part_marginals(chain, self.weights_, K * np.diff(chain.ptr))
-        _check_possible(~np.isneginf(log_z))
+        check_possible(~np.isneginf(log_z))
         return [mu[a:b].reshape(-1, K) for a, b in pairwise(ptr.tolist())]
 
     def predict_kbest(
@@ -433,7 +417,7 @@ class SequenceTagger(StructuredEstimator):
         ptr, codes, scores, found = decode_kbest(
             self._encode(X, allowed), self.weights_, k
         )
-        _check_possible(found > 0)
+        check_possible(found > 0)
         return [
             [
                 Ranked(
@@ -467,7 +451,7 @@ class SequenceTagger(StructuredEstimator):
         """
         chain = self._encode(X, allowed)
         best = decode(chain, self.weights_)
-        _check_possible(~np.isneginf(best.scores))
+        check_possible(~np.isneginf(best.scores))
         found = [
             (i, *span)
             for i, labels in enumerate(self._label_sequences(best))
@@ -489,7 +473,7 @@ class SequenceTagger(StructuredEstimator):
 
         `sample_weight` weighs sequences.
         """
-        y = _label_lists(y)
+        y = label_lists(y)
         predicted = self.predict(X)
         accuracy = metrics.token_accuracy(y, predicted)  # checks the lengths too
         if sample_weight is None:
@@ -567,59 +551,5 @@ class SequenceTagger(StructuredEstimator):
         """
         x = x if hasattr(x, "__len__") else list(x)
         chain = self._encode([x])
-        words = [_show(token) for token in x]
+        words = [show_token(token) for token in x]
         return explain_sequence(chain, self.weights_, self._weights, words)
-
-
-def _show(token: Any) -> str:
-    """Return a short name of a token for a table."""
-    if isinstance(token, str):
-        return token
-    if isinstance(token, dict):
-        for key in ("word", "token", "text", "w", "word.lower()", "form"):
-            if isinstance(token.get(key), str):
-                return str(token[key])
-        return next((v for v in token.values() if isinstance(v, str)), "")
-    if isinstance(token, tuple | list) and token and isinstance(token[0], str):
-        return str(token[0])
-    return ""
-
-
-def _label_lists(y: Any) -> list[list[Label]]:
-    """Return labels as lists; a string is a label, not a sequence of them."""
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        raise DataError(
-            f"y must be a list of sequences of labels, not {type(y).__name__}"
-        )
-    result = []
-    for i, labels in enumerate(y):
-        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise DataError(
-                f"y, sequence {i}: expected a list of labels, not {labels!r} "
-                "(give one label for every token)"
-            )
-        result.append(list(labels))
-    return result
-
-
-def _check_labelled(tokens: Tokens, y: list[list[Label]]) -> None:
-    """Raise `DataError` unless every token has a label."""
-    check_same_length(tokens.ptr.size - 1, len(y))
-    if not y:
-        raise DataError("there are no sequences: X and y are empty")
-    for i, (length, labels) in enumerate(zip(np.diff(tokens.ptr), y, strict=True)):
-        if length != len(labels):
-            raise DataError(
-                f"sequence {i} has {length} tokens, but {len(labels)} labels"
-            )
-    if not tokens.ptr[-1]:
-        raise DataError("all sequences are empty: there is nothing to learn from")
-
-
-def _check_possible(possible: NDArray[np.bool_]) -> None:
-    """Raise `DataError` if some sequence cannot be labelled at all."""
-    if not possible.all():
-        i = int(np.flatnonzero(~possible)[0])
-        raise DataError(
-            f"sequence {i}: the constraints leave no legal labels; loosen them"
-        )

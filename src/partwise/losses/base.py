@@ -37,7 +37,7 @@ class Certificate(NamedTuple):
     >>> round(certificate.relative_gap, 4)
     0.0099
     >>> print(certificate)
-    objective 101, at most 0.99% above the best possible
+    objective 101; no weights could lower it by more than 0.99%
     """
 
     primal: float
@@ -59,8 +59,8 @@ class Certificate(NamedTuple):
         """Say it in words."""
         about = "" if self.exact else "about "
         return (
-            f"objective {about}{self.primal:.6g}, "
-            f"at most {about}{100 * self.relative_gap:.2g}% above the best possible"
+            f"objective {about}{self.primal:.6g}; no weights could lower it by more "
+            f"than {about}{100 * self.relative_gap:.2g}%"
         )
 
 

@@ -36,7 +36,7 @@ class Solution:
     w : array
         The weights; those best on development data if there is any.
     certificate : Certificate or None
-        How close to optimal the last weights are.
+        How close to optimal `w` is.
     trace : Trace
         One row a pass.
     reason : str
@@ -186,8 +186,11 @@ def solve(
         reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
         certificate = _certify_quietly(problem, solver, run)
 
-    w = run.state.w if run.best_w is None else run.best_w
     status = _sentence(reason, run, certificate, tol)
+    w = run.state.w
+    if run.best_w is not None:
+        w = run.best_w
+        certificate = _certify_kept(problem, w, certificate)
     solution = Solution(w, certificate, run.trace, reason, status, run.state)
     for callback in callbacks:
         callback.on_end(solution)
@@ -254,6 +257,16 @@ def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate 
 
 def _out_of_patience(run: Run, patience: int) -> bool:
     return run.best_w is not None and run.since_best >= patience
+
+
+def _certify_kept(
+    problem: Problem, w: FloatArray, last: Certificate | None
+) -> Certificate | None:
+    """Certify the weights that are kept: the last dual bounds every primal."""
+    try:
+        return None if last is None else last._replace(primal=problem.primal(w))
+    except KeyboardInterrupt:
+        return None
 
 
 def _reason_to_stop(

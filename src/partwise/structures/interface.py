@@ -198,7 +198,8 @@ def make_sparse_sum(capacity: int) -> SparseSum:
 def accumulate(table: SparseSum, index: int, value: float) -> None:
     """Add `value` to the entry `index` of the sparse vector."""
     mask = table.keys.size - 1
-    slot = (index * 40503) & mask  # odd multiplier: neighbours spread over the table
+    # An odd multiplier spreads neighbours; 64 bits, since int32 would overflow.
+    slot = (np.int64(index) * 40503) & mask
     while table.keys[slot] != index:
         if table.keys[slot] < 0:
             table.keys[slot] = index

@@ -20,17 +20,23 @@ from partwise.structures.rows.interface import (
 )
 from partwise.structures.rows.sparse import SparseRows
 
+WORD = 32  # labels per word of the bit mask
+
 
 class Pairs(NamedTuple):
     """The attribute/label pairs that have a weight; make them with `make_pairs`.
 
     The pairs of attribute ``a`` are ``ptr[a]:ptr[a + 1]``; the label of pair ``p`` is
-    ``label[p]``, sorted within an attribute.
+    ``label[p]``, sorted within an attribute. To find a pair without a search, bit
+    ``k % 32`` of ``mask[a, k // 32]`` says whether label ``k`` has a weight, and
+    ``first[a, k // 32]`` is the pair of the lowest bit of that word.
     """
 
     ptr: IntArray
     label: CodeArray
     n_labels: int
+    mask: IntArray
+    first: IntArray
 
 
 def make_pairs(ptr: Any, label: Any, n_labels: int) -> Pairs:
@@ -54,7 +60,14 @@ def make_pairs(ptr: Any, label: Any, n_labels: int) -> Pairs:
     owner = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     if ((np.diff(label) <= 0) & (np.diff(owner) == 0)).any():
         raise ValueError("the labels of an attribute's pairs must increase")
-    return Pairs(ptr, label, n_labels)
+    mask = np.zeros((ptr.size - 1, -(-n_labels // WORD)), np.int64)
+    np.add.at(
+        mask, (owner, label // WORD), np.left_shift(1, label % WORD, dtype=np.int64)
+    )
+    counts = np.zeros_like(mask)
+    np.add.at(counts, (owner, label // WORD), 1)
+    first = ptr[:-1, None] + np.cumsum(counts, axis=1) - counts
+    return Pairs(ptr, label, n_labels, mask, first)
 
 
 def observed_pairs(rows: SparseRows, labels: CodeArray, n_labels: int) -> Pairs:
@@ -71,7 +84,7 @@ def observed_pairs(rows: SparseRows, labels: CodeArray, n_labels: int) -> Pairs:
     pairs = np.unique(rows.idx.astype(np.int64) * n_labels + labels[owner])
     ptr = np.zeros(rows.n_columns + 1, np.int64)
     np.cumsum(np.bincount(pairs // n_labels, minlength=rows.n_columns), out=ptr[1:])
-    return Pairs(ptr, (pairs % n_labels).astype(np.int32), n_labels)
+    return make_pairs(ptr, pairs % n_labels, n_labels)
 
 
 class PairRows(NamedTuple):
@@ -95,16 +108,18 @@ def make_pair_rows(rows: SparseRows, pairs: Pairs) -> PairRows:
 
 @kernel
 def _find_pair(rows: PairRows, attribute: int, label: int) -> int:
-    """Return the index of the pair, or -1; labels are sorted within an attribute."""
-    low, high = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if rows.pairs.label[middle] < label:
-            low = middle + 1
-        else:
-            high = middle
-    found = low < rows.pairs.ptr[attribute + 1] and rows.pairs.label[low] == label
-    return low if found else -1
+    """Return the index of the pair, or -1, without a branch that is hard to guess."""
+    word, bit = label // WORD, label % WORD
+    mask = rows.pairs.mask[attribute, word]
+    if (mask >> bit) & 1 == 0:
+        return -1
+    # Count the bits below, in parallel within the word.
+    below = mask & ((1 << bit) - 1)
+    below -= (below >> 1) & 0x55555555
+    below = (below & 0x33333333) + ((below >> 2) & 0x33333333)
+    below = (below + (below >> 4)) & 0x0F0F0F0F
+    below += below >> 8
+    return rows.pairs.first[attribute, word] + ((below + (below >> 16)) & 63)
 
 
 @n_rows.implement(PairRows)

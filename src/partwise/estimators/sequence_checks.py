@@ -1,0 +1,80 @@
+"""Checks of label sequences, and the labels allowed per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.base import check_same_length
+from partwise.estimators.labels import Label, LabelCodes
+from partwise.structures.interface import IntArray
+
+
+def label_lists(y: Any) -> list[list[Label]]:
+    """Return labels as lists; a string is a label, not a sequence of them."""
+    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
+        raise DataError(
+            f"y must be a list of sequences of labels, not {type(y).__name__}"
+        )
+    result = []
+    for i, labels in enumerate(y):
+        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+            raise DataError(
+                f"y, sequence {i}: expected a list of labels, not {labels!r} "
+                "(give one label for every token)"
+            )
+        result.append(list(labels))
+    return result
+
+
+def check_labelled(ptr: IntArray, y: list[list[Label]]) -> None:
+    """Raise `DataError` unless every token has a label."""
+    check_same_length(ptr.size - 1, len(y))
+    if not y:
+        raise DataError("there are no sequences: X and y are empty")
+    for i, (length, labels) in enumerate(zip(np.diff(ptr), y, strict=True)):
+        if length != len(labels):
+            raise DataError(
+                f"sequence {i} has {length} tokens, but {len(labels)} labels"
+            )
+    if not ptr[-1]:
+        raise DataError("all sequences are empty: there is nothing to learn from")
+
+
+def check_possible(possible: NDArray[np.bool_]) -> None:
+    """Raise `DataError` if some sequence cannot be labelled at all."""
+    if not possible.all():
+        i = int(np.flatnonzero(~possible)[0])
+        raise DataError(
+            f"sequence {i}: the constraints leave no legal labels; loosen them"
+        )
+
+
+def forbidden_labels(
+    ptr: IntArray, allowed: Any, labels: LabelCodes
+) -> NDArray[np.bool_] | None:
+    """Turn the labels allowed per token into a mask of the forbidden ones."""
+    if allowed is None:
+        return None
+    allowed = list(allowed)
+    check_same_length(ptr.size - 1, len(allowed), "allowed")
+    mask = np.zeros((int(ptr[-1]), len(labels)), bool)
+    for i, choices in enumerate(allowed):
+        first, last = int(ptr[i]), int(ptr[i + 1])
+        if choices is None:
+            continue
+        if len(choices) != last - first:
+            raise DataError(
+                f"allowed, sequence {i}: {len(choices)} entries for "
+                f"{last - first} tokens"
+            )
+        for t, some in enumerate(choices):
+            if some is not None:
+                where = f"allowed, sequence {i}, token {t}"
+                mask[first + t] = True
+                mask[first + t, [labels.code(x, where) for x in some]] = False
+    return mask
