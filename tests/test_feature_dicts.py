@@ -8,19 +8,25 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encoded_rows import as_dicts, corrupt_tensors
 from partwise.errors import DataError, ModelFileError
-from partwise.features import FeatureDictEncoder
+from partwise.features import FeatureDictEncoder, byte_lookup, byte_table
 from partwise.features.csr import tidy_rows
+from partwise.features.feature_rows import FeatureRows
 from partwise.features.strings import pack_strings, unpack_strings
 
 SENTENCE = [
     {"word": "Paris", "is_title": True, "length": 5.0},
     {"word": "is", "is_title": False, "length": 2},
 ]
+
+
+class Loud(str):
+    def __str__(self):
+        return self.upper()
 
 
 def attributes_of(token):
@@ -251,6 +257,17 @@ def test_dict_encoder_hashing_is_the_same_in_every_process():
     assert len(outputs) == 1
 
 
+def test_dict_encoder_learns_without_numba():
+    program = (
+        "import sys;"
+        "from partwise.features import FeatureDictEncoder as E;"
+        "e = E().fit_encode([[{'w': 'x', 'n': 2.0}, {'w': 'y', 'b': True}]]);"
+        "assert e.nodes.idx.tolist() == [0, 1, 2, 3];"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_dict_encoder_hashing_merges_collisions():
     encoder = FeatureDictEncoder(hash_bits=1, transition_features=["a"])
     encoded = encoder.fit_encode([[["a", "b", "c", "d", "e"], {"a": 2.5}]])
@@ -281,6 +298,129 @@ def test_dict_encoder_threads_encode_alike(hash_bits):
         for found in pool.map(encoder.encode, [data] * 16):
             np.testing.assert_array_equal(found.nodes.idx, expected.idx)
             np.testing.assert_array_equal(found.nodes.ptr, expected.ptr)
+
+
+# Many tokens at a time. The bytes of words are compared eight at a time.
+
+strings = st.text("aÄ日\ud800", max_size=2) | st.sampled_from(
+    ["", "1234567", "12345678", "123456789", "1234567x", "x" * 24, "x" * 23 + "y"]
+)
+plain_tokens = st.dictionaries(st.sampled_from("abcd"), strings, max_size=4)
+odd_tokens = st.sampled_from(
+    [
+        {"a": "x\0y"},
+        {"a": "\0"},
+        {"a\0b": "x"},
+        {"a": np.str_("1234567")},
+        {"a": Loud("1234567x")},
+        {"a": "1234567", "b": True, "c": 2.5},
+        {"a": None},
+        {"a": {"b": "x"}},
+        ["a", "b"],
+    ]
+)
+
+
+@pytest.fixture
+def tiny_chunks(monkeypatch):
+    monkeypatch.setattr(byte_lookup, "FEWEST_TOKENS", 1)
+    monkeypatch.setattr(byte_lookup, "CHUNK", 3)
+
+
+def assert_equal_encoded(found, expected):
+    np.testing.assert_array_equal(found.ptr, expected.ptr)
+    for field in ("ptr", "idx", "val"):
+        np.testing.assert_array_equal(
+            getattr(found.nodes, field), getattr(expected.nodes, field)
+        )
+
+
+def one_by_one(sequences):
+    """Hide sequences in generators, which are never read many tokens at a time."""
+    return (iter(sequence) for sequence in sequences)
+
+
+@pytest.mark.usefixtures("tiny_chunks")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(plain_tokens, max_size=5), max_size=4),
+    st.lists(st.lists(plain_tokens, max_size=5), max_size=5),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), odd_tokens), max_size=2),
+)
+def test_dict_encoder_many_tokens_encode_as_one_by_one(train, test, odd):
+    encoder = FeatureDictEncoder()
+    encoder.fit_encode(train)
+    for s, t, token in odd:
+        if s < len(test):
+            test[s].insert(t, token)
+    for _ in range(2):
+        assert_equal_encoded(encoder.encode(test), encoder.encode(one_by_one(test)))
+    rows = [token for sequence in test for token in sequence]
+    assert_equal_encoded(encoder.encode_rows(rows), encoder.encode_rows(iter(rows)))
+    hidden = tuple(map(tuple, test))
+    assert_equal_encoded(encoder.encode(hidden), encoder.encode(test))
+
+
+@pytest.mark.parametrize("n", [255, 256, 511, 512, 513, 1024, 1025])
+def test_dict_encoder_chunks_join_without_a_seam(n):
+    encoder = FeatureDictEncoder(min_count=2)
+    learnt = [{"word": str(i % 150), "tail": str(i)[-2:]} for i in range(400)]
+    encoder.fit_encode([learnt])
+    data = [{"word": str(i), "tail": str(i)[-2:], "new": "x"} for i in range(n)]
+    data = [data[:300], [], data[300:]]
+    expected = encoder.encode(one_by_one(data))
+    assert_equal_encoded(encoder.encode(data), expected)
+    assert_equal_encoded(encoder.encode(data), expected)
+
+
+@pytest.mark.skipif(not byte_table.IS_USABLE, reason="needs compiled code")
+def test_dict_encoder_many_plain_tokens_take_the_quick_way(monkeypatch):
+    encoder = FeatureDictEncoder()
+    data = [[{"word": str(i)} for i in range(600)]] * 2
+    expected = encoder.fit_encode(data)
+    monkeypatch.setattr(FeatureRows, "add_features", None)
+    assert_equal_encoded(encoder.encode(data), expected)
+    assert_equal_encoded(pickle.loads(pickle.dumps(encoder)).encode(data), expected)
+
+
+@pytest.mark.skipif(not byte_table.IS_USABLE, reason="needs compiled code")
+def test_byte_table_tells_equal_hashes_apart():
+    """Among so many attributes, dozens share all 32 bits of their hash."""
+    ids = np.arange(400_000, dtype=np.int32)
+    names = ids % 2
+    table = byte_table.byte_table(map(str, ids.tolist()), names, ids)
+    found = byte_table.ids_in(table, map(str, ids.tolist()), names)
+    np.testing.assert_array_equal(found, ids)
+    found = byte_table.ids_in(table, map(str, ids.tolist()), 1 - names)
+    assert (found == -1).all()
+
+
+def test_dict_encoder_vocabulary_with_zero_characters():
+    encoder = FeatureDictEncoder()
+    data = [[{"a": f"{i % 2}\0{i}", "b": str(i)} for i in range(600)]]
+    expected = encoder.fit_encode(data)
+    for _ in range(2):
+        assert_equal_encoded(encoder.encode(data), expected)
+    plain = [[{"b": str(i)} for i in range(700)]]
+    assert_equal_encoded(encoder.encode(plain), encoder.encode(one_by_one(plain)))
+
+
+@pytest.mark.parametrize(
+    ("token", "message"),
+    [
+        ({"f": object()}, "sequence 2, token 99: feature 'f' is of type object"),
+        ({3: "x"}, "sequence 2, token 99: feature name 3 is of type int"),
+        (7, "sequence 2, token 99: a token must be a feature dict"),
+    ],
+)
+def test_dict_encoder_errors_after_many_tokens_say_where(token, message):
+    encoder = FeatureDictEncoder()
+    plain = [{"word": str(i)} for i in range(1000)]
+    encoder.fit_encode([plain])
+    with pytest.raises(DataError, match=message):
+        encoder.encode([plain, [], [*plain[:99], token]])
+    with pytest.raises(DataError, match=r"example 1099: "):
+        encoder.encode_rows([*plain, *plain[:99], token])
 
 
 @given(st.data())

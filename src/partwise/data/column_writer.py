@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from partwise.data.columns import ColumnData
 from partwise.data.files import Target, open_output
-from partwise.data.split import cells_per_line
+from partwise.data.split import bytes_of, cells_per_line, is_blank
 from partwise.errors import DataError
 
 
@@ -54,14 +54,13 @@ def write_columns(
         data = ColumnData.from_sentences(data)
     joiner = data.separator if separator is None else separator
     columns = [*data.columns, *(_flat(data, sequences) for sequences in extra)]
-    lines = list(map(joiner.join, zip(*columns, strict=True)))
-    _check_readable(lines, len(columns), joiner)
+    text = _text(data, columns, joiner)
+    if not _is_plain(text, data, len(columns), joiner):
+        lines = list(map(joiner.join, zip(*columns, strict=True)))
+        _check_readable(lines, len(columns), joiner)
     _check_sentences(data)
-    bounds: list[int] = data.ptr.tolist()
     with open_output(target) as out:
-        out.writelines(
-            "\n".join([*lines[begin:end], "", ""]) for begin, end in pairwise(bounds)
-        )
+        out.write(text)
 
 
 def _flat(data: ColumnData, sequences: Sequence[Sequence[Any]]) -> list[str]:
@@ -80,7 +79,35 @@ def _flat(data: ColumnData, sequences: Sequence[Sequence[Any]]) -> list[str]:
             f"sentence {i} has {expected[i]} tokens, but an extra column has "
             f"{lengths[i]} (give one label for each token)"
         )
-    return list(map(str, chain.from_iterable(sequences)))
+    labels = list(chain.from_iterable(sequences))
+    return labels if set(map(type, labels)) <= {str} else list(map(str, labels))
+
+
+def _text(data: ColumnData, columns: list[list[str]], joiner: str) -> str:
+    """Join all cells in one go: each is followed by a joiner or by line breaks."""
+    n, width = data.n_tokens, 2 * len(columns)
+    if n == 0:
+        return ""
+    breaks = ["\n"] * n
+    for end in data.ptr[1:].tolist():
+        breaks[end - 1] = "\n\n"
+    pieces = [joiner] * (n * width)
+    for c, column in enumerate(columns):
+        pieces[2 * c :: width] = column
+    pieces[width - 1 :: width] = breaks
+    return "".join(pieces)
+
+
+def _is_plain(text: str, data: ColumnData, n_columns: int, joiner: str) -> bool:
+    """Say whether no cell is empty or holds a blank, so that all can be read."""
+    if joiner not in (" ", "\t") or not np.diff(data.ptr).all():
+        return False
+    blank = is_blank(bytes_of(text))
+    n_blanks = data.n_tokens * n_columns + data.n_sentences
+    if np.count_nonzero(blank[1:]) != n_blanks:
+        return False
+    # Without blanks in cells, two in a row end a sentence or enclose nothing.
+    return int(np.count_nonzero(blank[1:] & blank[:-1])) == data.n_sentences
 
 
 def _check_sentences(data: ColumnData) -> None:

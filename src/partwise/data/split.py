@@ -129,17 +129,29 @@ def cells_per_line(text: str, separator: str | None) -> NDArray[np.int64]:
     >>> cells_per_line("Paris NNP B-LOC\n\nHush", None)
     array([3, 0, 1])
     """
-    # A newline in front gives every line, and the first cell, a byte before it.
-    data = np.frombuffer(b"\n" + text.encode(errors="surrogatepass"), dtype=np.uint8)
-    newline = data == _NEWLINE
-    blank = newline | (data == _SPACE) | (data == _TAB)
+    data = bytes_of(text)
+    blank = is_blank(data)
     cell_starts = np.flatnonzero(blank[:-1] & ~blank[1:])
-    line_starts = np.flatnonzero(newline)
+    line_starts = np.flatnonzero(data == _NEWLINE)
     counts = _count_between(cell_starts, line_starts)
     if separator is not None:
         marks = _count_between(np.flatnonzero(data == ord(separator)), line_starts)
         counts = np.where(counts > 0, marks + 1, 0)
     return counts
+
+
+def bytes_of(text: str) -> NDArray[np.uint8]:
+    """Return the bytes of a text, with a newline in front.
+
+    It gives every line, and the first cell, a byte before it.
+    """
+    return np.frombuffer(b"\n" + text.encode(errors="surrogatepass"), dtype=np.uint8)
+
+
+def is_blank(data: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Say which bytes are a space, a tab or a newline."""
+    blank: NDArray[np.bool_] = (data == _SPACE) | (data == _TAB) | (data == _NEWLINE)
+    return blank
 
 
 def _count_between(

@@ -1,10 +1,24 @@
 """Features: from what users have to the sparse rows that structures take."""
 
+from typing import TYPE_CHECKING, Any
+
 from partwise.features.csr import Encoded, SparseRows
 from partwise.features.default_template import DEFAULT_TEMPLATE, default_template
 from partwise.features.dicts import FeatureDictEncoder
-from partwise.features.template_encoder import Columns, TemplateEncoder
 from partwise.features.templates import Template
+
+if TYPE_CHECKING:
+    from partwise.features.template_encoder import Columns, TemplateEncoder
+
+
+def __getattr__(name: str) -> Any:
+    # It is compiled code, for which plain feature dicts need not wait.
+    if name in ("Columns", "TemplateEncoder"):
+        from partwise.features import template_encoder
+
+        return getattr(template_encoder, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "DEFAULT_TEMPLATE",

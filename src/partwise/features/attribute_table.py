@@ -1,15 +1,16 @@
-"""Template attributes as integers: an exact hash table, in compiled code.
+"""Template attributes as integers: exact tables, in compiled code.
 
 A string has a code, an attribute is a key: its skeleton (the literal text of
 its template line) and the codes of the cells that fill it. Keys live in a
-matrix whose row number is the attribute's id; `slots` is an open-addressing
-table of these ids. All arithmetic stays below 2^63, so that the same code runs
-without overflow in plain Python.
+matrix whose row number is the attribute's id. Two tables find the row of a key:
+`direct`, where lines of one macro look up their code, and for all other lines
+`slots`, an open-addressing hash table. All arithmetic stays below 2^63, so that
+the same code runs without overflow in plain Python.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +20,25 @@ from partwise.features.csr import UNKNOWN
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
-Integers = NDArray[np.integer[Any]]
 
 LOW_WORD = 0xFFFFFFFF
 FIRST_PRIME = 0x2545F491
 SECOND_PRIME = 0x5BD1E995
+MOST_HOLES = 4  # places in the direct table for each attribute
+BLOCK = 128  # tokens encoded at a time: what they need stays in the cache
 
 
 class Plan(NamedTuple):
-    """Template lines as arrays: the macros of line `k` are ``ptr[k]:ptr[k + 1]``."""
+    """Template lines as arrays: the macros of line `k` are ``ptr[k]:ptr[k + 1]``.
+
+    A source is a column under a modifier; macros read few different ones.
+    """
 
     ptr: Int32s
     skeleton: Int64s  # of each line: its number, or its stable hash
-    offset: Int32s  # of each macro, as are the following
-    column: Int32s
+    offset: Int32s  # of each macro: how far from the first cell that lines read
+    source: Int32s
+    column: Int32s  # of each source
     modifier: Int32s
     first_token: int  # 0 for tokens, 1 for transitions: none leads into the first
 
@@ -53,25 +59,48 @@ class Cells(NamedTuple):
 
 
 class AttributeTable(NamedTuple):
-    """Keys by id, and the hash table that finds them."""
+    """Keys by id, and the tables that find them."""
 
     keys: Int32s  # [id, 1 + most macros in a line], padded with -1
-    slots: Int32s
+    slots: Int64s  # the high bits of a hash and, in the low word, an id; or -1
+    direct: Int32s  # [code, place]: an id
+    place: Int32s  # of each skeleton: its column in `direct`, or -1
 
 
-def empty_table(width: int) -> AttributeTable:
-    """Return a table without attributes whose keys have `width` numbers."""
-    slots = np.full(1024, UNKNOWN, np.int32)
-    return AttributeTable(np.empty((0, width), np.int32), slots)
+class Block(NamedTuple):
+    """What lines make of some tokens that follow each other in a sentence."""
+
+    codes: Int64s  # [source, cell], from the first cell that the first token reads
+    hashes: Int64s  # [line, token]: the hash of a key; UNKNOWN if there is none
+    found: Int32s  # [line, token]: the id of a key, or UNKNOWN
 
 
-def table_of(keys: Int32s) -> AttributeTable | None:
-    """Index the given keys; None if one occurs twice."""
+def growing_table(width: int, n_skeletons: int) -> AttributeTable:
+    """Return a table for `learn`, with room for some keys of `width` numbers."""
+    return AttributeTable(
+        np.full((512, width), UNKNOWN, np.int32),
+        np.full(1024, UNKNOWN, np.int64),
+        np.empty((0, 0), np.int32),
+        np.full(n_skeletons, UNKNOWN, np.int32),
+    )
+
+
+def table_of(keys: Int32s, n_macros: Int64s, n_codes: int) -> AttributeTable | None:
+    """Index the given keys; None if one occurs twice.
+
+    `n_macros` are those of each skeleton; codes are below `n_codes`.
+    """
+    is_direct = n_macros == 1
+    if is_direct.sum() * n_codes > MOST_HOLES * len(keys):
+        is_direct[:] = False
+    place = np.where(is_direct, np.cumsum(is_direct) - 1, UNKNOWN).astype(np.int32)
+    direct = np.full((n_codes, is_direct.sum()), UNKNOWN, np.int32)
     size = 1024
-    while size < 2 * (len(keys) + 1):
+    while size < 2 * (np.count_nonzero(~is_direct[keys[:, 0]]) + 1):
         size *= 2
-    slots = np.full(size, UNKNOWN, np.int32)
-    return AttributeTable(keys, slots) if _index(keys, len(keys), slots) else None
+    slots = np.full(size, UNKNOWN, np.int64)
+    table = AttributeTable(keys, slots, direct, place)
+    return table if _index(table) else None
 
 
 @kernel
@@ -86,9 +115,11 @@ def are_bounds(ptr: Int64s, n: int) -> bool:
 
 
 @kernel
-def _mix(state: int, word: int) -> int:
-    """Stir a 32-bit word into a 32-bit state."""
-    state = ((state ^ word) * FIRST_PRIME) & LOW_WORD
+def _mix(state: int, number: int) -> int:
+    """Stir the two words of a number into a 32-bit state."""
+    state = ((state ^ (number & LOW_WORD)) * FIRST_PRIME) & LOW_WORD
+    state ^= state >> 15
+    state = ((state ^ (number >> 32)) * FIRST_PRIME) & LOW_WORD
     return state ^ (state >> 15)
 
 
@@ -100,104 +131,161 @@ def _finish(state: int) -> int:
 
 
 @kernel
-def _gather(
-    plan: Plan,
-    cells: Cells,
-    start: int,
-    stop: int,
-    token: int,
-    key: Int64s,
-    length: Int64s,
-) -> None:
-    """Fill the key of every line at a token; a length of 0 means there is none.
+def _empty_block(plan: Plan, cells: Cells) -> Block:
+    """Return room for a block of tokens."""
+    n_lines, n_outside = plan.skeleton.size, cells.before.size + cells.after.size
+    return Block(
+        np.empty((plan.column.size, BLOCK + n_outside), np.int64),
+        np.empty((n_lines, BLOCK), np.int64),
+        np.empty((n_lines, BLOCK), np.int32),
+    )
 
-    One call does all lines, because a call costs as much as a line: compiled
-    code counts references to every array it is passed.
-    """
-    n_known = cells.known.shape[0]
-    for line in range(plan.skeleton.size):
-        key[line, 0] = plan.skeleton[line]
-        n = 1
-        for macro in range(plan.ptr[line], plan.ptr[line + 1]):
-            at = token + plan.offset[macro]
+
+@kernel
+def _gather(
+    plan: Plan, cells: Cells, sentence: int, first: int, last: int, block: Block
+) -> None:
+    """Fill the codes of a block: the tokens `first` to `last` of a sentence."""
+    start, stop = cells.ptr[sentence], cells.ptr[sentence + 1]
+    n_known, begin = cells.known.shape[0], first - cells.before.size
+    for source in range(plan.column.size):
+        column, modifier = plan.column[source], plan.modifier[source]
+        for at in range(begin, last + cells.after.size):
             if at < start:
                 code = cells.before[start - at - 1]
             elif at >= stop:
                 code = cells.after[at - stop]
             else:
-                row = cells.rows[plan.column[macro], at]
+                row = cells.rows[column, at]
                 if row < n_known:
-                    code = cells.known[row, plan.modifier[macro]]
+                    code = cells.known[row, modifier]
                 else:
-                    code = cells.new[row - n_known, plan.modifier[macro]]
-            if code < 0:
-                n = 0
-                break
-            key[line, n] = code
-            n += 1
-        length[line] = n
+                    code = cells.new[row - n_known, modifier]
+            block.codes[source, at - begin] = code
 
 
 @kernel
-def _find(keys: Int32s, slots: Int32s, key: Integers, length: int) -> int:
-    """Return the slot that holds a key, or the free one where it would go."""
-    state = int(length)
-    for i in range(length):
-        state = _mix(state, int(key[i]))
-    mask = slots.size - 1
-    at = _finish(state) & mask
-    while slots[at] >= 0:
-        # Equal skeletons mean equal lengths, so a prefix is never a match.
-        i = 0
-        while i < length and keys[slots[at], i] == key[i]:
-            i += 1
-        if i == length:
-            break
-        at = (at + 1) & mask
-    return at
+def _hash_line(plan: Plan, line: int, n: int, block: Block) -> None:
+    """Fill the hashes of a line at the first `n` tokens of a block."""
+    codes, hashes = block.codes, block.hashes
+    begin, end = plan.ptr[line], plan.ptr[line + 1]
+    hashes[line, :n] = _mix(1 + end - begin, plan.skeleton[line])
+    for macro in range(begin, end):
+        source, offset = plan.source[macro], plan.offset[macro]
+        for t in range(n):
+            code, state = codes[source, offset + t], hashes[line, t]
+            is_there = code >= 0 and state >= 0
+            hashes[line, t] = _mix(state, code) if is_there else UNKNOWN
+    for t in range(n):
+        state = hashes[line, t]
+        hashes[line, t] = _finish(state) if state >= 0 else UNKNOWN
 
 
 @kernel
-def _find_all(
-    keys: Int32s, slots: Int32s, key: Int64s, length: Int64s, found: Int64s
+def _find_hashed(
+    plan: Plan,
+    line: int,
+    first: int,
+    last: int,
+    table: AttributeTable,
+    block: Block,
+    new: int = UNKNOWN,
 ) -> None:
-    """Write the id of every line's attribute, UNKNOWN if there is none.
+    """Find a line's attributes at the tokens `first` to `last` of a block.
 
-    This is `_find` for all lines at once; hashes come first, so that the
-    processor can wait for several places of the table at the same time.
+    A key that is not in the table enters its slots with the id `new`, if given.
+    One call does many tokens, because a call costs more than a token: compiled
+    code counts references to every array it is passed.
     """
+    keys, slots, codes, hashes = table.keys, table.slots, block.codes, block.hashes
+    begin, end, skeleton = plan.ptr[line], plan.ptr[line + 1], plan.skeleton[line]
     mask = slots.size - 1
-    for line in range(length.size):
-        state = length[line]
-        for i in range(length[line]):
-            state = _mix(state, key[line, i])
-        found[line] = _finish(state) & mask
-    for line in range(length.size):
-        n, at = length[line], found[line]
-        attribute = slots[at] if n > 0 else UNKNOWN
-        while attribute >= 0:
-            i = 0
-            while i < n and keys[attribute, i] == key[line, i]:
-                i += 1
-            if i == n:
-                break
+    for t in range(first, last):
+        attribute = UNKNOWN
+        tag = hashes[line, t] >> 1
+        at = tag & mask
+        slot = slots[at] if tag >= 0 else UNKNOWN
+        while slot >= 0:
+            if slot >> 32 == tag:
+                attribute = slot & LOW_WORD
+                # Equal skeletons mean equal lengths, so a prefix is never a match.
+                is_same = keys[attribute, 0] == skeleton
+                for macro in range(begin, end):
+                    code = codes[plan.source[macro], plan.offset[macro] + t]
+                    is_same &= keys[attribute, 1 + macro - begin] == code
+                if is_same:
+                    break
+                attribute = UNKNOWN
             at = (at + 1) & mask
-            attribute = slots[at]
-        found[line] = attribute
+            slot = slots[at]
+        if attribute < 0 and new >= 0:
+            slots[at] = tag << 32 | new
+            attribute = new
+        block.found[line, t] = attribute
 
 
 @kernel
-def _index(keys: Int32s, n: int, slots: Int32s) -> bool:
-    """Enter the first `n` keys into empty slots; False if one occurs twice."""
-    for attribute in range(n):
-        length = 0
-        while length < keys.shape[1] and keys[attribute, length] >= 0:
+def _find_all(plan: Plan, n: int, table: AttributeTable, block: Block) -> None:
+    """Find the attributes of all lines at the first `n` tokens of a block."""
+    for line in range(plan.skeleton.size):
+        place = table.place[plan.skeleton[line]]
+        if place < 0:
+            _hash_line(plan, line, n, block)
+            _find_hashed(plan, line, 0, n, table, block)
+            continue
+        source, offset = plan.source[plan.ptr[line]], plan.offset[plan.ptr[line]]
+        for t in range(n):
+            code = block.codes[source, offset + t]
+            block.found[line, t] = table.direct[code, place] if code >= 0 else UNKNOWN
+
+
+@kernel
+def _index(table: AttributeTable) -> bool:
+    """Enter the keys into tables that are empty; False if one occurs twice."""
+    keys, slots, direct = table.keys, table.slots, table.direct
+    mask = slots.size - 1
+    for new in range(keys.shape[0]):
+        place = table.place[keys[new, 0]]
+        if place >= 0:
+            if direct[keys[new, 1], place] >= 0:
+                return False
+            direct[keys[new, 1], place] = new
+            continue
+        length = 1
+        while length < keys.shape[1] and keys[new, length] >= 0:
             length += 1
-        at = _find(keys, slots, keys[attribute], length)
-        if slots[at] >= 0:
-            return False
-        slots[at] = attribute
+        state = length
+        for i in range(length):
+            state = _mix(state, int(keys[new, i]))
+        tag = _finish(state) >> 1
+        at = tag & mask
+        while slots[at] >= 0:
+            if slots[at] >> 32 == tag:
+                other = slots[at] & LOW_WORD
+                i = 0
+                while i < length and keys[other, i] == keys[new, i]:
+                    i += 1
+                if i == length:
+                    return False
+            at = (at + 1) & mask
+        slots[at] = tag << 32 | new
     return True
+
+
+@kernel
+def _grown(table: AttributeTable) -> AttributeTable:
+    """Return a table with the same keys and room for twice as many."""
+    n = table.keys.shape[0]
+    keys = np.full((2 * n, table.keys.shape[1]), UNKNOWN, np.int32)
+    keys[:n] = table.keys
+    slots = np.full(2 * table.slots.size, UNKNOWN, np.int64)
+    for slot in table.slots:
+        if slot >= 0:
+            at = (slot >> 32) & (slots.size - 1)
+            while slots[at] >= 0:
+                at = (at + 1) & (slots.size - 1)
+            slots[at] = slot
+    return AttributeTable(keys, slots, table.direct, table.place)
 
 
 @kernel
@@ -206,44 +294,39 @@ def learn(
 ) -> tuple[Int32s, int]:
     """Write the attribute ids of every token, making new ones as needed.
 
-    Returns the keys, in order of first appearance, and how many ids were
-    written.
+    The table must be empty. Returns the keys, in order of first appearance, and
+    how many ids were written.
     """
-    keys, slots = table.keys, table.slots
-    n_attributes, n_lines = keys.shape[0], plan.skeleton.size
-    key = np.empty((n_lines, keys.shape[1]), np.int64)
-    length, found = np.empty(n_lines, np.int64), np.empty(n_lines, np.int64)
-    n = 0
+    block = _empty_block(plan, cells)
+    n, n_keys = 0, 0
     for sentence in range(cells.ptr.size - 1):
         start, stop = cells.ptr[sentence], cells.ptr[sentence + 1]
         ptr[start + 1 : stop + 1] = n
-        for token in range(start + plan.first_token, stop):
-            _gather(plan, cells, start, stop, token, key, length)
-            _find_all(keys, slots, key, length, found)
-            for line in range(n_lines):
-                if length[line] == 0:
-                    continue
-                if found[line] < 0:
-                    if n_attributes == keys.shape[0]:
-                        longer = np.full(
-                            (2 * n_attributes + 64, key.shape[1]), -1, np.int32
-                        )
-                        longer[:n_attributes] = keys
-                        keys = longer
-                    if 2 * (n_attributes + 1) > slots.size:
-                        slots = np.full(2 * slots.size, -1, np.int32)
-                        _index(keys, n_attributes, slots)
-                    at = _find(keys, slots, key[line], length[line])
-                    if slots[at] < 0:  # an earlier line may have entered it
-                        for i in range(length[line]):
-                            keys[n_attributes, i] = key[line, i]
-                        slots[at] = n_attributes
-                        n_attributes += 1
-                    found[line] = slots[at]
-                idx[n] = found[line]
-                n += 1
-            ptr[token + 1] = n
-    return keys[:n_attributes].copy(), n
+        for first in range(start + plan.first_token, stop, BLOCK):
+            last = min(first + BLOCK, stop)
+            _gather(plan, cells, sentence, first, last, block)
+            _find_all(plan, last - first, table, block)
+            for t in range(last - first):
+                for line in range(plan.skeleton.size):
+                    if block.hashes[line, t] < 0:
+                        continue
+                    if block.found[line, t] < 0:
+                        if n_keys == table.keys.shape[0]:
+                            table = _grown(table)
+                        # It may be there by now, from an earlier token.
+                        _find_hashed(plan, line, t, t + 1, table, block, n_keys)
+                    if block.found[line, t] == n_keys:
+                        begin, end = plan.ptr[line], plan.ptr[line + 1]
+                        table.keys[n_keys, 0] = plan.skeleton[line]
+                        for i in range(end - begin):
+                            at = plan.offset[begin + i] + t
+                            code = block.codes[plan.source[begin + i], at]
+                            table.keys[n_keys, 1 + i] = code
+                        n_keys += 1
+                    idx[n] = block.found[line, t]
+                    n += 1
+                ptr[first + t + 1] = n
+    return table.keys[:n_keys].copy(), n
 
 
 @kernel
@@ -251,45 +334,41 @@ def look_up(
     plan: Plan, cells: Cells, table: AttributeTable, ptr: Int64s, idx: Int32s
 ) -> int:
     """Write the ids of each token's known attributes; return how many."""
-    n_lines = plan.skeleton.size
-    key = np.empty((n_lines, table.keys.shape[1]), np.int64)
-    length, found = np.empty(n_lines, np.int64), np.empty(n_lines, np.int64)
+    block = _empty_block(plan, cells)
     n = 0
     for sentence in range(cells.ptr.size - 1):
         start, stop = cells.ptr[sentence], cells.ptr[sentence + 1]
         ptr[start + 1 : stop + 1] = n
-        for token in range(start + plan.first_token, stop):
-            _gather(plan, cells, start, stop, token, key, length)
-            _find_all(table.keys, table.slots, key, length, found)
-            for line in range(n_lines):
-                if found[line] >= 0:
-                    idx[n] = found[line]
-                    n += 1
-            ptr[token + 1] = n
+        for first in range(start + plan.first_token, stop, BLOCK):
+            last = min(first + BLOCK, stop)
+            _gather(plan, cells, sentence, first, last, block)
+            _find_all(plan, last - first, table, block)
+            for t in range(last - first):
+                for line in range(plan.skeleton.size):
+                    if block.found[line, t] >= 0:
+                        idx[n] = block.found[line, t]
+                        n += 1
+                ptr[first + t + 1] = n
     return n
 
 
 @kernel
-def hash_all(
-    plan: Plan, cells: Cells, width: int, mask: int, ptr: Int64s, idx: Int32s
-) -> int:
+def hash_all(plan: Plan, cells: Cells, mask: int, ptr: Int64s, idx: Int32s) -> int:
     """Write the hashed attributes of each token; codes are stable hashes here."""
-    n_lines = plan.skeleton.size
-    key = np.empty((n_lines, width), np.int64)
-    length = np.empty(n_lines, np.int64)
+    block = _empty_block(plan, cells)
     n = 0
     for sentence in range(cells.ptr.size - 1):
         start, stop = cells.ptr[sentence], cells.ptr[sentence + 1]
         ptr[start + 1 : stop + 1] = n
-        for token in range(start + plan.first_token, stop):
-            _gather(plan, cells, start, stop, token, key, length)
-            for line in range(n_lines):
-                if length[line] > 0:
-                    state = length[line]
-                    for i in range(length[line]):
-                        state = _mix(state, key[line, i] & LOW_WORD)
-                        state = _mix(state, key[line, i] >> 32)
-                    idx[n] = _finish(state) & mask
-                    n += 1
-            ptr[token + 1] = n
+        for first in range(start + plan.first_token, stop, BLOCK):
+            last = min(first + BLOCK, stop)
+            _gather(plan, cells, sentence, first, last, block)
+            for line in range(plan.skeleton.size):
+                _hash_line(plan, line, last - first, block)
+            for t in range(last - first):
+                for line in range(plan.skeleton.size):
+                    if block.hashes[line, t] >= 0:
+                        idx[n] = block.hashes[line, t] & mask
+                        n += 1
+                ptr[first + t + 1] = n
     return n

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
+from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import Encoded, keep_frequent, no_attributes
 from partwise.features.feature_rows import (
     FeatureRows,
@@ -84,6 +85,7 @@ class FeatureDictEncoder:
         if not all(isinstance(name, str) for name in self.transition_features):
             raise TypeError("transition_features must be strings")
         self._nodes = self._edges = _first_vocabulary(hash_bits)
+        self._lookup: ByteLookup | None = None
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
 
     @property
@@ -180,18 +182,22 @@ class FeatureDictEncoder:
             sparse, new_ids = keep_frequent(sparse, self.min_count)
             vocabularies.append(frozen_vocabulary(vocabulary, new_ids))
             encoded.append(sparse)
-        self._nodes, self._edges = vocabularies
-        self._is_ready = True
+        self._learn(*vocabularies)
         if self.n_edge_attributes == 0:
             encoded[1] = no_attributes()
         return Encoded(ptr, encoded[0], encoded[1])
+
+    def _learn(self, nodes: Vocabulary, edges: Vocabulary) -> None:
+        self._nodes, self._edges = nodes, edges
+        self._lookup = ByteLookup(nodes.valued)
+        self._is_ready = True
 
     def _apply(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if not self._is_ready:
             raise ValueError(
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
-        nodes, edges = FeatureRows(self._nodes), FeatureRows(self._edges)
+        nodes, edges = FeatureRows(self._nodes, self._lookup), FeatureRows(self._edges)
         ptr = scan(data, nodes, edges, self.transition_features)
         if self.n_edge_attributes == 0:
             return Encoded(ptr, nodes.finish(self.n_attributes), no_attributes())
@@ -232,9 +238,10 @@ class FeatureDictEncoder:
         except (ValueError, TypeError) as error:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
         if encoder.hash_bits is None:
-            encoder._nodes = vocabulary_from_tensors(tensors, "nodes")
-            encoder._edges = vocabulary_from_tensors(tensors, "edges")
-            encoder._is_ready = True
+            encoder._learn(
+                vocabulary_from_tensors(tensors, "nodes"),
+                vocabulary_from_tensors(tensors, "edges"),
+            )
         return encoder
 
 

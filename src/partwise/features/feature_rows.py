@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from math import isfinite
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import SparseRows, tidy_rows
 from partwise.features.vocabulary import BadName, Vocabulary
 
@@ -26,13 +28,18 @@ class _BadFeature(Exception):
 class FeatureRows:
     """Rows under construction: ids in compact arrays, never lists of objects."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, lookup: ByteLookup | None = None
+    ) -> None:
         self.vocabulary = vocabulary
+        self._lookup = lookup
         self._ptr = array("q", [0])
         self._idx = array("i")
         # Nearly all values are one, so only the others are noted.
         self._other_at = array("q")
         self._other_value = array("d")
+        # Attributes are known, and occur once a row: a dict has no name twice.
+        self._are_tidy = vocabulary.is_growing
 
     def add_token(self, token: Token) -> None:
         """Add a token to the current row, whatever form it has."""
@@ -81,11 +88,13 @@ class FeatureRows:
         elif isinstance(value, _NUMBERS):
             self._add_number(name, value)
         elif isinstance(value, Mapping):
+            self._are_tidy = False  # the names may occur outside as well
             for inner, inner_value in value.items():
                 if not isinstance(inner, str):
                     raise BadName(inner)
                 self.add_features({f"{name}:{inner}": inner_value})
         elif isinstance(value, (list, tuple, set, frozenset)):
+            self._are_tidy = False
             values = valued[name]
             self._idx.extend(values[item] for item in _strings(value, name))
         else:
@@ -113,12 +122,29 @@ class FeatureRows:
 
     def add_strings(self, strings: Iterable[str]) -> None:
         """Add strings that are attributes themselves."""
+        self._are_tidy = False
         plain = self.vocabulary.plain
         self._idx.extend(plain[string] for string in _strings(strings))
 
     def end_row(self) -> None:
         """Finish the current row and begin the next."""
         self._ptr.append(len(self._idx))
+
+    def add_plain_rows(self, tokens: list[Any]) -> int:
+        """Add rows of plain feature dicts quickly; return how many.
+
+        That is all, or as many as come before something that is slower to read.
+        """
+        if self._lookup is not None:
+            for ends, ids in self._lookup.ids_of(tokens):
+                self._ptr.frombytes((ends + len(self._idx)).tobytes())
+                self._idx.frombytes(ids.tobytes())
+        return len(self._ptr) - 1
+
+    def keep_rows(self, n: int) -> None:
+        """Forget all rows after the first `n`, which must be plain."""
+        del self._ptr[n + 1 :]
+        del self._idx[self._ptr[n] :]
 
     def finish(self, n_columns: int) -> SparseRows:
         """Return all rows; there is no adding to them after that."""
@@ -130,6 +156,8 @@ class FeatureRows:
         if self._other_at:
             val = np.ones(idx.size)
             val[np.frombuffer(self._other_at, np.int64)] = self._other_value
+        if self._are_tidy:
+            return SparseRows(ptr, idx, val, n_columns)
         return tidy_rows(ptr, idx, val, n_columns)
 
 
@@ -164,9 +192,12 @@ def scan_sequences(
     """Read sequences into rows; return where each begins and ends, in tokens."""
     _refuse_text(sequences, "X", "a list of sequences of tokens")
     ptr = array("q", [0])
-    n_tokens = s = t = 0
+    if not transition_features and isinstance(sequences, (list, tuple)):
+        _scan_plain(sequences, nodes, ptr)
+    n_read, n_tokens = len(ptr) - 1, ptr[-1]
+    s = t = 0
     try:
-        for s, sequence in enumerate(sequences):
+        for s, sequence in enumerate(islice(sequences, n_read, None), n_read):
             _refuse_text(sequence, f"sequence {s}", "a list of tokens")
             t = -1
             for t, token in enumerate(sequence):
@@ -187,6 +218,20 @@ def scan_sequences(
     return np.frombuffer(ptr, np.int64)
 
 
+def _scan_plain(sequences: Iterable[Any], nodes: FeatureRows, ptr: array[int]) -> None:
+    """Read sequences as long as all of their tokens are plain feature dicts."""
+    if not set(map(type, sequences)) <= {list, tuple}:
+        return
+    n_plain = nodes.add_plain_rows(list(chain.from_iterable(sequences)))
+    if n_plain == 0:
+        return
+    for sequence in sequences:
+        if ptr[-1] + len(sequence) > n_plain:
+            break
+        ptr.append(ptr[-1] + len(sequence))
+    nodes.keep_rows(ptr[-1])
+
+
 def scan_rows(
     rows: Iterable[Token],
     nodes: FeatureRows,
@@ -196,8 +241,10 @@ def scan_rows(
     """Read one-token examples into rows; there are no transitions."""
     _refuse_text(rows, "X", "a list of tokens")
     n_rows = 0
+    if not transition_features and isinstance(rows, (list, tuple)):
+        n_rows = nodes.add_plain_rows(list(rows))
     try:
-        for row in rows:
+        for row in islice(rows, n_rows, None):
             nodes.add_token(row)
             nodes.end_row()
             if transition_features:

@@ -11,7 +11,7 @@ from partwise.errors import ModelFileError
 from partwise.features.attribute_table import (
     Cells,
     Plan,
-    empty_table,
+    growing_table,
     hash_all,
     learn,
     look_up,
@@ -38,6 +38,7 @@ class LineSet:
         modifiers: Sequence[str],
         *,
         width: int,
+        n_before: int,
         hash_bits: int | None,
         first_token: int,
     ) -> None:
@@ -46,14 +47,18 @@ class LineSet:
         skeletons = [numbers.setdefault(line.literals, len(numbers)) for line in lines]
         macros = [macro for line in lines for macro in line.macros]
         ends = np.cumsum([0] + [len(line.macros) for line in lines])
+        sources: dict[tuple[int, str], int] = {}
+        for macro in macros:
+            sources.setdefault(macro[1:], len(sources))
         if hash_bits is not None:
             skeletons = [stable_hash(*line.literals) for line in lines]
         self.plan = Plan(
             ends.astype(np.int32),
             np.array(skeletons, np.int64),
-            np.array([macro.offset for macro in macros], np.int32),
-            np.array([columns.index(macro.column) for macro in macros], np.int32),
-            np.array([modifiers.index(macro.modifier) for macro in macros], np.int32),
+            np.array([n_before + macro.offset for macro in macros], np.int32),
+            np.array([sources[macro[1:]] for macro in macros], np.int32),
+            np.array([columns.index(column) for column, _ in sources], np.int32),
+            np.array([modifiers.index(name) for _, name in sources], np.int32),
             first_token,
         )
         by_number = dict(zip(skeletons, lines, strict=True))
@@ -62,7 +67,8 @@ class LineSet:
         self.width = width
         self.hash_bits = hash_bits
         self.may_repeat = hash_bits is not None or len(numbers) < len(lines)
-        self.table = empty_table(self.width)
+        self.n_macros = np.array([len(line.macros) for line in by_number.values()], int)
+        self.set_keys(self._no_keys(), n_strings=0)
 
     @property
     def n_attributes(self) -> int:
@@ -70,6 +76,9 @@ class LineSet:
         if self.hash_bits is not None:
             return 1 << self.hash_bits if self.n_lines else 0
         return len(self.table.keys)
+
+    def _no_keys(self) -> NDArray[np.int32]:
+        return np.empty((0, self.width), np.int32)
 
     def names(self, strings: list[str]) -> list[str]:
         """Return the attributes as text; `strings` are in order of code."""
@@ -92,9 +101,10 @@ class LineSet:
     ) -> tuple[SparseRows, NDArray[np.int32]]:
         """Return the rows of all tokens and the keys of the attributes in them."""
         if self.n_lines == 0:
-            return self._no_attributes(cells), empty_table(self.width).keys
+            return self._no_attributes(cells), self._no_keys()
         ptr, idx = self._buffers(cells)
-        keys, n = learn(self.plan, cells, empty_table(self.width), ptr, idx)
+        table = growing_table(self.width, len(self.by_skeleton))
+        keys, n = learn(self.plan, cells, table, ptr, idx)
         rows = self._finish(ptr, idx[:n], len(keys))
         rows, new_ids = keep_frequent(rows, min_count)
         keys = keys[new_ids >= 0]
@@ -105,9 +115,9 @@ class LineSet:
         is_edges = self.plan.first_token > 0
         return no_attributes(0 if is_edges else int(cells.ptr[-1]))
 
-    def set_keys(self, keys: NDArray[np.int32]) -> None:
+    def set_keys(self, keys: NDArray[np.int32], n_strings: int) -> None:
         """Make these keys, one row an attribute, the vocabulary."""
-        table = table_of(keys)
+        table = table_of(keys, self.n_macros, n_strings)
         if table is None:
             raise ModelFileError("the keys of the template hold an attribute twice")
         self.table = table
@@ -119,7 +129,7 @@ class LineSet:
         ptr, idx = self._buffers(cells)
         if self.hash_bits is not None:
             mask = (1 << self.hash_bits) - 1
-            n = hash_all(self.plan, cells, self.width, mask, ptr, idx)
+            n = hash_all(self.plan, cells, mask, ptr, idx)
         else:
             n = look_up(self.plan, cells, self.table, ptr, idx)
         return self._finish(ptr, idx[:n], self.n_attributes)
@@ -140,9 +150,8 @@ class LineSet:
         skeleton, codes = keys[:, 0], keys[:, 1:]
         if skeleton.min() < 0 or skeleton.max() >= len(self.by_skeleton):
             return "names a line that the template does not have"
-        n_macros = np.array([len(line.macros) for line in self.by_skeleton])
-        is_used = np.arange(self.width - 1) < n_macros[skeleton][:, None]
-        if (codes[is_used] < 0).any() or (codes[~is_used] != UNKNOWN).any():
+        is_used = np.arange(self.width - 1) < self.n_macros[skeleton][:, None]
+        if ((codes >= 0) != is_used).any() or codes.min(initial=0) < UNKNOWN:
             return "has cells that do not fit the template"
         if codes.size and codes.max() >= n_strings:
             return "names a string that is not stored"

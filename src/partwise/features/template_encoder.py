@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError, ModelFileError
 from partwise.features.attribute_table import Cells, are_bounds
+from partwise.features.cell_numbers import Numbers, number_cells
 from partwise.features.csr import UNKNOWN, Encoded
 from partwise.features.line_set import LineSet
 from partwise.features.modifiers import modify
@@ -107,8 +108,8 @@ class TemplateEncoder:
         self._columns = sorted({macro.column for macro in macros})
         self._modifiers = ("", *sorted({macro.modifier for macro in macros} - {""}))
         self._width = 1 + max((len(line.macros) for line in lines), default=0)
-        self._n_before = max((-macro.offset for macro in macros), default=0)
-        self._n_after = max((macro.offset for macro in macros), default=0)
+        self._n_before = max([0, *(-macro.offset for macro in macros)])
+        self._n_after = max([0, *(macro.offset for macro in macros)])
         self._nodes = self._make_lines(template.node_lines, first_token=0)
         self._edges = self._make_lines(template.edge_lines, first_token=1)
         self._set_vocabulary([], [])
@@ -120,6 +121,7 @@ class TemplateEncoder:
             self._columns,
             self._modifiers,
             width=self._width,
+            n_before=self._n_before,
             hash_bits=self.hash_bits,
             first_token=first_token,
         )
@@ -167,10 +169,10 @@ class TemplateEncoder:
         if self.hash_bits is not None:
             return self.encode(data)
         ptr, columns = self._check(data)
-        words: dict[str, int] = {}
-        row_numbers = _number_cells(columns, {}, words)
+        words = Numbers()
+        row_numbers = number_cells(columns, {}, words)
         # Until the end everything is local: a failure leaves the encoder as it was.
-        codes = _GrowingCodes()
+        codes = Numbers()
         new = self._rows_of(words, codes)
         before, after = self._outside(codes)
         cells = Cells(ptr, row_numbers, new[:0], new, before, after)
@@ -187,8 +189,8 @@ class TemplateEncoder:
             keys[:, 1:] = new_code[keys[:, 1:]]
         strings = [string for string, code in codes.items() if used[code]]
         self._set_vocabulary(strings, [word for word in strings if word in words])
-        self._nodes.set_keys(node_keys)
-        self._edges.set_keys(edge_keys)
+        self._nodes.set_keys(node_keys, len(strings))
+        self._edges.set_keys(edge_keys, len(strings))
         self._is_ready = True
         return Encoded(ptr, nodes, edges)
 
@@ -210,8 +212,8 @@ class TemplateEncoder:
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
         ptr, columns = self._check(data)
-        new_words: dict[str, int] = {}
-        row_numbers = _number_cells(columns, self._rows, new_words)
+        new_words = Numbers()
+        row_numbers = number_cells(columns, self._rows, new_words)
         new = self._rows_of(new_words) if new_words else self._known[:0]
         cells = Cells(ptr, row_numbers, self._known, new, self._before, self._after)
         return Encoded(ptr, self._nodes.encode(cells), self._edges.encode(cells))
@@ -341,19 +343,11 @@ class TemplateEncoder:
             problem = lines.problem_with(keys, len(strings))
             if problem:
                 raise ModelFileError(f"tensor '{name}.keys' {problem}")
-            lines.set_keys(keys)
+            lines.set_keys(keys, len(strings))
         words = (string for string, mark in zip(strings, is_word, strict=True) if mark)
         encoder._set_vocabulary(strings, words)
         encoder._is_ready = True
         return encoder
-
-
-class _GrowingCodes(dict[str, int]):
-    """Codes of strings; a string that is new gets the next number."""
-
-    def __missing__(self, string: str) -> int:
-        code = self[string] = len(self)
-        return code
 
 
 def _hash_code(string: str | None) -> int:
@@ -363,37 +357,3 @@ def _hash_code(string: str | None) -> int:
 @lru_cache(maxsize=1 << 16)
 def _hash_codes(word: str, modifiers: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(_hash_code(modify(name, word)) for name in modifiers)
-
-
-def _number_cells(
-    columns: Mapping[int, Sequence[str]], known: Mapping[str, int], new: dict[str, int]
-) -> NDArray[np.int32]:
-    """Give cells the number of their string; new strings follow the known."""
-    n_tokens = max(map(len, columns.values()), default=0)
-    numbers = np.empty((len(columns), n_tokens), np.int32)
-    n_known = len(known)
-    try:
-        for column, row in zip(columns.values(), numbers, strict=True):
-            found: list[Any] = list(map(known.get, column))
-            if None in found:
-                found = [
-                    new.setdefault(cell, n_known + len(new)) if at is None else at
-                    for cell, at in zip(column, found, strict=True)
-                ]
-            row[:] = found
-    except TypeError:  # a list, say, cannot be looked up
-        _refuse_other_than_strings(columns)
-        raise
-    if not all(isinstance(word, str) for word in new):
-        _refuse_other_than_strings(columns)
-    return numbers
-
-
-def _refuse_other_than_strings(columns: Mapping[int, Sequence[object]]) -> None:
-    for number, column in columns.items():
-        for token, cell in enumerate(column):
-            if not isinstance(cell, str):
-                raise DataError(
-                    f"column {number}, token {token}: expected a string, found"
-                    f" {type(cell).__name__} (convert it with str)"
-                )

@@ -49,6 +49,11 @@ class Vocabulary(NamedTuple):
         """How many attributes there are."""
         return len(self.plain) + sum(map(len, self.valued.values()))
 
+    @property
+    def is_growing(self) -> bool:
+        """Whether every attribute that is asked for gets an id of its own."""
+        return isinstance(self.valued, _Growing)
+
     def keys_by_id(self) -> list[tuple[str, str | None]]:
         """Return (name, value) for each id; the value is None where there is none."""
         keys: list[Any] = [None] * self.n_attributes
