@@ -15,14 +15,13 @@ pytestmark = pytest.mark.slow
 
 # Nothing of the source tree is in reach: the script runs in a folder of its own.
 USE = """
-import numpy as np
 import partwise
-from partwise import model_file
 
 assert "site-packages" in partwise.__file__, partwise.__file__
-model_file.write("w.partwise", {"w": np.arange(3.0)}, {"C": 1.0}, kind="model")
-content = model_file.read("w.partwise", kind="model")
-assert content.tensor("w", dtype=np.float64, length=3).sum() == 3.0
+X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "dog"}]]
+tagger = partwise.SequenceTagger(C=10.0).fit(X, [["D", "N"], ["D", "N"]])
+tagger.save("dogs.partwise")
+assert partwise.load("dogs.partwise").predict(X) == [["D", "N"], ["D", "N"]]
 """
 
 
@@ -67,4 +66,5 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     python = commands / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
     run(python, "-c", USE, cwd=tmp_path)
-    assert "train" in run(commands / "partwise", "--help", cwd=tmp_path)
+    program = commands / "partwise"
+    assert "SequenceTagger" in run(program, "inspect", "dogs.partwise", cwd=tmp_path)

@@ -77,6 +77,14 @@ def tag(
             show_default=False,
         ),
     ] = None,
+    boundaries: Annotated[
+        str,
+        typer.Option(
+            help="What templates read outside a sentence: numbered (_B-1, _B+1, ...), "
+            "single (_B) or none.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = "numbered",
     min_count: Annotated[
         int,
         typer.Option(
@@ -208,6 +216,7 @@ def tag(
         solver,
         tol=tol,
         max_iter=max_iter,
+        boundaries=boundaries,
         min_count=min_count,
         hash_bits=hash_bits,
         constraints=constraints,

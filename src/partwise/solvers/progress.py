@@ -54,7 +54,7 @@ class ProgressBar(Callback):
             transient=True,
         )
         self._task = self._bar.add_task(
-            "training", total=max_iter, iteration=1, gap="gap ?"
+            "training", total=max_iter, iteration=1, gap="(the first run compiles)"
         )
         self._bar.start()
 
