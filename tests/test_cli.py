@@ -624,3 +624,22 @@ def test_program_keeps_the_model_at_ctrl_c(corpus: Path, tmp_path: Path) -> None
     assert message.startswith("interrupted after ")
     assert message.endswith(f"saved to {path}\n")
     assert 0 < partwise.load(path).n_iter_ < 30
+
+
+def test_train_never_overwrites_what_it_reads(folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "train.txt"
+    data.write_bytes((folder / "train.txt").read_bytes())
+    for option, message in (("--model", "--model"), ("--checkpoint", "--checkpoint")):
+        command = ["train", "tag", data, "-m", tmp_path / "m", option, data, *FEW]
+        result = run(*command, code=2)
+        assert f"{message} and TRAIN are the same file" in result.output
+        assert data.read_bytes() == (folder / "train.txt").read_bytes()
+
+
+def test_checkpoint_never_overwrites_another_file(folder: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("mine")
+    command = ["train", "tag", folder / "train.txt", "-m", tmp_path / "m", *FEW]
+    result = run(*command, "--checkpoint", precious, code=2)
+    assert "exists and is not a checkpoint" in result.output
+    assert precious.read_text() == "mine"

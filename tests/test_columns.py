@@ -427,3 +427,8 @@ def test_blocks_and_lines_do_not_depend_on_block_size(text: str, size: int) -> N
     if not lines[-1]:
         lines.pop()
     assert list(read_lines(io.BytesIO(text.encode()))) == list(enumerate(lines, 1))
+
+
+def test_columns_refuse_feature_dicts() -> None:
+    with pytest.raises(DataError, match="feature dicts need no template"):
+        ColumnData.from_sentences([[{"word": "Paris"}]])

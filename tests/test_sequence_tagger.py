@@ -230,6 +230,12 @@ def test_predict_kbest_agrees_with_enumeration(tiny: Any) -> None:
         assert score == pytest.approx(scores[codes])
 
 
+def test_predict_spans_needs_labels_that_spell_chunks() -> None:
+    tagger = SequenceTagger(tol=0.1).fit([[["a"], ["b"]]], [["P", "Q"]])
+    with pytest.raises(ValueError, match="do not spell chunks"):
+        tagger.predict_spans([[["a"]]])
+
+
 def test_predict_spans_scores_are_sums_over_all_labellings(tiny: Any) -> None:
     tagger, x = tiny
     (ranked,) = tagger.predict_kbest([x], k=1000)

@@ -64,12 +64,12 @@ def resolve_scheme(scheme: str | None) -> str | None:
     >>> resolve_scheme("BIO")
     'IOB2'
     """
-    name = scheme if scheme is None else ALIASES.get(scheme, scheme)
-    if name is not None and name not in SCHEMES:
-        raise ValueError(
-            f"unknown scheme {scheme!r} (choose from {', '.join(SCHEMES)}, or None "
-            "to read any of them leniently)"
-        )
+    if scheme is None:
+        return None
+    name = ALIASES.get(scheme.upper(), scheme.upper())
+    if name not in SCHEMES:
+        known = ", ".join(sorted([*SCHEMES, *ALIASES]))
+        raise ValueError(f"unknown scheme {scheme!r} (choose from {known})")
     return name
 
 

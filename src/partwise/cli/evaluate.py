@@ -90,6 +90,11 @@ def _from_columns(layout: Layout, path: str) -> tuple[Any, Any]:
             f"{path}: has one column only (expected the right and the predicted "
             "labels in the last two)"
         )
+    if set(data.columns[-2]).isdisjoint(data.columns[-1]):
+        raise DataError(
+            f"{path}: the last two columns have no label in common (expected the right "
+            "and the predicted labels; --marginals adds a column after them)"
+        )
     return data.column_sequences(-2), data.column_sequences(-1)
 
 

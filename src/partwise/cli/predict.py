@@ -87,8 +87,10 @@ def predict(
         resolve_format(tagger, format, model), separator, comments, skip_docstart,
         encoding,
     )  # fmt: skip
+    from partwise.cli.overwriting import refuse_overwriting
     from partwise.data import open_output
 
+    refuse_overwriting({"--output": output}, {"MODEL": model})
     with open_output(output) as out:
         for piece in _pieces(tagger, layout, input, labels):
             if json or spans:

@@ -201,8 +201,16 @@ def tag(
     from partwise import SequenceTagger, model_file
 
     layout = Layout(format, separator, comments, skip_docstart, encoding)
+    if resume and checkpoint is None:
+        raise ValueError("--resume needs --checkpoint, the file to go on from")
     if train == dev == "-":
         raise ValueError("TRAIN and --dev cannot both be standard input")
+    from partwise.cli.overwriting import refuse_overwriting
+
+    refuse_overwriting(
+        {"--model": model, "--checkpoint": checkpoint},
+        {"TRAIN": train, "--dev": dev, "--template": template},
+    )
     model_file.check_writable(model)
     if format is not Format.columns and (template or columns):
         raise ValueError(

@@ -7,9 +7,10 @@ The text is split in bulk; line by line work happens only to explain an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,16 @@ from partwise.data.files import (
 )
 from partwise.data.split import Layout, split_columns
 from partwise.errors import DataError
+
+
+def _cells(token: Any, sentence: int) -> tuple[str, ...]:
+    """Return the cells of a token; a dict would only give its keys."""
+    if isinstance(token, Mapping):
+        raise DataError(
+            f"sentence {sentence}: a token is a feature dict, but columns need a "
+            "string or a tuple of strings a token (feature dicts need no template)"
+        )
+    return tuple(token)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -97,7 +108,7 @@ class ColumnData:
                     f"(split it first: {sentence[:40]!r})"
                 )
             rows.extend(
-                (token,) if isinstance(token, str) else tuple(token)
+                (token,) if isinstance(token, str) else _cells(token, i)
                 for token in sentence
             )
             ptr.append(len(rows))

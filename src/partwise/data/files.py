@@ -162,6 +162,8 @@ def _opened(source: Source, name: str) -> Iterator[IO[Any]]:
     if not isinstance(source, (str, PathLike)):
         yield source
     elif source == "-":
+        if sys.stdin is None:
+            raise DataError("standard input is closed; name a file instead of -")
         # A replaced sys.stdin (a test, a notebook) may have text only.
         yield getattr(sys.stdin, "buffer", sys.stdin)
     else:
@@ -257,6 +259,8 @@ def open_output(target: Target) -> Iterator[IO[str]]:
         with _as_text(target) as out:
             yield out
     elif target == "-":
+        if sys.stdout is None:
+            raise DataError("standard output is closed; name a file instead of -")
         with _as_text(getattr(sys.stdout, "buffer", sys.stdout)) as out:
             yield out
     else:

@@ -26,6 +26,7 @@ from partwise.features import (
 from partwise.model_file import Content
 from partwise.structures.interface import IntArray
 from partwise.structures.rows import (
+    LARGEST,
     Rows,
     SparseRows,
     make_dense_rows,
@@ -74,6 +75,11 @@ class Input(Protocol):
 
 def _tokens(encoded: Encoded) -> Tokens:
     nodes, edges = encoded.nodes, encoded.edges
+    if nodes.val.size and np.abs(nodes.val).max() > LARGEST:
+        raise DataError(
+            f"a feature has the value {np.abs(nodes.val).max():g}, larger than "
+            f"{LARGEST:g}; scale the features"
+        )
     return Tokens(
         encoded.ptr,
         SparseRows(nodes.ptr, nodes.idx, nodes.val, nodes.n_columns),
@@ -208,11 +214,12 @@ class DenseInput:
                 f"sequence {number} has {matrix.ndim} dimensions; "
                 "dense features are 2-D, one row a token"
             )
-        bad = np.argwhere(~np.isfinite(matrix))
+        bad = np.argwhere(~(np.abs(matrix) <= LARGEST))
         if bad.size:
             raise DataError(
                 f"sequence {number}, token {bad[0][0]}: column {bad[0][1]} is "
-                f"{matrix[tuple(bad[0])]}; replace NaN and infinity first"
+                f"{matrix[tuple(bad[0])]}; replace NaN and infinity first, "
+                "and scale huge values"
             )
         return matrix
 

@@ -337,6 +337,8 @@ class SequenceTagger(StructuredEstimator):
         y = label_lists(y)
         tokens = self._input.encode(X)
         check_labelled(tokens.ptr, y)
+        if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
+            raise DataError("dev: none of its labels occurs in the training data")
         chain = self._chain(tokens)
         metric = self.dev_metric
         if metric == "auto":
@@ -449,6 +451,13 @@ class SequenceTagger(StructuredEstimator):
             ``(start, end, label, score)``, `end` exclusive; the score is the
             probability that exactly these tokens carry these labels.
         """
+        self._check_fitted()
+        prefixes = {str(label).partition("-")[0] for label in self._labels.classes}
+        if not prefixes <= set("BIOESMWLU"):
+            raise ValueError(
+                "the labels do not spell chunks (B-PER, I-PER, O and the like), so "
+                "there are no spans; use predict"
+            )
         chain = self._encode(X, allowed)
         best = decode(chain, self.weights_)
         check_possible(~np.isneginf(best.scores))

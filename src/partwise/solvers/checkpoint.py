@@ -58,6 +58,18 @@ def save_checkpoint(path: Path, run: Run, mark: str) -> None:
     model_file.write(path, tensors, settings, kind=KIND)
 
 
+def refuse_other_files(path: Path) -> None:
+    """Raise `ModelFileError` if there is a file at `path` that is no checkpoint."""
+    if path.exists() and path.stat().st_size:
+        try:
+            model_file.read(path, kind=KIND)
+        except ModelFileError as error:
+            raise ModelFileError(
+                f"{path} exists and is not a checkpoint; choose another path, or "
+                f"delete it first ({error})"
+            ) from error
+
+
 def load_checkpoint(path: Path, run: Run, mark: str) -> None:
     """Bring `run` to where the checkpoint was written."""
     content = model_file.read(path, kind=KIND)

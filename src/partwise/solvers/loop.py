@@ -13,7 +13,12 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.model_file import check_writable
 from partwise.solvers.base import Problem, Solver, State, check_pairing
-from partwise.solvers.checkpoint import Run, load_checkpoint, save_checkpoint
+from partwise.solvers.checkpoint import (
+    Run,
+    load_checkpoint,
+    refuse_other_files,
+    save_checkpoint,
+)
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
 
@@ -149,6 +154,7 @@ def solve(
     check_pairing(problem, solver)
     if checkpoint is not None:
         check_writable(checkpoint)
+        refuse_other_files(Path(checkpoint))
     rng = np.random.Generator(np.random.PCG64(random_state))
     run = Run(solver.start(problem, rng, previous), rng)
     mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
@@ -186,7 +192,7 @@ def solve(
         reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
         certificate = _certify_quietly(problem, solver, run)
 
-    status = _sentence(reason, run, certificate, tol)
+    status = _sentence(reason, run, certificate, tol) + _kept(run, reason)
     w = run.state.w
     if run.best_w is not None:
         w = run.best_w
@@ -283,6 +289,14 @@ def _reason_to_stop(
 
 def _count_passes(count: int) -> str:
     return f"{count} pass" if count == 1 else f"{count} passes"
+
+
+def _kept(run: Run, reason: str) -> str:
+    """Say which weights are kept, where that is not the last ones."""
+    if run.best_w is None or run.since_best == 0 or reason == STOPPED_EARLY:
+        return ""
+    best = len(run.trace) - run.since_best
+    return f"; the weights of pass {best}, best on the development data, are kept"
 
 
 def _sentence(

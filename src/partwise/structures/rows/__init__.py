@@ -13,6 +13,7 @@ by side, so that scoring all labels of a position reads whole cache lines.
 
 from partwise.structures.rows.dense import DenseRows, make_dense_rows
 from partwise.structures.rows.interface import (
+    LARGEST,
     Rows,
     check_rows,
     n_row_weights,
@@ -34,6 +35,7 @@ from partwise.structures.rows.pairs import (
 from partwise.structures.rows.sparse import SparseRows, make_sparse_rows, no_rows
 
 __all__ = [
+    "LARGEST",
     "DenseRows",
     "PairRows",
     "Pairs",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows.interface import (
+    LARGEST,
     n_row_weights,
     n_rows,
     row_add,
@@ -31,8 +32,8 @@ def make_dense_rows(values: Any) -> DenseRows:
     values = np.ascontiguousarray(values, np.float64)
     if values.ndim != 2:
         raise ValueError(f"dense features need 2 dimensions, not {values.ndim}")
-    if not np.isfinite(values).all():
-        raise ValueError("feature values must be finite")
+    if not (np.abs(values) <= LARGEST).all():
+        raise ValueError(f"feature values must be finite and at most {LARGEST:g}")
     return DenseRows(values)
 
 

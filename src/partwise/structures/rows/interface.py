@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 from partwise._jit import generic
 from partwise.structures.interface import FloatArray, IntArray
 
+LARGEST = 1e100  # feature values: squares of larger ones, summed, may overflow
+
 Rows: TypeAlias = Any
 """A NamedTuple of arrays, of one of the kinds in this folder."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows.interface import (
+    LARGEST,
     n_row_weights,
     n_rows,
     row_add,
@@ -53,8 +54,8 @@ def make_sparse_rows(
         raise ValueError(f"attribute ids must lie in 0..{columns - 1}")
     if val.size not in (0, idx.size):
         raise ValueError(f"{val.size} values for {idx.size} entries")
-    if not np.isfinite(val).all():
-        raise ValueError("feature values must be finite")
+    if not (np.abs(val) <= LARGEST).all():
+        raise ValueError(f"feature values must be finite and at most {LARGEST:g}")
     return SparseRows(ptr, idx, val, columns)
 
 
