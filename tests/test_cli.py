@@ -200,7 +200,7 @@ WRONG = {
     "column 9": (["train.txt", "--columns", "9"], "there is no column 9"),
     "twice": (["train.txt", "--columns", "0,0"], "a column twice"),
     "both": (["train.txt", "--columns", "0", "--template", "reads.labels"], "default"),
-    "resume": (["train.txt", "--resume"], "needs a checkpoint"),
+    "resume": (["train.txt", "--resume"], "--resume needs --checkpoint"),
     "encoding": (["train.txt", "--encoding", "utf-99"], "unknown encoding"),
     "ragged": (["ragged.txt"], "ragged.txt:2: expected 2 columns, found 1"),
     "bytes": (["latin.txt"], "latin.txt:2: byte 0xe9 is not valid UTF-8"),
