@@ -160,7 +160,7 @@ def test_sequence_tagger_hashing_has_the_size_asked_for() -> None:
 
 def test_sequence_tagger_empty_sequences_and_tokens_are_allowed() -> None:
     X = [[], [{}, {"w": "a"}], [{"w": "b"}], []]
-    tagger = SequenceTagger().fit(X, [[], ["P", "P"], ["Q"], []])
+    tagger = SequenceTagger().fit(X, [[], ["O", "O"], ["B-P"], []])
     assert [len(labels) for labels in tagger.predict(X)] == [0, 2, 1, 0]
     assert tagger.predict([]) == []
     assert tagger.predict([[]]) == [[]]
