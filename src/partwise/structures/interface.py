@@ -28,6 +28,9 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 CodeArray: TypeAlias = NDArray[np.int32]
 
+LEAST_PROBABILITY = 1e-100
+"""As good as none, and with a logarithm that is finite."""
+
 
 @generic
 def n_examples(s: Structure) -> int:
@@ -148,6 +151,29 @@ def marginals(
 def log_partition(s: Structure, i: int, theta: FloatArray, ws: Any) -> float:
     """Return ``log Z`` alone."""
     raise NotImplementedError("log_partition is required by this solver")
+
+
+@generic
+def gibbs_scores(
+    s: Structure, i: int, mu: FloatArray, theta: FloatArray, ws: Any
+) -> None:
+    """Write part scores whose Gibbs distribution has the marginals `mu`.
+
+    As nearly as the parts allow: a structure says where its answer is approximate.
+    Scores are finite; `mu` should be positive for every part that is legal, since no
+    Gibbs distribution gives a legal output no mass. `mu` and `theta` may not overlap.
+    """
+    raise NotImplementedError("gibbs_scores is required to start from marginals")
+
+
+@generic_with_default
+def untied(s: Structure) -> Structure:
+    """Return the same corpus with parts enough for `gibbs_scores` to be exact.
+
+    Outputs, features and weights stay as they are. Called from Python; often there is
+    nothing to do.
+    """
+    return s
 
 
 @generic

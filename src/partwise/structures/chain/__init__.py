@@ -9,7 +9,7 @@ Parts of a chain of T positions and K labels, in this order in `theta`:
 """
 
 # Importing the answers registers them with the waist.
-from partwise.structures.chain import differences, inference, parts
+from partwise.structures.chain import differences, gibbs, inference, parts
 from partwise.structures.chain.corpus import (
     Chain,
     ChainMask,
@@ -17,6 +17,7 @@ from partwise.structures.chain.corpus import (
     illegal_position,
     make_chain,
 )
+from partwise.structures.chain.gibbs import untied
 from partwise.structures.chain.segments import segment_probabilities
 
 __all__ = [
@@ -24,9 +25,11 @@ __all__ = [
     "ChainMask",
     "check_gold",
     "differences",
+    "gibbs",
     "illegal_position",
     "inference",
     "make_chain",
     "parts",
     "segment_probabilities",
+    "untied",
 ]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel
+from partwise._jit import kernel, vector_kernel
 from partwise.structures.chain.viterbi import mask_transitions
 from partwise.structures.interface import FloatArray
 
@@ -146,6 +146,29 @@ def _reach_backward(
 
 
 @kernel
+def _is_free(mask: Any, token_mask: NDArray[np.uint8]) -> bool:
+    """Say whether every sequence of labels is legal."""
+    if token_mask.shape[0] > 0:
+        return False
+    n_labels = mask.start.size
+    for a in range(n_labels):
+        if not (mask.start[a] and mask.end[a]):
+            return False
+        for b in range(n_labels):
+            if not mask.transitions[a, b]:
+                return False
+    return True
+
+
+@vector_kernel
+def _dot(x: FloatArray, y: FloatArray) -> float:
+    total = 0.0
+    for b in range(x.size):
+        total += x[b] * y[b]
+    return total
+
+
+@kernel
 def _scaled(
     node: FloatArray,
     transition: FloatArray,
@@ -163,6 +186,7 @@ def _scaled(
     exp_node, exp_transition = space.exp_node, space.exp_transition
     tied = transition.shape[0] == 1
     reached, reached_next = space.reached, space.reached_next
+    free = _is_free(mask, token_mask)
 
     transition_top = 0.0
     log_z = 0.0
@@ -190,10 +214,12 @@ def _scaled(
                 mass = forward[t - 1, a]
                 for b in range(n_labels):
                     here[b] += mass * exp_transition[a, b]
-            _reach_forward(mask.transitions, reached, reached_next)
             for b in range(n_labels):
                 here[b] *= row[b]
-                reached[b] = reached_next[b] & opened[b]
+            if not free:
+                _reach_forward(mask.transitions, reached, reached_next)
+                for b in range(n_labels):
+                    reached[b] = reached_next[b] & opened[b]
         scale = 0.0
         for b in range(n_labels):
             scale = max(scale, here[b])
@@ -225,21 +251,22 @@ def _scaled(
             ahead[b] = exp_node[t + 1, b] * backward[t + 1, b]
         scale = 0.0
         for a in range(n_labels):
-            mass = 0.0
-            for b in range(n_labels):
-                mass += exp_transition[a, b] * ahead[b]
+            mass = _dot(exp_transition[a], ahead)
             backward[t, a] = mass
             scale = max(scale, mass)
         if scale < TINY:
             return 0.0, False
-        _reach_backward(mask.transitions, reached, reached_next)
+        if not free:
+            _reach_backward(mask.transitions, reached, reached_next)
         norm = 0.0
         for a in range(n_labels):
-            if reached_next[a] and backward[t, a] < TINY:
+            if (free or reached_next[a]) and backward[t, a] < TINY:
                 return 0.0, False
             backward[t, a] /= scale
-            reached[a] = reached_next[a] & space.open[t, a]
             norm += forward[t, a] * backward[t, a]
+        if not free:
+            for a in range(n_labels):
+                reached[a] = reached_next[a] & space.open[t, a]
         if norm < TINY:
             return 0.0, False
         for b in range(n_labels):

@@ -45,7 +45,7 @@ def _(s: Chain, k: int) -> Any:
 
 
 @kernel
-def _views(
+def part_views(
     s: Chain, i: int, theta: FloatArray, ws: ChainSpace
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Split `theta` into node, transition, start and end scores."""
@@ -75,7 +75,7 @@ def _token_mask(s: Chain, i: int) -> NDArray[np.uint8]:
 def _(s: Chain, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
     if s.ptr[i + 1] == s.ptr[i]:
         return 0.0
-    node, transition, start, end = _views(s, i, theta, ws)
+    node, transition, start, end = part_views(s, i, theta, ws)
     return viterbi(
         node, transition, start, end, s.mask, _token_mask(s, i), y, ws.viterbi
     )
@@ -94,7 +94,7 @@ def _(
     if s.ptr[i + 1] == s.ptr[i]:
         scores[0] = 0.0
         return 1
-    node, transition, start, end = _views(s, i, theta, ws)
+    node, transition, start, end = part_views(s, i, theta, ws)
     return kbest_paths(
         node, transition, start, end, s.mask, _token_mask(s, i), k, ys, scores,
         ws.viterbi,
@@ -107,8 +107,8 @@ def _(s: Chain, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
     mu[: waist.n_parts(s, i)] = 0.0
     if s.ptr[i + 1] == s.ptr[i]:
         return 0.0
-    node, transition, start, end = _views(s, i, theta, ws)
-    node_mu, transition_mu, start_mu, end_mu = _views(s, i, mu, ws)
+    node, transition, start, end = part_views(s, i, theta, ws)
+    node_mu, transition_mu, start_mu, end_mu = part_views(s, i, mu, ws)
     log_z = forward_backward(
         node, transition, start, end, s.mask, _token_mask(s, i),
         node_mu, transition_mu, ws.sums,
@@ -126,7 +126,7 @@ def _(s: Chain, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
 def _(s: Chain, i: int, theta: FloatArray, ws: Any) -> float:
     if s.ptr[i + 1] == s.ptr[i]:
         return 0.0
-    node, transition, start, end = _views(s, i, theta, ws)
+    node, transition, start, end = part_views(s, i, theta, ws)
     return forward_backward(
         node, transition, start, end, s.mask, _token_mask(s, i),
         node[:0], transition[:0], ws.sums,

@@ -9,6 +9,7 @@ from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import row_add, row_dot, row_entries, row_size
+from partwise.structures.rows.arithmetic import add_scaled
 
 
 @kernel
@@ -87,17 +88,6 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
         theta[at : at + K] = w[s.layout.end_at : s.layout.end_at + K]
 
 
-@kernel
-def _add_block(w: FloatArray, mu: FloatArray, scale: float) -> float:
-    """Do ``w += scale * mu``; return the change of ``|w|^2``."""
-    change = 0.0
-    for k in range(mu.size):
-        step = scale * mu[k]
-        change += step * (2.0 * w[k] + step)
-        w[k] += step
-    return change
-
-
 @waist.add_parts.implement(Chain)
 def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) -> float:
     K = s.layout.n_labels
@@ -108,21 +98,21 @@ def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) ->
         at = (t - first) * K
         change += row_add(s.nodes, t, mu[at : at + K], scale, w)
     at = (last - first) * K
-    tied = w[s.layout.transition_at : s.layout.transition_at + square]
+    tied = s.layout.transition_at
     if s.edges.n_columns == 0:
-        change += _add_block(tied, mu[at : at + square], scale)
+        change += add_scaled(w, tied, mu[at : at + square], scale)
         at += square
     else:
         edge_w = w[s.layout.edge_at :]
         for t in range(first + 1, last):
-            change += _add_block(tied, mu[at : at + square], scale)
+            change += add_scaled(w, tied, mu[at : at + square], scale)
             change += row_add(s.edges, t, mu[at : at + square], scale, edge_w)
             at += square
     if s.layout.has_start:
-        change += _add_block(w[s.layout.start_at :], mu[at : at + K], scale)
+        change += add_scaled(w, s.layout.start_at, mu[at : at + K], scale)
         at += K
     if s.layout.has_end:
-        change += _add_block(w[s.layout.end_at :], mu[at : at + K], scale)
+        change += add_scaled(w, s.layout.end_at, mu[at : at + K], scale)
     return change
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.rows.arithmetic import add_scaled
 from partwise.structures.rows.interface import (
     LARGEST,
     n_row_weights,
@@ -70,11 +71,7 @@ def _(rows: DenseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> f
     for c in range(rows.values.shape[1]):
         value = scale * rows.values[t, c]
         if value != 0.0:
-            at = c * n_labels
-            for k in range(n_labels):
-                step = value * mu[k]
-                change += step * (2.0 * w[at + k] + step)
-                w[at + k] += step
+            change += add_scaled(w, c * n_labels, mu, value)
     return change
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.rows.arithmetic import add_scaled
 from partwise.structures.rows.interface import (
     LARGEST,
     n_row_weights,
@@ -102,10 +103,7 @@ def _(rows: SparseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> 
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
         at = np.int64(rows.idx[j]) * n_labels
         value = scale if rows.val.size == 0 else scale * rows.val[j]
-        for k in range(n_labels):
-            step = value * mu[k]
-            change += step * (2.0 * w[at + k] + step)
-            w[at + k] += step
+        change += add_scaled(w, at, mu, value)
     return change
 
 
