@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.optimize import minimize, nnls
 
 from partwise.structures import (
     Chain,
@@ -253,3 +253,34 @@ def best_squared_hinge(outputs: list[Outputs], C: Floats) -> tuple[float, Floats
     residual = system @ z - goal
     u = -residual[:-1] / residual[-1]
     return float(0.5 * u @ u), u[:d]
+
+
+def best_hinge(outputs: list[Outputs], C: Floats) -> tuple[float, Floats]:
+    """Minimise the hinge: return the objective and the weights.
+
+    Over weights and slacks, with a constraint ``dPhi . w + xi_i >= cost`` for every
+    output, by sequential quadratic programming (one programme here, so exact).
+    """
+    used = np.flatnonzero(C)
+    d, unit = outputs[0].dphi.shape[1], np.eye(used.size)
+    blocks = [
+        np.hstack([outputs[i].dphi, np.tile(unit[j], (len(outputs[i].cost), 1))])
+        for j, i in enumerate(used)
+    ]
+    rows, costs = np.vstack(blocks), np.concatenate([outputs[i].cost for i in used])
+    found = minimize(
+        lambda u: 0.5 * u[:d] @ u[:d] + C[used] @ u[d:],
+        np.concatenate([np.zeros(d), [outputs[i].cost.max() for i in used]]),
+        jac=lambda u: np.concatenate([u[:d], C[used]]),
+        constraints={
+            "type": "ineq",
+            "fun": lambda u: rows @ u - costs,
+            "jac": lambda u: rows,
+        },
+        method="SLSQP",
+        options={"ftol": 1e-13, "maxiter": 2000},
+    )
+    # At this precision it may not call itself done; what counts is the point.
+    w = found.x[:d]
+    slack = [max(outputs[i].cost - outputs[i].dphi @ w) for i in used]
+    return float(0.5 * w @ w + C[used] @ slack), w

@@ -131,8 +131,17 @@ SETTINGS = [
     ({"patience": 0}, "patience must be an integer >= 1, not 0"),
     ({"solver": "dcd-svm"}, "unknown solver 'dcd-svm'; did you mean 'dcd-ssvm'"),
     ({"solver": "newton"}, "unknown solver 'newton'"),
-    ({"loss": "hinge"}, "no solver minimises 'hinge' yet; use loss='squared_hinge'"),
-    ({"loss": "log_loss"}, "no solver minimises 'log_loss' yet"),
+    ({"penalty": "l3"}, "penalty must be 'l2', 'l1' or 'elasticnet', not 'l3'"),
+    ({"penalty": "l1"}, "no solver minimises 'squared_hinge' with penalty='l1'; use"),
+    ({"l1_ratio": 1.5}, "l1_ratio must be a number from 0 to 1, not 1.5"),
+    ({"l1_ratio": NAN}, "l1_ratio must be a number from 0 to 1, not nan"),
+    ({"l1_ratio": None}, "l1_ratio must be a number from 0 to 1, not None"),
+    ({"n_jobs": 0}, "n_jobs must be an integer >= 1, or -1 for every core, not 0"),
+    ({"n_jobs": 1.5}, "n_jobs must be an integer >= 1"),
+    (
+        {"solver": "lbfgs", "loss": "log_loss", "penalty": "elasticnet"},
+        "LBFGS cannot minimise 'log_loss' with penalty='elasticnet': use OWLQN",
+    ),
     ({"loss": "huber"}, "huber"),
     ({"resume": True}, "resume=True needs a checkpoint"),
     ({"min_count": 0}, "min_count must be an integer >= 1"),
@@ -158,7 +167,7 @@ class OnlyHinge(DualCoordinateDescent):
 
 
 def test_bad_solver_for_the_loss_is_explained() -> None:
-    message = "OnlyHinge cannot minimise 'squared_hinge'; use DualCoordinateDescent"
+    message = "OnlyHinge cannot minimise 'squared_hinge': use DualCoordinateDescent"
     with pytest.raises(PairingError, match=message):
         untrained(solver=OnlyHinge()).fit(X, Y)
 
@@ -173,7 +182,8 @@ def test_bad_solver_for_the_loss_is_explained() -> None:
         ({"template": 5}, TypeError, "template must be a text, a path"),
         ({"template": "U:%x[0;0]"}, DataError, r"template:1: '%x\[0;0\]' needs a row"),
         ({"template": "U:%x[0,7]"}, DataError, "names column 7, but the data has 1"),
-        ({"template": "no/such/file"}, FileNotFoundError, "no/such/file"),
+        ({"template": "no/such/file"}, DataError, "'no/such/file' is neither a file"),
+        ({"template": ""}, DataError, "'' is neither a file nor the text"),
         (
             {"template": "U:%x[0,0]", "transition_features": ["w"]},
             ValueError,
@@ -292,5 +302,34 @@ def test_bad_dense_input_to_predict_is_explained() -> None:
     for bad in ([np.eye(3)], [[[NAN, 1.0]]], 3, [np.ones(2)], [["a"]]):
         with pytest.raises(DataError):
             tagger.predict(bad)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        tagger.predict_kbest([np.eye(2)], k=0)
+    with pytest.raises(DataError, match="0 has 2 tokens, but no feature columns"):
+        tagger.predict([np.zeros((2, 0))])
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, 10**12])
+def test_bad_numbers_of_best_outputs_are_explained(k: Any) -> None:
+    tagger = SequenceTagger().fit([np.eye(2)], [["P", "Q"]])
+    with pytest.raises(ValueError, match="k must be an integer from 1 to"):
+        tagger.predict_kbest([np.eye(2)], k=k)
+
+
+def test_scores_that_overflow_in_prediction_are_explained() -> None:
+    tagger = SequenceTagger().fit([np.eye(2)], [["P", "Q"]])
+    tagger.weights_[:] = 1e308
+    for ask in (tagger.predict, tagger.predict_marginals, tagger.predict_kbest):
+        with np.errstate(all="ignore"), pytest.raises(DataError, match="overflows"):
+            ask([[[10.0, 10.0]]])
+
+
+def test_a_token_without_any_allowed_label_is_explained() -> None:
+    tagger = SequenceTagger().fit(X, Y)
+    allowed: list[Any] = [None] * len(X)
+    allowed[0] = [[] for _ in X[0]]
+    with pytest.raises(DataError, match="sequence 0, token 0: no label at all"):
+        tagger.predict(X, allowed=allowed)
+
+
+@pytest.mark.parametrize("dev", [3, "text", (X,), (X, Y, X)])
+def test_bad_development_data_is_explained(dev: Any) -> None:
+    with pytest.raises(DataError, match=r"dev must be a pair .* dev=\(X, y\)"):
+        untrained().fit(X, Y, dev=dev)

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import partwise
-from partwise.cli import app
+from partwise.cli.app import app
 from partwise.cli.certificates import in_numbers
 from partwise.data import (
     ColumnData,
@@ -189,7 +189,7 @@ WRONG = {
     "no folder": (["train.txt", "-m", "no/m"], "no/m: there is no folder no"),
     "C": (["train.txt", "--C", "-1"], "C must be a positive number"),
     "tol": (["train.txt", "--tol", "0"], "tol must be a positive number"),
-    "loss": (["train.txt", "--loss", "log_loss"], "no solver minimises"),
+    "penalty": (["train.txt", "--penalty", "l1"], "no solver minimises"),
     "solver": (["train.txt", "--solver", "dcd-lite"], "did you mean 'dcd-light'"),
     "pairs": (["train.txt", "--pairs", "some"], "pairs must be"),
     "scheme": (["train.txt", "--constraints", "XYZ"], "unknown scheme 'XYZ'"),
@@ -531,7 +531,7 @@ def test_inspect_template_of_a_model_without_one(tmp_path: Path) -> None:
 
 def test_program_help_imports_nothing_heavy() -> None:
     script = (
-        "import sys; from partwise.cli import app\n"
+        "import sys; from partwise.cli.app import app\n"
         "try: app(['train', 'tag', '--help'])\n"
         "except SystemExit: pass\n"
         "print({'numba', 'sklearn', 'scipy', 'numpy'} & set(sys.modules))"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from partwise.cli import app
+from partwise.cli.app import app
 from partwise.data import read_columns
 from partwise.synthetic import make_corpus
 

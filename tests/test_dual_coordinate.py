@@ -423,7 +423,10 @@ def test_dual_coordinate_settings_cannot_change_behind_a_run() -> None:
 def test_dual_coordinate_and_losses_hold_on_every_structure() -> None:
     """The whole matrix, in plain Python: there is nothing to compile."""
     here = Path(__file__).parent
-    files = ("test_losses", "test_dual_coordinate", "test_loop", "test_trace")
+    files = (
+        *("test_losses", "test_dual_coordinate", "test_loop", "test_trace"),
+        *("test_batch_solvers", "test_elastic_net"),
+    )
     ended = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),

@@ -13,14 +13,21 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Certificate": "partwise.losses",
+    "ConjugateGradient": "partwise.solvers",
     "Constraints": "partwise.estimators.constraints",
     "DataError": "partwise.errors",
     "DualCoordinateDescent": "partwise.solvers",
+    "ExponentiatedGradient": "partwise.solvers",
+    "LBFGS": "partwise.solvers",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
+    "OWLQN": "partwise.solvers",
+    "OutOfMemoryError": "partwise.errors",
     "PairingError": "partwise.errors",
     "PartwiseError": "partwise.errors",
     "SequenceTagger": "partwise.estimators.sequence_tagger",
+    "SequentialMinimalOptimization": "partwise.solvers",
+    "StochasticDualCoordinateAscent": "partwise.solvers",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
 }
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
     from partwise.errors import (
         DataError,
         ModelFileError,
+        OutOfMemoryError,
         PairingError,
         PartwiseError,
     )
@@ -37,7 +45,16 @@ if TYPE_CHECKING:
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence_tagger import SequenceTagger
     from partwise.losses import Certificate
-    from partwise.solvers import DualCoordinateDescent, solve
+    from partwise.solvers import (
+        LBFGS,
+        OWLQN,
+        ConjugateGradient,
+        DualCoordinateDescent,
+        ExponentiatedGradient,
+        SequentialMinimalOptimization,
+        StochasticDualCoordinateAscent,
+        solve,
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -53,15 +70,22 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "LBFGS",
+    "OWLQN",
     "Certificate",
+    "ConjugateGradient",
     "Constraints",
     "DataError",
     "DualCoordinateDescent",
+    "ExponentiatedGradient",
     "ModelFileError",
     "MulticlassClassifier",
+    "OutOfMemoryError",
     "PairingError",
     "PartwiseError",
     "SequenceTagger",
+    "SequentialMinimalOptimization",
+    "StochasticDualCoordinateAscent",
     "__version__",
     "load",
     "solve",

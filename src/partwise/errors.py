@@ -15,3 +15,7 @@ class ModelFileError(PartwiseError):
 
 class PairingError(PartwiseError, ValueError):
     """A solver asked to do what a structure, a loss or the solver itself cannot."""
+
+
+class OutOfMemoryError(PartwiseError, MemoryError):
+    """What a solver would keep does not fit into memory."""

@@ -4,6 +4,17 @@ One file a command. Everything heavy is imported inside the commands, so that
 ``partwise --help`` answers at once.
 """
 
-from partwise.cli.app import app, main
+import sys
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the program with the arguments of the process."""
+    try:
+        from partwise.cli.app import app
+
+        app(prog_name="partwise")
+    except KeyboardInterrupt:  # while the program itself was being loaded
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)

@@ -104,8 +104,3 @@ app.add_typer(train_app, name="train")
 app.command()(predict)
 app.command()(evaluate)
 app.command()(inspect)
-
-
-def main() -> None:
-    """Run the program with the arguments of the process."""
-    app(prog_name="partwise")

@@ -183,7 +183,8 @@ def show(scores: dict[str, Any]) -> None:
     if "confusion" in scores:
         table = scores["confusion"]
         typer.echo(f"\nright labels in rows, predicted ones in columns\n{table}\n")
-        print_table(
-            "most frequent errors", ["right", "predicted", "times"],
-            [list(row) for row in table.most_confused(10)],
-        )  # fmt: skip
+        errors = [list(row) for row in table.most_confused(10)]
+        if errors:
+            print_table("most frequent errors", ["right", "predicted", "times"], errors)
+        else:
+            typer.echo("no errors")

@@ -74,7 +74,8 @@ def predict(
 
     Column files come back with the label as one more column; they need the columns
     that the model reads, in the same order, and may have more (labels, say). For
-    other formats the output is a label a line, a blank line after each sequence.
+    other formats the output has one label on each line, and an empty line after each
+    sequence.
 
     --kbest writes each sentence K times, best first, after a line "# rank R score S".
     """

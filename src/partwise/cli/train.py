@@ -116,12 +116,33 @@ def tag(
         ),
     ] = None,
     loss: Annotated[
-        str, typer.Option(help="What is minimised.", rich_help_panel=LEARNING)
+        str,
+        typer.Option(
+            help="What is minimised: squared_hinge, hinge or log_loss (a CRF).",
+            rich_help_panel=LEARNING,
+        ),
     ] = "squared_hinge",
+    penalty: Annotated[
+        str,
+        typer.Option(
+            help="What keeps weights small: l2; with log_loss also l1, which leaves "
+            "many of them zero, or elasticnet.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = "l2",
+    l1_ratio: Annotated[
+        float,
+        typer.Option(
+            help="The share of the L1 norm in elasticnet, 0 to 1.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 0.5,
     solver: Annotated[
         str,
         typer.Option(
-            help="How: auto, dcd-ssvm, dcd-light or cpd.", rich_help_panel=LEARNING
+            help="How: auto; dcd-ssvm, dcd-light or cpd for squared_hinge; eg, sdca, "
+            "lbfgs, cg or owlqn for log_loss; smo or eg for hinge.",
+            rich_help_panel=LEARNING,
         ),
     ] = "auto",
     C: Annotated[
@@ -157,6 +178,14 @@ def tag(
             min=0, help="Seed of everything random.", rich_help_panel=LEARNING
         ),
     ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            help="Threads, for lbfgs, cg and owlqn; -1 for one per core.",
+            rich_help_panel=RUN,
+            show_default=False,
+        ),
+    ] = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -224,6 +253,9 @@ def tag(
         solver,
         tol=tol,
         max_iter=max_iter,
+        penalty=penalty,
+        l1_ratio=l1_ratio,
+        n_jobs=jobs,
         boundaries=boundaries,
         min_count=min_count,
         hash_bits=hash_bits,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,17 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from partwise import model_file
-from partwise.errors import DataError, PairingError
+from partwise.errors import DataError
 from partwise.losses import Certificate, get_loss
-from partwise.solvers import DualCoordinateDescent, Solver, solve
-from partwise.solvers.base import make_problem, structure_fingerprint
+from partwise.solvers import Solver, solve
+from partwise.solvers.base import (
+    STALLED,
+    check_objective,
+    make_problem,
+    penalty_name,
+    structure_fingerprint,
+)
+from partwise.solvers.batch_gradient import check_jobs
 from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,
@@ -26,13 +34,19 @@ from partwise.solvers.loop import (
     Evaluate,
     Solution,
 )
+from partwise.solvers.memory import fits_in_memory
 from partwise.solvers.progress import ProgressBar
-from partwise.solvers.registry import make_solver, solvers_for
+from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace
 from partwise.structures.interface import FloatArray, Structure
 
 # Ends of training that a user should hear of.
-UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED)
+UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
+
+PENALTIES = ("l2", "l1", "elasticnet")
+
+# What "auto" takes when the duals of the fastest solver do not fit into memory.
+SMALLEST = {"log_loss": "lbfgs", "hinge": "eg-primal", "squared_hinge": "dcd-light"}
 
 
 class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
@@ -43,6 +57,9 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     solver: str | Solver
     tol: float
     max_iter: int
+    penalty: str
+    l1_ratio: float
+    n_jobs: int | None
     random_state: int | None
     verbose: int
     warm_start: bool
@@ -80,19 +97,35 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             model_file.check_writable(self.checkpoint)
         elif self.resume:
             raise ValueError("resume=True needs a checkpoint to resume from")
-        if not solvers_for(loss.name):
-            raise PairingError(
-                f"no solver minimises {loss.name!r} yet; use loss='squared_hinge'"
+        if self.penalty not in PENALTIES:
+            raise ValueError(
+                f"penalty must be 'l2', 'l1' or 'elasticnet', not {self.penalty!r}"
             )
+        ratio: Any = self.l1_ratio
+        if not isinstance(ratio, int | float | np.number) or not 0 <= ratio <= 1:
+            raise ValueError(f"l1_ratio must be a number from 0 to 1, not {ratio!r}")
+        penalty = penalty_name(self._l1_share())
+        if self.n_jobs is not None:
+            check_jobs(self.n_jobs)
         if self.solver == "auto":
-            return DualCoordinateDescent()
-        solver = make_solver(self.solver)
-        if loss.name not in solver.losses:
-            raise PairingError(
-                f"{type(solver).__name__} cannot minimise {loss.name!r}; use "
-                f"{' or '.join(solvers_for(loss.name))}, or solver='auto'"
-            )
-        return solver
+            solver = default_solver(loss.name, penalty)
+        else:
+            solver = make_solver(self.solver)
+            check_objective(solver, loss.name, penalty)
+        return self._with_threads(solver)
+
+    def _l1_share(self) -> float:
+        """Return the share of the L1 norm in the penalty."""
+        shares = {"l2": 0.0, "l1": 1.0, "elasticnet": float(self.l1_ratio)}
+        return shares[self.penalty]
+
+    def _with_threads(self, solver: Solver) -> Solver:
+        """Give `n_jobs` to a solver that can use it."""
+        if self.n_jobs is None or not is_dataclass(solver):
+            return solver
+        if "n_jobs" not in {field.name for field in fields(solver)}:
+            return solver
+        return replace(solver, n_jobs=int(self.n_jobs))
 
     def _train(
         self,
@@ -103,10 +136,17 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> Solution:
         """Solve, and keep weights, certificate, trace and status."""
         problem = make_problem(
-            structure, get_loss(self.loss), float(self.C), sample_weight
+            structure,
+            get_loss(self.loss),
+            float(self.C),
+            sample_weight,
+            self._l1_share(),
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
+        auto = self.solver == "auto" and problem.penalty == "l2"
+        if auto and not fits_in_memory(problem, solver):
+            solver = self._with_threads(make_solver(SMALLEST[self.loss]))
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol))
@@ -174,6 +214,15 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
         self._check_fitted()
         save_model(self, path, dtype)
+
+
+MOST_BEST = 100_000
+
+
+def check_k(k: Any) -> None:
+    """Raise `ValueError` unless `k` is a sensible number of best outputs."""
+    if not isinstance(k, int | np.integer) or not 1 <= k <= MOST_BEST:
+        raise ValueError(f"k must be an integer from 1 to {MOST_BEST:,}, not {k!r}")
 
 
 def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:

@@ -207,6 +207,10 @@ class DenseInput:
                 f"sequence {number} is not a matrix of numbers, as the first one is; "
                 "use the same kind of features for all"
             ) from None
+        if matrix.ndim == 2 and len(matrix) and not matrix.shape[1]:
+            raise DataError(
+                f"sequence {number} has {len(matrix)} tokens, but no feature columns"
+            )
         if matrix.size == 0:
             return matrix.reshape(0, self.n_features)
         if matrix.ndim != 2:
@@ -326,9 +330,14 @@ def read_template(template: Any, n_columns: int) -> Any:
         )
     if template == "default":
         return default_template(n_columns)
-    if "\n" not in template and "%x" not in template and template.strip() != "B":
-        return Template.read(Path(template))
-    return template
+    if "\n" in template or "%x" in template or template.strip() == "B":
+        return template
+    if not Path(template).is_file():
+        raise DataError(
+            f"template {template!r} is neither a file nor the text of a template "
+            "(lines such as U00:%x[0,0])"
+        )
+    return Template.read(Path(template))
 
 
 def load_input(content: Content) -> Input:

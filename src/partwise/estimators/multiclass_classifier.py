@@ -17,7 +17,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, check_same_length
+from partwise.estimators.base import (
+    StructuredEstimator,
+    check_k,
+    check_same_length,
+)
 from partwise.estimators.costs import cost_matrix
 from partwise.estimators.explanation import (
     Choice,
@@ -47,22 +51,32 @@ INTERCEPT = "(intercept)"
 class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignore[misc]
     """Predict one label per example, with one weight vector per class.
 
-    Minimises ``1/2 |w|^2 + C sum_i loss_i`` over all classes jointly (Crammer and
+    Minimises ``penalty(w) + C sum_i loss_i(w)`` over all classes jointly (Crammer and
     Singer), not one class against the rest.
 
     Parameters
     ----------
     loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. Only the squared hinge has a solver so far.
+        What is minimised. The log loss is multinomial logistic regression.
     C : float
-        Weight of the losses against ``1/2 |w|^2``.
+        Weight of the losses against the penalty.
     solver : str or Solver
-        "auto", a name ("dcd-ssvm", "dcd-light", "cpd"), or a solver object.
+        "auto", a name (squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg",
+        "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo", "eg"), or a solver object.
     tol : float
         Training stops when the objective is proved to be within this fraction of the
         best possible.
     max_iter : int
         The most passes over the data.
+    penalty : {"l2", "l1", "elasticnet"}
+        What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
+        them zero, or a mixture of both. The latter two need the log loss.
+    l1_ratio : float
+        With "elasticnet", the share `r` of the L1 norm: the penalty is
+        ``(1 - r)/2 |w|^2 + r |w|_1``.
+    n_jobs : int, optional
+        Threads for solvers that can use them ("lbfgs", "cg", "owlqn"); -1 for one
+        per core, None for the solver's own setting.
     fit_intercept : bool
         Add a constant feature; its weights are regularised like all others.
     min_count, hash_bits : int
@@ -104,6 +118,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         *,
         tol: float = 1e-3,
         max_iter: int = 1000,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        n_jobs: int | None = None,
         fit_intercept: bool = True,
         min_count: int = 1,
         hash_bits: int | None = None,
@@ -122,6 +139,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_jobs = n_jobs
         self.fit_intercept = fit_intercept
         self.min_count = min_count
         self.hash_bits = hash_bits
@@ -293,8 +313,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
 
     def predict_kbest(self, X: Any, k: int = 5) -> list[list[tuple[Label, float]]]:
         """Return the `k` best classes of every example with their scores."""
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k!r}")
+        check_k(k)
         _, codes, scores, found = decode_kbest(self._encode(X), self.weights_, k)
         classes = self._labels.classes
         return [

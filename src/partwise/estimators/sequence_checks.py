@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partwise.errors import DataError
 from partwise.estimators.base import check_same_length
 from partwise.estimators.labels import Label, LabelCodes
-from partwise.structures.interface import IntArray
+from partwise.structures.interface import FloatArray, IntArray
 
 
 def label_lists(y: Any) -> list[list[Label]]:
@@ -31,6 +31,14 @@ def label_lists(y: Any) -> list[list[Label]]:
     return result
 
 
+def as_pair(dev: Any) -> tuple[Any, Any]:
+    """Return development data as ``(X, y)``; raise `DataError` for anything else."""
+    if not isinstance(dev, list | tuple) or len(dev) != 2:
+        raise DataError("dev must be a pair of inputs and labels: dev=(X, y)")
+    X, y = dev
+    return X, y
+
+
 def check_labelled(ptr: IntArray, y: list[list[Label]]) -> None:
     """Raise `DataError` unless every token has a label."""
     check_same_length(ptr.size - 1, len(y))
@@ -45,12 +53,18 @@ def check_labelled(ptr: IntArray, y: list[list[Label]]) -> None:
         raise DataError("all sequences are empty: there is nothing to learn from")
 
 
-def check_possible(possible: NDArray[np.bool_]) -> None:
-    """Raise `DataError` if some sequence cannot be labelled at all."""
-    if not possible.all():
-        i = int(np.flatnonzero(~possible)[0])
+def check_possible(scores: FloatArray) -> None:
+    """Raise `DataError` if some sequence has no legal labels, or scores overflow.
+
+    `scores` holds a score of every sequence: -inf where nothing is legal.
+    """
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        i = int(bad[0])
         raise DataError(
             f"sequence {i}: the constraints leave no legal labels; loosen them"
+            if np.isneginf(scores[i])
+            else f"sequence {i}: its score overflows; scale the features"
         )
 
 
@@ -75,6 +89,8 @@ def forbidden_labels(
         for t, some in enumerate(choices):
             if some is not None:
                 where = f"allowed, sequence {i}, token {t}"
+                if not some:
+                    raise DataError(f"{where}: no label at all; write None for any")
                 mask[first + t] = True
                 mask[first + t, [labels.code(x, where) for x in some]] = False
     return mask

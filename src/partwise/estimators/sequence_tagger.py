@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partwise import metrics
 from partwise.chunks import are_chunk_labels, spans
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, check_same_length
+from partwise.estimators.base import StructuredEstimator, check_k, check_same_length
 from partwise.estimators.constraints import Masks, make_masks
 from partwise.estimators.costs import cost_matrix
 from partwise.estimators.explanation import (
@@ -31,6 +31,7 @@ from partwise.estimators.labels import (
     sorted_classes,
 )
 from partwise.estimators.sequence_checks import (
+    as_pair,
     check_labelled,
     check_possible,
     forbidden_labels,
@@ -81,16 +82,26 @@ class SequenceTagger(StructuredEstimator):
     Parameters
     ----------
     loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. Only the squared hinge has a solver so far.
+        What is minimised. The log loss makes a conditional random field.
     C : float
-        Weight of the losses against ``1/2 |w|^2``; larger fits the data closer.
+        Weight of the losses against the penalty; larger fits the data closer.
     solver : str or Solver
-        "auto", a name ("dcd-ssvm", "dcd-light", "cpd"), or a solver object.
+        "auto", a name (squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg",
+        "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo", "eg"), or a solver object.
     tol : float
         Training stops when the objective is proved to be within this fraction of the
         best possible.
     max_iter : int
         The most passes over the data.
+    penalty : {"l2", "l1", "elasticnet"}
+        What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
+        them zero, or a mixture of both. The latter two need the log loss.
+    l1_ratio : float
+        With "elasticnet", the share `r` of the L1 norm: the penalty is
+        ``(1 - r)/2 |w|^2 + r |w|_1``.
+    n_jobs : int, optional
+        Threads for solvers that can use them ("lbfgs", "cg", "owlqn"); -1 for one
+        per core, None for the solver's own setting.
     template : str, path or Template, optional
         Tokens are tuples of column strings, and this CRF++ template turns them into
         features: its text, its path, or "default" for a good one.
@@ -171,6 +182,9 @@ class SequenceTagger(StructuredEstimator):
         *,
         tol: float = 1e-2,
         max_iter: int = 100,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        n_jobs: int | None = None,
         template: Any = None,
         boundaries: str = "numbered",
         min_count: int = 1,
@@ -196,6 +210,9 @@ class SequenceTagger(StructuredEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_jobs = n_jobs
         self.template = template
         self.boundaries = boundaries
         self.min_count = min_count
@@ -307,7 +324,7 @@ class SequenceTagger(StructuredEstimator):
                 f"the constraints forbid the labels of sequence {i} at token {t} "
                 f"({context}); correct the labels or loosen the constraints"
             )
-        evaluate = None if dev is None else self._evaluator(*dev)
+        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
         return self._train(chain, solver, sample_weight, evaluate)
 
     def _chain(
@@ -362,7 +379,7 @@ class SequenceTagger(StructuredEstimator):
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         best = decode(chain, w)
-        check_possible(~np.isneginf(best.scores))
+        check_possible(best.scores)
         return self._label_sequences(best)
 
     def _label_sequences(self, best: Decoded) -> list[list[Label]]:
@@ -401,7 +418,7 @@ class SequenceTagger(StructuredEstimator):
         chain = self._encode(X, allowed)
         K = len(self._labels)
         ptr, mu, log_z = part_marginals(chain, self.weights_, K * np.diff(chain.ptr))
-        check_possible(~np.isneginf(log_z))
+        check_possible(log_z)
         return [mu[a:b].reshape(-1, K) for a, b in pairwise(ptr.tolist())]
 
     def predict_kbest(
@@ -414,12 +431,11 @@ class SequenceTagger(StructuredEstimator):
         list of list of Ranked
             Each a ``(labels, score)``; fewer than `k` where fewer are possible.
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k!r}")
+        check_k(k)
         ptr, codes, scores, found = decode_kbest(
             self._encode(X, allowed), self.weights_, k
         )
-        check_possible(found > 0)
+        check_possible(scores[:, 0])
         return [
             [
                 Ranked(
@@ -460,7 +476,7 @@ class SequenceTagger(StructuredEstimator):
             )
         chain = self._encode(X, allowed)
         best = decode(chain, self.weights_)
-        check_possible(~np.isneginf(best.scores))
+        check_possible(best.scores)
         found = [
             (i, *span)
             for i, labels in enumerate(self._label_sequences(best))

@@ -1,19 +1,37 @@
 """Solvers: ways to minimise the objective, all driven by one loop."""
 
 from partwise.solvers.base import Problem, Solver, check_pairing, make_problem
+from partwise.solvers.conjugate_gradient import ConjugateGradient
 from partwise.solvers.dual_coordinate import DualCoordinateDescent
+from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
+from partwise.solvers.exponentiated_gradient import ExponentiatedGradient
+from partwise.solvers.lbfgs import LBFGS
 from partwise.solvers.loop import Callback, Solution, solve
+from partwise.solvers.owlqn import OWLQN
+from partwise.solvers.smo import SequentialMinimalOptimization
+from partwise.solvers.smo_then_eg import SMOThenEG
+from partwise.solvers.stochastic_dual import StochasticDualCoordinateAscent
 from partwise.solvers.trace import Trace, TraceRow
 
 __all__ = [
+    "LBFGS",
+    "OWLQN",
     "Callback",
+    "ConjugateGradient",
     "DualCoordinateDescent",
+    "ExponentiatedGradient",
     "Problem",
+    "QPSolution",
+    "QPStep",
+    "SMOThenEG",
+    "SequentialMinimalOptimization",
     "Solution",
     "Solver",
+    "StochasticDualCoordinateAscent",
     "Trace",
     "TraceRow",
     "check_pairing",
+    "eg_qp",
     "make_problem",
     "solve",
 ]

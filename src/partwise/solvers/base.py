@@ -14,6 +14,7 @@ import numpy as np
 from partwise._jit import Generic
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
+from partwise.solvers.penalty import penalty
 from partwise.structures.interface import (
     REQUIRED,
     FloatArray,
@@ -22,10 +23,26 @@ from partwise.structures.interface import (
     n_weights,
 )
 
+NOT_FINITE = "not_finite"
+STALLED = "stalled"
+
+
+def penalty_name(l1_ratio: float) -> str:
+    """Return what a penalty with this share of the L1 norm is called.
+
+    Examples
+    --------
+    >>> penalty_name(0.0), penalty_name(0.5), penalty_name(1.0)
+    ('l2', 'elasticnet', 'l1')
+    """
+    return {0.0: "l2", 1.0: "l1"}.get(l1_ratio, "elasticnet")
+
 
 @dataclass(frozen=True)
 class Problem:
-    """A structure with gold outputs, a loss, and the weight C_i of every example.
+    """A structure with gold outputs, a loss, the weight C_i of every example.
+
+    The objective is ``(1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1 + sum_i C_i loss_i(w)``.
 
     Examples
     --------
@@ -40,6 +57,12 @@ class Problem:
     structure: Structure
     loss: Loss
     C: FloatArray
+    l1_ratio: float = 0.0
+
+    @property
+    def penalty(self) -> str:
+        """The name of the penalty: "l2", "elasticnet" or "l1"."""
+        return penalty_name(self.l1_ratio)
 
     @property
     def n_examples(self) -> int:
@@ -53,13 +76,17 @@ class Problem:
 
     def primal(self, w: FloatArray) -> float:
         """Return the objective at `w`."""
-        return self.loss.primal(self.structure, w, self.C)
+        if self.l1_ratio == 0.0:
+            return self.loss.primal(self.structure, w, self.C)
+        losses = self.C @ self.loss.values(self.structure, w)
+        return penalty(w, self.l1_ratio) + float(losses)
 
     def fingerprint(self) -> str:
         """Return a hash of all the data, to recognise the problem again."""
         digest = hashlib.blake2b(self.loss.name.encode(), digest_size=16)
         digest.update(structure_fingerprint(self.structure).encode())
         digest.update(self.C.data)
+        digest.update(np.float64(self.l1_ratio).tobytes())
         return digest.hexdigest()
 
 
@@ -85,19 +112,23 @@ def make_problem(
     loss: Loss,
     C: float = 1.0,
     sample_weight: FloatArray | None = None,
+    l1_ratio: float = 0.0,
 ) -> Problem:
     """Put a problem together; examples of weight zero cost nothing."""
     if not C > 0 or not np.isfinite(C):
         raise ValueError(f"C must be positive and finite, not {C!r}")
+    if not 0.0 <= l1_ratio <= 1.0:
+        raise ValueError(f"l1_ratio must lie in 0..1, not {l1_ratio!r}")
+    l1_ratio = float(l1_ratio)
     count = int(n_examples(structure))
     if sample_weight is None:
-        return Problem(structure, loss, np.full(count, float(C)))
+        return Problem(structure, loss, np.full(count, float(C)), l1_ratio)
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (count,):
         raise ValueError(f"{weight.size} sample weights for {count} examples")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
-    return Problem(structure, loss, C * weight)
+    return Problem(structure, loss, C * weight, l1_ratio)
 
 
 class State(ABC):
@@ -111,11 +142,16 @@ class State(ABC):
         How many argmax or marginals were computed so far.
     estimate : Certificate or None
         The certificate as far as the last pass has seen it.
+    halted : str
+        Why the solver itself cannot go on: `NOT_FINITE` when there is no objective
+        to minimise, with the last good weights in `w`; `STALLED` when rounding
+        allows no better weights. Empty while it can.
     """
 
     w: FloatArray
     oracle_calls: int = 0
     estimate: Certificate | None = None
+    halted: str = ""
 
     @abstractmethod
     def tensors(self) -> dict[str, Any]:
@@ -130,13 +166,19 @@ class Solver(ABC):
     """A way to minimise the objective; it knows no structure.
 
     A subclass names itself (`names` maps a name to constructor settings), says which
-    `losses` it minimises and which questions a structure must answer (`needs`), and is
-    found by any of its names once its file lies in this folder.
+    `losses` it minimises, with which `penalties`, and which questions a structure must
+    answer (`needs`), and is found by any of its names once its file lies in this
+    folder. A field `n_jobs`, if it has one, is its number of threads.
     """
 
     names: ClassVar[dict[str, dict[str, Any]]]
     losses: ClassVar[tuple[str, ...]]
+    penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
+
+    def memory(self, problem: Problem) -> int:
+        """Return about how many bytes the state will take, beside the weights."""
+        return 0
 
     @abstractmethod
     def start(
@@ -159,6 +201,23 @@ class Solver(ABC):
         """Compute the exact certificate; may tidy ``state.w`` against rounding."""
 
 
+def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
+    """Raise `PairingError` unless the solver minimises the loss with the penalty."""
+    from partwise.solvers.registry import solvers_for
+
+    if loss in solver.losses and penalty in solver.penalties:
+        return
+    wanted = repr(loss) if penalty == "l2" else f"{loss!r} with penalty={penalty!r}"
+    able = solvers_for(loss, penalty=penalty)
+    if able:
+        advice = f"use {' or '.join(able)}, or solver='auto'"
+    elif solvers_for(loss):
+        advice = "no solver does; use penalty='l2', or loss='log_loss'"
+    else:
+        advice = f"no solver minimises it yet; use loss={solver.losses[0]!r}"
+    raise PairingError(f"{type(solver).__name__} cannot minimise {wanted}: {advice}")
+
+
 def check_pairing(problem: Problem, solver: Solver) -> None:
     """Raise `PairingError` unless solver, loss and structure go together.
 
@@ -167,18 +226,11 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
     from partwise.solvers.registry import solvers_for
 
     name = type(solver).__name__
-    if problem.loss.name not in solver.losses:
-        able = solvers_for(problem.loss.name)
-        advice = (
-            f"use {' or '.join(able)}"
-            if able
-            else f"no solver minimises it yet; use loss={solver.losses[0]!r}"
-        )
-        raise PairingError(f"{name} cannot minimise {problem.loss.name!r}: {advice}")
+    check_objective(solver, problem.loss.name, problem.penalty)
     cls = type(problem.structure)
     for question in (*REQUIRED, *problem.loss.needs, *solver.needs):
         if not question.provided_by(cls):
-            able = solvers_for(problem.loss.name, cls)
+            able = solvers_for(problem.loss.name, cls, problem.penalty)
             wanted, owner = question.__name__, cls.__name__
             advice = (
                 f"use {' or '.join(able)}"

@@ -18,17 +18,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.losses import Certificate, DualPoint
+from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.working_set_state import WorkingSetState
 from partwise.solvers.working_sets import (
     WorkingSets,
     add_member,
     drop_zeros,
     has_room,
     is_member,
-    make_working_sets,
-    with_room,
 )
 from partwise.structures.interface import (
     CodeArray,
@@ -43,13 +42,10 @@ from partwise.structures.interface import (
     diff_dot,
     diff_sqnorm,
     gold,
-    largest_sizes,
-    make_diff,
     output_size,
     visit,
-    workspace,
 )
-from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.scratch import Scratch
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -194,77 +190,25 @@ def _infer(
     return stop, dual
 
 
-@kernel
-def _weights_of(
-    s: Structure,
-    w: FloatArray,
-    sets: WorkingSets,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> None:
-    """Equation (6): set ``w = sum alpha dPhi``, and the mass of every example."""
-    w[:] = 0.0
-    for i in range(sets.newest.size):
-        sets.mass[i] = 0.0
-        m = sets.newest[i]
-        if m < 0:
-            continue
-        visit(s, i, ws)
-        gold(s, i, y_gold)
-        size = output_size(s, i)
-        while m >= 0:
-            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            diff_add(s, i, y, y_gold, sets.alpha[m], w, diff, ws)
-            sets.mass[i] += sets.alpha[m]
-            m = sets.older[m]
-
-
-@kernel
-def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
-    for i in range(out.size):
-        out[i] = 0.0
-        m = sets.newest[i]
-        while m >= 0:
-            out[i] += sets.alpha[m] * sets.cost[m]
-            m = sets.older[m]
-
-
-class DualCoordinateState(State):
-    """Weights and working sets."""
+class DualCoordinateState(WorkingSetState):
+    """Weights, working sets and random numbers."""
 
     def __init__(self, problem: Problem, seed: int):
-        s, n = problem.structure, problem.n_examples
-        self.w = np.zeros(problem.n_weights)
-        most_codes = largest_sizes(s)[1]
-        self.sets = make_working_sets(n, n + 16, 16 * most_codes + 64)
-        self.slack = np.zeros(n)
+        super().__init__(problem)
         self.random = np.array([seed], np.int64)
-        self.dual = 0.0
+
+    def fit_scratch(self) -> None:
+        """Make room to list the members of an example."""
         self.members = np.zeros(self.sets.alpha.size, np.int64)
-        self.scratch = make_scratch(s)
-        self.diff = make_diff(s)
-        self.workspace = workspace(s, 1)
 
     def tensors(self) -> dict[str, Any]:
         """Return weights, duals and the state of the random numbers."""
-        named = {f"sets.{key}": value for key, value in self.sets._asdict().items()}
-        return named | {
-            "w": self.w,
-            "slack": self.slack,
-            "random": self.random,
-            "dual": np.array([self.dual]),
-        }
+        return super().tensors() | {"random": self.random}
 
     def restore(self, tensors: dict[str, Any]) -> None:
         """Go back to what `tensors` returned."""
-        self.w = tensors["w"].copy()
-        self.slack = tensors["slack"].copy()
+        super().restore(tensors)
         self.random = tensors["random"].copy()
-        self.dual = float(tensors["dual"][0])
-        fields = {key: tensors[f"sets.{key}"].copy() for key in WorkingSets._fields}
-        self.sets = WorkingSets(**fields)
-        self.members = np.zeros(self.sets.alpha.size, np.int64)
 
 
 @dataclass(frozen=True)
@@ -324,17 +268,13 @@ class DualCoordinateDescent(Solver):
         """
         state = DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
         if isinstance(previous, DualCoordinateState):
-            if (previous.w.size, previous.slack.size) != (
-                state.w.size,
-                state.slack.size,
-            ):
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             seed = state.random
             state.restore(previous.tensors())
             state.random = seed
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
-            self._refresh(problem, state)
+            state.refresh(problem, np.ones(problem.n_examples))
         return state
 
     def run_pass(
@@ -388,36 +328,13 @@ class DualCoordinateDescent(Solver):
                     state.workspace,
                 )  # fmt: skip
                 if reached < stop:
-                    size = int(output_size(s, order[reached]))
-                    room = order.size + 16
-                    state.sets = with_room(s, state.sets, room, size + 16 * room)
-                    state.members = np.zeros(state.sets.alpha.size, np.int64)
+                    state.make_room(s, order, reached)
             state.oracle_calls += stop - start
             yield stop / order.size
 
     def certify(self, problem: Problem, state: State) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
         assert isinstance(state, DualCoordinateState)
-        self._refresh(problem, state)
-        values = np.zeros(problem.n_examples)
-        for start, stop in chunks(values.size):
-            problem.loss.fill(
-                problem.structure, state.w, values, start, stop, state.scratch,
-                state.workspace,
-            )  # fmt: skip
-        state.oracle_calls += values.size
-        primal = float(0.5 * state.w @ state.w + problem.C @ values)
-        return Certificate(primal, state.dual)
-
-    def _refresh(self, problem: Problem, state: DualCoordinateState) -> None:
-        """Recompute weights and dual value from the dual variables."""
-        sets = state.sets
-        _weights_of(
-            problem.structure, state.w, sets, state.scratch.y_gold, state.diff,
-            state.workspace,
-        )  # fmt: skip
-        costs = np.zeros(problem.n_examples)
-        _sum_costs(sets, costs)
-        used = problem.C > 0
-        point = DualPoint(sets.mass[used], costs[used], costs[:0], costs[:0])
-        state.dual = problem.loss.dual(state.w, problem.C[used], point)
+        # Equation (6): w = sum alpha dPhi.
+        state.refresh(problem, np.ones(problem.n_examples))
+        return state.certify(problem)

@@ -12,13 +12,21 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.model_file import check_writable
-from partwise.solvers.base import Problem, Solver, State, check_pairing
+from partwise.solvers.base import (
+    NOT_FINITE,
+    STALLED,
+    Problem,
+    Solver,
+    State,
+    check_pairing,
+)
 from partwise.solvers.checkpoint import (
     Run,
     load_checkpoint,
     refuse_other_files,
     save_checkpoint,
 )
+from partwise.solvers.memory import check_memory
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
 
@@ -29,7 +37,7 @@ MAX_ITER = "max_iter"
 STOPPED_EARLY = "stopped_early"
 INTERRUPTED = "interrupted"
 TIME_LIMIT = "time_limit"
-FAILED = "not_finite"
+FAILED = NOT_FINITE
 
 
 @dataclass(frozen=True)
@@ -152,6 +160,7 @@ def solve(
     if patience < 1:
         raise ValueError(f"patience must be at least 1, not {patience!r}")
     check_pairing(problem, solver)
+    check_memory(problem, solver)
     if checkpoint is not None:
         check_writable(checkpoint)
         refuse_other_files(Path(checkpoint))
@@ -169,7 +178,11 @@ def solve(
         while True:
             done = len(run.trace)
             if done:
+                if run.state.halted == FAILED:
+                    reason = FAILED
+                    break
                 last = done >= max_iter or _out_of_patience(run, patience)
+                last |= run.state.halted == STALLED
                 looked = _look(problem, solver, run, tol, last)
                 certificate = looked or certificate
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
@@ -284,6 +297,8 @@ def _reason_to_stop(
         return CONVERGED
     if _out_of_patience(run, patience):
         return STOPPED_EARLY
+    if run.state.halted:
+        return run.state.halted
     return MAX_ITER if len(run.trace) >= max_iter else ""
 
 
@@ -316,5 +331,10 @@ def _sentence(
         f"(gap {gap})",
         TIME_LIMIT: f"out of time after {passes}; the weights so far are kept "
         f"(gap {gap})",
-        FAILED: f"the weights overflowed after {passes}; scale the features or lower C",
+        STALLED: f"stopped after {passes}: rounding allows no better weights than "
+        f"these, with a gap of {gap}, above the tolerance {tol:g}; raise tol",
+        FAILED: f"the objective is not a finite number in pass {len(run.trace)}; the "
+        "weights are the last good ones; scale the features or lower C"
+        if run.state.halted
+        else f"the weights overflowed after {passes}; scale the features or lower C",
     }[reason]

@@ -7,8 +7,12 @@ from typing import Any
 
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.loop import Callback, Solution
+from partwise.solvers.memory import in_words
 from partwise.solvers.trace import TraceRow
 from partwise.structures.interface import FloatArray
+
+# Smaller states than this are nobody's concern.
+WORTH_TELLING = 64 * 2**20
 
 
 class ProgressBar(Callback):
@@ -53,6 +57,11 @@ class ProgressBar(Callback):
             console=Console(stderr=True),
             transient=True,
         )
+        kept = solver.memory(problem)
+        if kept >= WORTH_TELLING:
+            self._bar.console.print(
+                f"{type(solver).__name__} keeps {in_words(kept)} beside the weights"
+            )
         self._task = self._bar.add_task(
             "training", total=max_iter, iteration=1, gap="(the first run compiles)"
         )

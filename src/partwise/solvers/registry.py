@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 
 import partwise.solvers
+from partwise.errors import PairingError
 from partwise.losses import get_loss
 from partwise.solvers.base import Solver
 from partwise.structures.interface import REQUIRED
@@ -55,13 +56,55 @@ def make_solver(name: str | Solver) -> Solver:
     return cls(**cls.names[name])
 
 
-def solvers_for(loss: str, structure: type | None = None) -> list[str]:
-    """List the solver classes that minimise `loss`, on `structure` if given."""
+def solvers_for(
+    loss: str, structure: type | None = None, penalty: str = "l2"
+) -> list[str]:
+    """List the solver classes that minimise `loss`, on `structure` if given.
+
+    Examples
+    --------
+    >>> solvers_for("log_loss", penalty="l1")
+    ['OWLQN']
+    """
     able = set()
     for cls in all_solvers().values():
         questions = (*REQUIRED, *get_loss(loss).needs, *cls.needs)
-        if loss in cls.losses and (
-            structure is None or all(q.provided_by(structure) for q in questions)
+        if (
+            loss in cls.losses
+            and penalty in cls.penalties
+            and (structure is None or all(q.provided_by(structure) for q in questions))
         ):
             able.add(cls.__name__)
     return sorted(able)
+
+
+# What solver="auto" means; for other pairs, any solver that can do them.
+DEFAULTS = {
+    ("squared_hinge", "l2"): "dcd-ssvm",
+    ("hinge", "l2"): "smo",
+    ("log_loss", "l2"): "eg",
+    ("log_loss", "elasticnet"): "owlqn",
+    ("log_loss", "l1"): "owlqn",
+}
+
+
+def default_solver(loss: str, penalty: str = "l2") -> Solver:
+    """Return the solver that ``solver="auto"`` means.
+
+    Examples
+    --------
+    >>> default_solver("log_loss", "elasticnet")
+    OWLQN(history=6, n_jobs=1)
+    """
+    if (loss, penalty) in DEFAULTS:
+        return make_solver(DEFAULTS[loss, penalty])
+    able = solvers_for(loss, penalty=penalty)
+    for name, cls in sorted(all_solvers().items()):
+        if cls.__name__ in able:
+            return make_solver(name)
+    if solvers_for(loss):
+        raise PairingError(
+            f"no solver minimises {loss!r} with penalty={penalty!r}; use "
+            "penalty='l2', or loss='log_loss'"
+        )
+    raise PairingError(f"no solver minimises {loss!r} yet; use loss='squared_hinge'")

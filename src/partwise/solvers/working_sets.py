@@ -18,7 +18,9 @@ from partwise.structures.interface import (
     IntArray,
     Structure,
     output_size,
+    parts_of,
 )
+from partwise.structures.scratch import Scratch
 
 
 class WorkingSets(NamedTuple):
@@ -107,6 +109,22 @@ def drop_zeros(sets: WorkingSets, i: int) -> None:
         else:
             before = m
         m = sets.older[m]
+
+
+@kernel
+def sum_parts(
+    s: Structure, sets: WorkingSets, ptr: IntArray, mu: FloatArray, scratch: Scratch
+) -> None:
+    """Add ``alpha_y n_r(y)`` over all members to the parts of every example."""
+    for i in range(sets.newest.size):
+        size = output_size(s, i)
+        m = sets.newest[i]
+        while m >= 0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            found = parts_of(s, i, y, scratch.ids, scratch.counts)
+            for p in range(found):
+                mu[ptr[i] + scratch.ids[p]] += sets.alpha[m] * scratch.counts[p]
+            m = sets.older[m]
 
 
 @kernel

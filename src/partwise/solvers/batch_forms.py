@@ -1,0 +1,353 @@
+"""Exponentiated gradient for all examples at once, in two forms.
+
+The *batch form* keeps the part scores `theta` of every example. The *primal form*
+(Bartlett et al., NIPS 2004, section 3) keeps one vector `z` of the size of the weights
+and a number `tau` instead, from which every `theta` can be had: the same steps, in
+memory that does not depend on the data.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses import Certificate, DualPoint, Loss
+from partwise.solvers.base import NOT_FINITE, Problem, State, chunks
+from partwise.solvers.dual_parts import (
+    DualParts,
+    Trial,
+    gibbs_points,
+    score_parts,
+    weights_of,
+)
+from partwise.solvers.dual_parts_state import DualPartsState
+from partwise.structures.interface import (
+    FloatArray,
+    Structure,
+    add_costs,
+    add_parts,
+    gold,
+    largest_sizes,
+    marginals,
+    n_parts,
+    part_scores,
+    parts_of,
+    visit,
+    workspace,
+)
+from partwise.structures.scratch import Scratch, make_scratch
+
+HALVINGS = 60
+
+
+class BatchState(State):
+    """What the two forms share: weights, dual value, and the common step size.
+
+    A step is tried beside the point it starts from, which stays whole until then.
+    The two are at Gibbs distributions, whose part scores `write_scores` gives.
+    """
+
+    def __init__(self, problem: Problem, first_step: float, fixed: FloatArray):
+        self.problem = problem
+        self.fixed = float(fixed[0]) if fixed.size else 0.0
+        self.w = np.zeros(problem.n_weights)
+        self.tried_w = self.w
+        self.tried_value = np.zeros(problem.n_examples)
+        self.dual_value = 0.0
+        self.step = first_step
+
+    @abstractmethod
+    def move(self, eta: float) -> Iterator[float]:
+        """Try a step: set `tried_w` and `tried_value`."""
+
+    @abstractmethod
+    def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
+        """Write the part scores of every example to ``dual.theta``."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Go on from the point last tried."""
+        self.w = self.tried_w
+
+    def tried_dual(self) -> float:
+        """Return the dual value of the point last tried."""
+        value = self.tried_value
+        point = DualPoint(value, value, value, value)
+        return self.problem.loss.dual(self.tried_w, self.problem.C, point)
+
+    def has_loss(self, loss: Loss) -> bool:
+        """Say whether the dual point is one of this loss."""
+        return self.problem.loss.name == loss.name
+
+    def step_up(self) -> Iterator[float]:
+        """Take one step: the fixed one, or halved until the dual does not fall."""
+        fixed = self.fixed
+        eta = fixed or self.step
+        for _ in range(HALVINGS):
+            yield from self.move(eta)
+            reached = self.tried_dual()
+            if not fixed and not reached >= self.dual_value:
+                eta *= 0.5
+                continue
+            if np.isfinite(reached):
+                self.dual_value = reached
+                self.keep()
+            else:
+                self.halted = NOT_FINITE
+            break
+        if not fixed:
+            largest = 1.0 if self.problem.loss.name == "log_loss" else np.inf
+            self.step = min(eta if eta < self.step else 1.5 * eta, largest)
+
+    def certify(self) -> Certificate:
+        """Return the exact certificate at the point that is kept."""
+        values = self.problem.loss.values(self.problem.structure, self.w)
+        self.oracle_calls += values.size
+        primal = float(0.5 * self.w @ self.w + self.problem.C @ values)
+        return Certificate(primal, self.dual_value)
+
+
+@kernel
+def _move_theta(
+    s: Structure,
+    w: FloatArray,
+    dual: DualParts,
+    eta: float,
+    start: int,
+    stop: int,
+    theta: FloatArray,
+    ws: Any,
+    trial: Trial,
+) -> None:
+    """Write ``theta + eta v`` of some examples to `theta`."""
+    for i in range(start, stop):
+        visit(s, i, ws)
+        part_scores(s, i, w, trial.scores, ws)
+        first = dual.ptr[i]
+        for r in range(dual.ptr[i + 1] - first):
+            if dual.cost.size:
+                step = trial.scores[r] + dual.cost[first + r]
+            else:
+                step = trial.scores[r] - dual.theta[first + r]
+            theta[first + r] = dual.theta[first + r] + eta * step
+
+
+class ThetaState(BatchState):
+    """The batch form: part scores of every example, kept and tried."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        parts: DualPartsState,
+        first_step: float,
+        fixed: FloatArray,
+    ):
+        super().__init__(problem, first_step, fixed)
+        self.parts = parts
+        self.w = parts.w
+        self.dual_value = parts.dual_value
+        self.oracle_calls = parts.oracle_calls
+        self.theta = parts.dual.theta.copy()
+
+    def move(self, eta: float) -> Iterator[float]:
+        """Move all part scores by the same step, from the same weights."""
+        s, dual = self.problem.structure, self.parts.dual
+        here = dual._replace(theta=self.theta)
+        self.tried_w = np.zeros_like(self.w)
+        for start, stop in chunks(self.problem.n_examples):
+            _move_theta(
+                s, self.w, here, eta, start, stop, dual.theta,
+                self.parts.workspace, self.parts.trial,
+            )  # fmt: skip
+            gibbs_points(s, dual, start, stop, self.parts.scratch, self.parts.workspace)
+            weights_of(
+                s, self.problem.C, dual.ptr, dual.mu, start, stop, self.tried_w,
+                self.parts.scratch, self.parts.workspace,
+            )  # fmt: skip
+            yield stop / self.problem.n_examples
+        self.tried_value = dual.value
+        self.oracle_calls += self.problem.n_examples
+
+    def keep(self) -> None:
+        """Go on from the point last tried."""
+        super().keep()
+        self.theta[:] = self.parts.dual.theta
+
+    def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
+        """Write the part scores of every example to ``dual.theta``."""
+        if not np.array_equal(self.parts.dual.ptr, dual.ptr):
+            raise ValueError("the previous run was on another structure")
+        dual.theta[:] = self.theta
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights, part scores and the step."""
+        return {
+            "w": self.w,
+            "theta": self.theta,
+            "numbers": np.array([self.dual_value, self.step]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.w = tensors["w"].copy()
+        self.theta[:] = tensors["theta"]
+        self.dual_value, self.step = tensors["numbers"].tolist()
+
+
+@kernel
+def _pull(
+    s: Structure,
+    i: int,
+    C: float,
+    theta: FloatArray,
+    w: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> float:
+    """Add ``C (Phi(gold) - E[Phi])`` under the scores `theta` to `w`; return log Z.
+
+    The marginals are left in ``scratch.mu``, with their sign turned and gold added.
+    """
+    log_z = marginals(s, i, theta, scratch.mu, ws)
+    for r in range(n_parts(s, i)):
+        scratch.mu[r] = -scratch.mu[r]
+    gold(s, i, scratch.y_gold)
+    found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    for j in range(found):
+        scratch.mu[scratch.ids[j]] += scratch.counts[j]
+    add_parts(s, i, scratch.mu, C, w, ws)
+    for j in range(found):
+        scratch.mu[scratch.ids[j]] -= scratch.counts[j]
+    return log_z
+
+
+@kernel
+def _evaluate_log_loss(
+    s: Structure,
+    C: FloatArray,
+    z: FloatArray,
+    start: int,
+    stop: int,
+    w: FloatArray,
+    value: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    for i in range(start, stop):
+        visit(s, i, ws)
+        part_scores(s, i, z, scratch.theta, ws)
+        value[i] = _pull(s, i, C[i], scratch.theta, w, scratch, ws)
+        for r in range(n_parts(s, i)):
+            value[i] += scratch.theta[r] * scratch.mu[r]
+
+
+@kernel
+def _evaluate_hinge(
+    s: Structure,
+    C: FloatArray,
+    z: FloatArray,
+    tau: float,
+    start: int,
+    stop: int,
+    w: FloatArray,
+    value: FloatArray,
+    costs: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    for i in range(start, stop):
+        visit(s, i, ws)
+        n = n_parts(s, i)
+        part_scores(s, i, z, scratch.theta, ws)
+        costs[:n] = 0.0
+        add_costs(s, i, costs)
+        for r in range(n):
+            scratch.theta[r] += tau * costs[r]
+        _pull(s, i, C[i], scratch.theta, w, scratch, ws)
+        value[i] = 0.0
+        for r in range(n):
+            value[i] -= costs[r] * scratch.mu[r]
+
+
+class PrimalState(BatchState):
+    """The primal form: ``theta = tau cost + z . phi`` for every example and part."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        z: FloatArray | None,
+        tau: float,
+        first_step: float,
+        fixed: FloatArray,
+    ):
+        super().__init__(problem, first_step, fixed)
+        s = problem.structure
+        self.z = np.zeros(problem.n_weights) if z is None else z.copy()
+        self.tau = tau if problem.loss.name == "hinge" else 0.0
+        self.tried_z, self.tried_tau = self.z, self.tau
+        self.scratch, self.workspace = make_scratch(s), workspace(s, 1)
+        self.costs = np.zeros(largest_sizes(s)[0])
+        for _ in self._evaluate():
+            pass
+        self.dual_value = self.tried_dual()
+        self.keep()
+
+    def _evaluate(self) -> Iterator[float]:
+        s, C = self.problem.structure, self.problem.C
+        self.tried_w = np.zeros(self.z.size)
+        for start, stop in chunks(self.problem.n_examples):
+            if self.problem.loss.name == "log_loss":
+                _evaluate_log_loss(
+                    s, C, self.tried_z, start, stop, self.tried_w, self.tried_value,
+                    self.scratch, self.workspace,
+                )  # fmt: skip
+            else:
+                _evaluate_hinge(
+                    s, C, self.tried_z, self.tried_tau, start, stop, self.tried_w,
+                    self.tried_value, self.costs, self.scratch, self.workspace,
+                )  # fmt: skip
+            yield stop / self.problem.n_examples
+        self.oracle_calls += self.problem.n_examples
+
+    def move(self, eta: float) -> Iterator[float]:
+        """Move `z` towards the weights, or by them for the hinge."""
+        if self.problem.loss.name == "log_loss":
+            self.tried_z = (1.0 - eta) * self.z + eta * self.w
+        else:
+            self.tried_z = self.z + eta * self.w
+            self.tried_tau = self.tau + eta
+        yield from self._evaluate()
+
+    def keep(self) -> None:
+        """Go on from the point last tried."""
+        super().keep()
+        self.z, self.tau = self.tried_z, self.tried_tau
+
+    def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
+        """Write the part scores of every example to ``dual.theta``."""
+        self.check_fits(problem)
+        score_parts(problem.structure, self.z, dual.ptr, dual.theta, ws)
+        if dual.cost.size:
+            dual.theta[:] += self.tau * dual.cost
+
+    def check_fits(self, problem: Problem) -> None:
+        """Raise `ValueError` if another problem has another number of weights."""
+        if self.z.size != problem.n_weights:
+            raise ValueError("the previous run was on another structure")
+
+    def tensors(self) -> dict[str, Any]:
+        """Return both vectors and the step."""
+        return {
+            "w": self.w,
+            "z": self.z,
+            "numbers": np.array([self.dual_value, self.step, self.tau]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.w, self.z = tensors["w"].copy(), tensors["z"].copy()
+        self.dual_value, self.step, self.tau = tensors["numbers"].tolist()

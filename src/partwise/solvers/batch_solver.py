@@ -1,0 +1,201 @@
+"""What the solvers that visit the whole corpus for every step have in common.
+
+A step is: a direction, then a search along it. The weights of the state only change
+when a step is accepted, so that whatever interrupts a search leaves a good model;
+and the gradient at them is also their certificate, at no further cost.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Generator, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.losses import Certificate
+from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State
+from partwise.solvers.batch_gradient import BatchGradient, count_jobs
+from partwise.solvers.dual_mixture import DualMixture
+from partwise.solvers.line_search import WolfeSearch
+from partwise.solvers.penalty import add_smooth_gradient, penalty
+from partwise.structures.interface import FloatArray, marginals
+
+MOST_TRIALS = 30
+"""Steps to try along one direction."""
+
+Evaluation = Generator[float, None, float]
+"""Yields the fraction done, and returns the objective."""
+
+
+class BatchState(State):
+    """Weights and gradient, a second pair to try steps with, and a dual point.
+
+    Attributes
+    ----------
+    w, gradient : array
+        The weights, and the gradient of everything but the L1 norm at them.
+    value : float
+        The objective at `w`, NaN before the first visit.
+    dual : DualMixture
+        The lower bound.
+    trial, trial_gradient, direction : array
+        The step being tried.
+    """
+
+    def __init__(self, problem: Problem, n_jobs: int):
+        n = problem.n_weights
+        self.w, self.gradient = np.zeros(n), np.zeros(n)
+        self.trial, self.trial_gradient = np.zeros(n), np.zeros(n)
+        self.direction = np.zeros(n)
+        self.value = math.nan
+        self.dual = DualMixture(n)
+        self.batch = BatchGradient(problem, n_jobs)
+
+    def evaluate(
+        self, problem: Problem, w: FloatArray, gradient: FloatArray
+    ) -> Evaluation:
+        """Return the objective at `w`; write the gradient, raise the dual bound."""
+        yield from self.batch.visit(w, gradient)
+        self.oracle_calls += self.batch.n_used
+        ratio, entropy = problem.l1_ratio, self.batch.entropy
+        with np.errstate(all="ignore"):
+            value = penalty(w, ratio) + self.batch.loss
+            if not math.isfinite(value + entropy):
+                return math.nan
+            add_smooth_gradient(w, ratio, gradient)
+            # The bound holds for all weights, also those of a step not taken.
+            self.dual.offer(w, gradient, entropy, ratio)
+        return value
+
+    def certificate(self) -> Certificate:
+        """Return the certificate of the weights now."""
+        return Certificate(self.value, self.dual.bound)
+
+    def accept(self, value: float) -> None:
+        """Go to the trial weights."""
+        self.w, self.trial = self.trial, self.w
+        self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
+        self.value = value
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights, gradient, value and dual point."""
+        return self.dual.tensors() | {
+            "w": self.w,
+            "gradient": self.gradient,
+            "value": np.array([self.value]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.w[:] = tensors["w"]
+        self.gradient[:] = tensors["gradient"]
+        self.value = float(tensors["value"][0])
+        self.dual.restore(tensors)
+
+
+class BatchSolver(Solver):
+    """A solver of the log loss whose every pass is one step of all the examples."""
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {}
+    losses: ClassVar[tuple[str, ...]] = ("log_loss",)
+    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+
+    n_jobs: int
+    curvature: ClassVar[float] = 0.9
+    """How much of the slope may remain after a step."""
+
+    def memory(self, problem: Problem) -> int:
+        """Return about how many bytes the state will take, beside the weights."""
+        return 8 * problem.n_weights * (5 + count_jobs(self.n_jobs) - 1)
+
+    def make_state(self, problem: Problem) -> BatchState:
+        """Make the state at zero weights."""
+        return BatchState(problem, self.n_jobs)
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
+    ) -> BatchState:
+        """Start at zero, or at the weights of an earlier run of any solver."""
+        state = self.make_state(problem)
+        if previous is not None:
+            if previous.w.size != state.w.size:
+                raise ValueError("the previous run was on another structure")
+            state.w[:] = previous.w
+        return state
+
+    @abstractmethod
+    def find_direction(self, state: Any) -> tuple[float, float]:
+        """Write ``state.direction``; return its slope and the first step to try."""
+
+    def forget(self, state: Any) -> bool:
+        """Forget what made the direction; say whether there was anything."""
+        return False
+
+    def step_taken(self, state: Any, step: float, slope: float) -> None:
+        """Learn from a step, before the state goes there; `slope` is the new one."""
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Take one step, after a look at the start if it is the first."""
+        assert isinstance(state, BatchState)
+        if math.isnan(state.value):
+            state.value = yield from state.evaluate(problem, state.w, state.gradient)
+            if not math.isfinite(state.value):
+                state.halted = NOT_FINITE
+                return
+        while not (yield from self._step(problem, state)):
+            # Rounding, or a memory of other places: once more, straight downhill.
+            if not self.forget(state):
+                state.halted = STALLED
+                break
+        state.estimate = state.certificate()
+
+    def _step(
+        self, problem: Problem, state: BatchState
+    ) -> Generator[float, None, bool]:
+        """Search along a direction; say whether a step was taken."""
+        with np.errstate(all="ignore"):
+            slope, step = self.find_direction(state)
+        if not -math.inf < slope < 0.0:
+            return False
+        search = WolfeSearch(state.value, slope, step, self.curvature)
+        for _ in range(MOST_TRIALS):
+            step = search.step
+            np.multiply(state.direction, step, out=state.trial)
+            state.trial += state.w
+            value = yield from state.evaluate(
+                problem, state.trial, state.trial_gradient
+            )
+            with np.errstate(all="ignore"):
+                new_slope = float(state.direction @ state.trial_gradient)
+            if search.tell(value, new_slope):
+                self.step_taken(state, step, new_slope)
+                state.accept(value)
+                return True
+        return False
+
+    def certify(self, problem: Problem, state: State) -> Certificate:
+        """Return the certificate of the last pass, which is exact."""
+        assert isinstance(state, BatchState)
+        if state.estimate is None:
+            for _ in self._look(problem, state):
+                pass
+        assert state.estimate is not None
+        return state.estimate
+
+    def _look(self, problem: Problem, state: BatchState) -> Iterator[float]:
+        if math.isnan(state.value):
+            state.value = yield from state.evaluate(problem, state.w, state.gradient)
+        state.estimate = state.certificate()
+
+
+def first_step(state: BatchState, sqnorm: float) -> float:
+    """Return the step downhill that would close the gap if the slope stayed (Polyak).
+
+    It needs no scale of the data. With an L2 penalty it is never more than one half,
+    as the gap is never more than half the squared gradient.
+    """
+    return max(state.value - state.dual.bound, 0.0) / sqnorm if sqnorm > 0.0 else 0.0

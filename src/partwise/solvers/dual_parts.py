@@ -1,0 +1,408 @@
+"""Dual variables kept part by part, and the step that raises the dual.
+
+The distribution ``alpha_i`` over the outputs of an example is never listed. Three
+things stand for it: the expected count ``mu_r`` of every part, which is all that the
+weights depend on; a *value*, which is all that the dual depends on besides (a lower
+bound on the entropy for the log loss, the expected cost for the hinge); and the part
+scores ``theta_r`` of the Gibbs distribution from which the next step starts.
+
+A step looks at one Gibbs distribution and goes towards it:
+
+- ``theta' = theta + eta v`` is the multiplicative update of exponentiated gradient
+  (Globerson et al., ICML 2007; Bartlett et al., NIPS 2004); going all the way makes it
+  the new `alpha`;
+- ``eta = 1``, for the log loss, aims at ``p(y | x; w)`` and going part of the way, by
+  an exact line search, is dual coordinate ascent (Le Priol et al., 2018). The entropy
+  of a mixture is at least the mixture of the entropies, so that the dual value stays a
+  lower bound, whatever the structure.
+
+Either way one computation of marginals is enough: the dual along the way from `alpha`
+to the Gibbs distribution is bounded by a parabola whose coefficients are known.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel, vector_kernel
+from partwise.structures.interface import (
+    FloatArray,
+    IntArray,
+    Structure,
+    add_parts,
+    gold,
+    marginals,
+    part_scores,
+    parts_of,
+    visit,
+)
+from partwise.structures.scratch import Scratch, score_of
+
+SMALLEST = 1e-300
+# Scores of this size times the passes still leave marginals that are exact enough.
+LARGEST_STEP = 1e6
+# A step that misses the best point of the way by less than this share is left alone:
+# correcting it costs another update of the weights and wins little.
+CLOSE_ENOUGH = 0.25
+# What rounding leaves uncertain, as a share of the numbers that cancel.
+ROUNDING = 1e-15
+
+
+class DualParts(NamedTuple):
+    """The dual point of a corpus; example `i` is the parts ``ptr[i]:ptr[i + 1]``.
+
+    `theta` is empty for solvers that keep no scores. `cost` holds the cost of every
+    part for the hinge, and is empty for the log loss. `step` and `bend` remember, per
+    example, the best `eta` and how much the weights move for a given change of `mu`;
+    `gap` is the example's share of the duality gap when last seen.
+    """
+
+    ptr: IntArray
+    theta: FloatArray
+    mu: FloatArray
+    cost: FloatArray
+    value: FloatArray
+    step: FloatArray
+    bend: FloatArray
+    gap: FloatArray
+
+
+class Trial(NamedTuple):
+    """Scratch arrays of a step: part scores, the direction, and the change of `mu`."""
+
+    scores: FloatArray
+    direction: FloatArray
+    change: FloatArray
+
+
+@kernel
+def add_gold(
+    s: Structure, ptr: IntArray, scale: float, out: FloatArray, scratch: Scratch
+) -> None:
+    """Add `scale` times the part counts of every right output to `out`."""
+    for i in range(ptr.size - 1):
+        gold(s, i, scratch.y_gold)
+        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        for j in range(found):
+            out[ptr[i] + scratch.ids[j]] += scale * scratch.counts[j]
+
+
+@kernel
+def score_gold(
+    s: Structure, ptr: IntArray, score: float, theta: FloatArray, scratch: Scratch
+) -> None:
+    """Give the parts of every right output this score in `theta`, the others none.
+
+    However often they occur: a part that many places share would outweigh the parts
+    that only the right output has.
+    """
+    theta[:] = 0.0
+    for i in range(ptr.size - 1):
+        gold(s, i, scratch.y_gold)
+        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        for j in range(found):
+            theta[ptr[i] + scratch.ids[j]] = score
+
+
+@kernel
+def weights_of(
+    s: Structure,
+    C: FloatArray,
+    ptr: IntArray,
+    mu: FloatArray,
+    start: int,
+    stop: int,
+    w: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Add ``C_i sum_r (n_r(gold) - mu_r) phi(i, r)`` to `w`, for some examples."""
+    for i in range(start, stop):
+        n = ptr[i + 1] - ptr[i]
+        for r in range(n):
+            scratch.mu[r] = -mu[ptr[i] + r]
+        gold(s, i, scratch.y_gold)
+        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        for j in range(found):
+            scratch.mu[scratch.ids[j]] += scratch.counts[j]
+        visit(s, i, ws)
+        add_parts(s, i, scratch.mu, C[i], w, ws)
+
+
+@kernel
+def margins_of(
+    s: Structure,
+    w: FloatArray,
+    ptr: IntArray,
+    mu: FloatArray,
+    start: int,
+    stop: int,
+    out: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Write ``w . sum_r (n_r(gold) - mu_r) phi(i, r)`` to ``out[i]``."""
+    for i in range(start, stop):
+        visit(s, i, ws)
+        part_scores(s, i, w, scratch.theta, ws)
+        gold(s, i, scratch.y_gold)
+        out[i] = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+        for r in range(ptr[i + 1] - ptr[i]):
+            out[i] -= scratch.theta[r] * mu[ptr[i] + r]
+
+
+@kernel
+def gibbs_points(
+    s: Structure,
+    dual: DualParts,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Set `mu` and `value` to those of the Gibbs distributions with scores `theta`."""
+    log_loss = dual.cost.size == 0
+    for i in range(start, stop):
+        first, last = dual.ptr[i], dual.ptr[i + 1]
+        visit(s, i, ws)
+        theta, mu = dual.theta[first:last], dual.mu[first:last]
+        value = marginals(s, i, theta, mu, ws)
+        if log_loss:
+            for r in range(last - first):
+                value -= theta[r] * mu[r]
+        else:
+            value = 0.0
+            for r in range(last - first):
+                value += dual.cost[first + r] * mu[r]
+        dual.value[i] = value
+
+
+@kernel
+def score_parts(
+    s: Structure, w: FloatArray, ptr: IntArray, theta: FloatArray, ws: Any
+) -> None:
+    """Set `theta` to the part scores of every example at the weights `w`."""
+    for i in range(ptr.size - 1):
+        visit(s, i, ws)
+        part_scores(s, i, w, theta[ptr[i] : ptr[i + 1]], ws)
+
+
+@vector_kernel
+def _compare(
+    dual_mu: FloatArray,
+    mu: FloatArray,
+    weigh: FloatArray,
+    trial: Trial,
+    n: int,
+) -> tuple[float, float, float, float, float]:
+    """Write ``change = dual_mu - mu``; return five sums over the parts.
+
+    ``weigh . mu``, ``scores . change``, ``-direction . change``, ``|change|^2`` and
+    the absolute values of what the first two add up.
+    """
+    weighed, slope, gain, norm, size = 0.0, 0.0, 0.0, 0.0, 0.0
+    for r in range(n):
+        change = dual_mu[r] - mu[r]
+        trial.change[r] = change
+        weighed += weigh[r] * mu[r]
+        slope += trial.scores[r] * change
+        gain -= trial.direction[r] * change
+        norm += change * change
+        size += abs(weigh[r] * mu[r]) + abs(trial.scores[r] * change)
+    return weighed, slope, gain, norm, size
+
+
+@kernel
+def _look_ahead(
+    s: Structure,
+    i: int,
+    dual: DualParts,
+    eta: float,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> tuple[float, float, float, float, float]:
+    """Compute the Gibbs distribution at ``theta + eta v``.
+
+    Return its value, ``(mu - mu') . theta_w``, ``v . (mu' - mu)``, ``|mu - mu'|^2``
+    and the size of what cancels in these; the change of `mu` is left in `trial`.
+    """
+    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
+    theta, mu, dual_mu = scratch.theta, scratch.mu, dual.mu[first:]
+    if dual.cost.size > 0:
+        for r in range(n):
+            theta[r] = dual.theta[first + r] + eta * trial.direction[r]
+        marginals(s, i, theta, mu, ws)
+        return _compare(dual_mu, mu, dual.cost[first:], trial, n)
+    if eta == 1.0:
+        theta[:n] = trial.scores[:n]
+    else:
+        for r in range(n):
+            theta[r] = dual.theta[first + r] + eta * trial.direction[r]
+    log_z = marginals(s, i, theta, mu, ws)
+    score, slope, gain, norm, size = _compare(dual_mu, mu, theta, trial, n)
+    # The entropy is log Z - theta . mu'.
+    return log_z - score, slope, gain, norm, size
+
+
+@kernel
+def ascend(
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    dual: DualParts,
+    mix: bool,
+    fixed: float,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> tuple[float, int]:
+    """Take one step for example `i`; return the rise of the dual and oracle calls.
+
+    With `mix` the step aims at ``p(y | x; w)`` and stops at the best point of the way.
+    Otherwise it goes to ``theta + eta v``, with ``eta = fixed`` if that is positive,
+    else with the best `eta` of the last visit. If the dual would be lower there than
+    it is now, the step goes part of the way (log loss), or `eta` is reduced (hinge).
+    """
+    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
+    log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
+    visit(s, i, ws)
+    part_scores(s, i, w, trial.scores, ws)
+    for r in range(n):
+        if not log_loss:
+            trial.direction[r] = trial.scores[r] + dual.cost[first + r]
+        elif has_theta:
+            trial.direction[r] = trial.scores[r] - dual.theta[first + r]
+    eta = 1.0 if mix else (fixed if fixed > 0.0 else dual.step[i])
+    search = fixed <= 0.0
+    calls = 0
+    while True:
+        calls += 1
+        value, slope, gain, norm, size = _look_ahead(
+            s, i, dual, eta, trial, scratch, ws
+        )
+        blur = ROUNDING * C * size
+        # The share g of the way changes the dual by g * rise - 1/2 g^2 |delta|^2.
+        rise = C * (value - dual.value[i] - slope)
+        expected = dual.bend[i] * C * C * norm
+        if log_loss:
+            # C KL(alpha || p), exactly or to second order.
+            dual.gap[i] = max(rise if eta == 1.0 else 0.5 * C * gain / eta, rise, 0.0)
+        if search and not rise > blur:
+            if not log_loss or eta == 1.0:
+                return 0.0, calls  # nothing to win that rounding would not eat
+            eta = 1.0  # towards p(y | x; w) there is no way down
+            continue
+        if search and not log_loss and rise < 0.5 * expected:
+            eta *= max(0.1, rise / expected)
+            continue
+        share = 1.0
+        if search and (mix or rise < 0.5 * expected):
+            # Not so little that its square would be zero.
+            share = max(min(1.0, rise / max(expected, SMALLEST)), 1e-100)
+        grown = add_parts(s, i, trial.change, share * C, w, ws)
+        seen = max(grown - 2.0 * share * C * slope, 0.0)
+        # Rounding must not make the way look flat: the rest of it is judged by this.
+        sqnorm = (seen + share * blur) / (share * share)
+        if seen > share * blur:
+            dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
+        if not search or log_loss or rise >= 0.5 * sqnorm:
+            break
+        add_parts(s, i, trial.change, -C, w, ws)
+        eta *= max(0.1, rise / sqnorm)
+    if search and log_loss:
+        best = min(1.0, rise / max(sqnorm, SMALLEST))
+        if not mix and rise >= 0.5 * sqnorm:
+            best = 1.0
+        if abs(best - share) > CLOSE_ENOUGH * best or (best == 1.0 and not mix):
+            if best != share:
+                add_parts(s, i, trial.change, (best - share) * C, w, ws)
+            share = best
+    for r in range(n):
+        dual.mu[first + r] -= share * trial.change[r]
+    dual.value[i] += share * (value - dual.value[i])
+    if has_theta:
+        # A mixture of Gibbs distributions is nearly the one of the mean scores.
+        for r in range(n):
+            dual.theta[first + r] += share * eta * trial.direction[r]
+    dual.step[i] = _next_step(eta, C * gain, sqnorm, log_loss)
+    return share * rise - 0.5 * share * share * sqnorm, calls
+
+
+@kernel
+def _next_step(eta: float, gain: float, sqnorm: float, log_loss: bool) -> float:
+    """Return the best `eta`, judged by a step of `eta`.
+
+    To second order the dual along `eta` is a parabola: it rises by `gain` per `eta`
+    squared, and falls by the change of the weights (and of the entropy).
+    """
+    wanted = eta * max(gain, 0.0)
+    fall = sqnorm + wanted if log_loss else sqnorm
+    best = wanted / fall if wanted < LARGEST_STEP * fall else LARGEST_STEP
+    best = min(max(best, 0.5 * eta), 2.0 * eta, LARGEST_STEP)
+    return min(max(best, 0.02), 1.0) if log_loss else best
+
+
+@kernel
+def ascend_all(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    dual: DualParts,
+    mix: bool,
+    fixed: FloatArray,
+    total: float,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> tuple[float, int]:
+    """Take a step for some examples in order; return the dual value and oracle calls.
+
+    The dual value is carried from call to call, so that its rounding does not depend
+    on how a pass is cut into calls.
+    """
+    calls = 0
+    for position in range(start, stop):
+        i = order[position]
+        eta = fixed[i] if fixed.size else 0.0
+        rise, count = ascend(s, i, C[i], w, dual, mix, eta, trial, scratch, ws)
+        total += rise
+        calls += count
+    return total, calls
+
+
+def visiting_order(
+    order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
+) -> IntArray:
+    """Return which examples a pass visits, in order.
+
+    ``"gaps"`` visits as many as there are, but some of them more than once and some
+    not at all: four fifths in proportion to their share of the gap, the rest evenly.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> visiting_order("cyclic", np.ones(3), np.array([1.0, 0.0, 1.0]), rng).tolist()
+    [0, 2]
+    """
+    indices = np.flatnonzero(used)
+    if order == "cyclic":
+        return indices
+    gaps = gap[indices]
+    total = gaps.sum()
+    if order == "shuffled" or not 0.0 < total < np.inf:
+        return rng.permutation(indices)
+    expected = 0.2 + 0.8 * gaps * (indices.size / total)
+    # More visits to one example in a row of few others would find nothing to do.
+    expected = np.minimum(expected, MOST_VISITS)
+    times = np.floor(expected + rng.random(indices.size)).astype(np.int64)
+    return rng.permutation(np.repeat(indices, times))
+
+
+MOST_VISITS = 8

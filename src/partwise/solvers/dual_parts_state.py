@@ -1,0 +1,167 @@
+"""The state of solvers whose dual variables are kept part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses import Certificate, DualPoint
+from partwise.solvers.base import Problem, State, chunks
+from partwise.solvers.dual_parts import (
+    DualParts,
+    Trial,
+    add_gold,
+    ascend_all,
+    margins_of,
+    weights_of,
+)
+from partwise.structures.gibbs import part_pointers
+from partwise.structures.interface import (
+    FloatArray,
+    IntArray,
+    Structure,
+    add_costs,
+    largest_sizes,
+    workspace,
+)
+from partwise.structures.scratch import make_scratch
+
+BYTES = 8
+
+
+def dual_memory(problem: Problem, keep_theta: bool) -> int:
+    """Return the bytes that the dual variables of a problem take."""
+    arrays = 1 + keep_theta + (problem.loss.name == "hinge")
+    return int(part_pointers(problem.structure)[-1]) * arrays * BYTES
+
+
+@kernel
+def _fill_costs(s: Structure, ptr: IntArray, out: FloatArray) -> None:
+    for i in range(ptr.size - 1):
+        add_costs(s, i, out[ptr[i] : ptr[i + 1]])
+
+
+class DualPartsState(State):
+    """Weights, and the dual point that they belong to.
+
+    It starts with all the mass on the right outputs, where the weights are zero.
+    """
+
+    def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
+        s, n = problem.structure, problem.n_examples
+        ptr = part_pointers(s)
+        hinge = problem.loss.name == "hinge"
+        nothing = np.zeros(0)
+        self.w = np.zeros(problem.n_weights)
+        self.scratch = make_scratch(s)
+        self.workspace = workspace(s, 1)
+        largest = max(largest_sizes(s)[0], 1)
+        self.trial = Trial(np.zeros(largest), np.zeros(largest), np.zeros(largest))
+        self.dual = DualParts(
+            ptr=ptr,
+            theta=np.zeros(ptr[-1]) if keep_theta else nothing,
+            mu=np.zeros(ptr[-1]),
+            cost=np.zeros(ptr[-1]) if hinge else nothing,
+            value=np.zeros(n),
+            step=np.full(n, first_step),
+            bend=np.zeros(n),
+            gap=np.zeros(n),
+        )
+        add_gold(s, ptr, 1.0, self.dual.mu, self.scratch)
+        if hinge:
+            _fill_costs(s, ptr, self.dual.cost)
+        self.dual_value = 0.0
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights and duals; pointers and costs belong to the problem."""
+        kept = self.dual._asdict()
+        del kept["ptr"], kept["cost"]
+        return {f"dual.{key}": value for key, value in kept.items()} | {
+            "w": self.w,
+            "dual_value": np.array([self.dual_value]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.w = tensors["w"].copy()
+        self.dual_value = float(tensors["dual_value"][0])
+        for key, own in self.dual._asdict().items():
+            if f"dual.{key}" in tensors:
+                own[:] = tensors[f"dual.{key}"]
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the part scores are those of the dual point, or nearly."""
+        return self.dual.theta.size > 0
+
+    def same_loss(self, other: DualPartsState) -> bool:
+        """Say whether the dual point of `other` is one of the same loss."""
+        return (self.dual.cost.size > 0) == (other.dual.cost.size > 0)
+
+    def check_fits(self, previous: DualPartsState) -> None:
+        """Raise `ValueError` if an earlier run had other parts or weights."""
+        same = np.array_equal(previous.dual.ptr, self.dual.ptr)
+        if not same or previous.w.size != self.w.size:
+            raise ValueError("the previous run was on another structure")
+
+    def continue_from(self, problem: Problem, previous: DualPartsState) -> None:
+        """Take over the dual point of an earlier run, perhaps with another C."""
+        self.check_fits(previous)
+        for name in ("mu", "value", "step", "bend", "gap"):
+            getattr(self.dual, name)[:] = getattr(previous.dual, name)
+        self.dual.gap[problem.C == 0.0] = 0.0  # never visited, so never corrected
+        if previous.dual.theta.size:
+            self.dual.theta[:] = previous.dual.theta[: self.dual.theta.size]
+        self.refresh(problem)
+
+    def ascend(
+        self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray
+    ) -> Iterator[float]:
+        """Take a step for every example of `order`; yield the fraction done."""
+        for start, stop in chunks(order.size):
+            self.dual_value, calls = ascend_all(
+                problem.structure, order, start, stop, problem.C, self.w, self.dual,
+                mix, fixed, self.dual_value, self.trial, self.scratch, self.workspace,
+            )  # fmt: skip
+            self.oracle_calls += int(calls)
+            yield stop / order.size
+
+    def estimated(self) -> Certificate:
+        """Return the certificate as far as the per-example gaps were up to date."""
+        gap = float(self.dual.gap.sum())
+        return Certificate(self.dual_value + gap, self.dual_value, exact=False)
+
+    def refresh(self, problem: Problem) -> None:
+        """Recompute weights and dual value from the dual variables."""
+        w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
+        for start, stop in chunks(problem.n_examples):
+            weights_of(
+                problem.structure, problem.C, self.dual.ptr, self.dual.mu, start, stop,
+                w, self.scratch, self.workspace,
+            )  # fmt: skip
+        self.w = w
+        value = self.dual.value
+        point = DualPoint(value, value, value, value)
+        self.dual_value = problem.loss.dual(self.w, problem.C, point)
+
+    def certify(self, problem: Problem) -> Certificate:
+        """Return the exact certificate, with weights free of rounding."""
+        self.refresh(problem)
+        n, s, dual = problem.n_examples, problem.structure, self.dual
+        values, margins = np.zeros(n), np.zeros(n)
+        for start, stop in chunks(n):
+            problem.loss.fill(
+                s, self.w, values, start, stop, self.scratch, self.workspace
+            )
+            margins_of(
+                s, self.w, dual.ptr, dual.mu, start, stop, margins, self.scratch,
+                self.workspace,
+            )  # fmt: skip
+        self.oracle_calls += n
+        point = DualPoint(dual.value, dual.value, margins, dual.value)
+        dual.gap[:] = np.maximum(problem.loss.gaps(values, problem.C, point), 0.0)
+        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        return Certificate(primal, self.dual_value)

@@ -1,0 +1,97 @@
+"""L-BFGS: a quasi-Newton method with little memory (Liu and Nocedal, 1989)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.solvers.base import Problem
+from partwise.solvers.batch_gradient import check_jobs
+from partwise.solvers.batch_solver import BatchSolver, BatchState, first_step
+from partwise.solvers.curvature_memory import CurvatureMemory
+
+
+class LBFGSState(BatchState):
+    """Weights, gradient and the memory of earlier steps."""
+
+    def __init__(self, problem: Problem, n_jobs: int, history: int):
+        super().__init__(problem, n_jobs)
+        self.memory = CurvatureMemory(history, problem.n_weights)
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights, gradient, values and memory."""
+        return super().tensors() | self.memory.tensors()
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        super().restore(tensors)
+        self.memory.restore(tensors)
+
+
+@dataclass(frozen=True)
+class LBFGS(BatchSolver):
+    """L-BFGS for the log loss, on any structure with marginals.
+
+    A pass is one iteration, which nearly always computes the marginals of every
+    example once. The certificate after it is exact.
+
+    Parameters
+    ----------
+    history : int
+        How many earlier steps tell about the curvature; each takes the memory of
+        two weight vectors.
+    n_jobs : int
+        Threads that share the examples; -1 for one per core. The same number gives
+        the same result, bit for bit.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
+    >>> solution = solve(make_problem(s, get_loss("log_loss")), LBFGS(), tol=1e-6)
+    >>> solution.converged, solution.w.round(3).tolist()
+    (True, [0.521, -0.521])
+    """
+
+    history: int = 6
+    n_jobs: int = 1
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {"lbfgs": {}}
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.history < 1:
+            raise ValueError(f"history must be at least 1, not {self.history!r}")
+        check_jobs(self.n_jobs)
+
+    def memory(self, problem: Problem) -> int:
+        """Return about how many bytes the state will take, beside the weights."""
+        pairs = 2 * self.history * 8 * problem.n_weights
+        return super().memory(problem) + pairs
+
+    def make_state(self, problem: Problem) -> LBFGSState:
+        """Make the state at zero weights."""
+        return LBFGSState(problem, self.n_jobs, self.history)
+
+    def find_direction(self, state: LBFGSState) -> tuple[float, float]:
+        """Ask the memory; the whole of its step is nearly always right."""
+        slope = state.memory.direction(state.gradient, state.direction)
+        # Without a memory the direction is minus the gradient, of any length.
+        step = 1.0 if len(state.memory) else first_step(state, -slope)
+        return slope, step
+
+    def forget(self, state: LBFGSState) -> bool:
+        """Empty the memory."""
+        known = len(state.memory) > 0
+        state.memory.clear()
+        return known
+
+    def step_taken(self, state: LBFGSState, step: float, slope: float) -> None:
+        """Remember how weights and gradient changed."""
+        s, y = state.memory.make_room()
+        np.multiply(state.direction, step, out=s)
+        np.subtract(state.trial_gradient, state.gradient, out=y)

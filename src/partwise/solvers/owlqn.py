@@ -1,0 +1,141 @@
+"""Orthant-wise L-BFGS for L1 penalties (Andrew and Gao, ICML 2007)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.solvers.base import Problem
+from partwise.solvers.batch_solver import MOST_TRIALS, BatchState, first_step
+from partwise.solvers.lbfgs import LBFGS, LBFGSState
+from partwise.structures.interface import FloatArray
+
+
+@kernel
+def _steepest(w: float, gradient: float, ratio: float) -> float:
+    """Return the pseudo-gradient of one weight, equation (4)."""
+    if w > 0.0 or (w == 0.0 and gradient < -ratio):
+        return gradient + ratio
+    if w < 0.0 or gradient > ratio:
+        return gradient - ratio
+    return 0.0
+
+
+@kernel
+def _pseudo_gradient(
+    w: FloatArray, gradient: FloatArray, ratio: float, out: FloatArray
+) -> float:
+    """Write minus the direction of steepest descent; return its squared norm."""
+    total = 0.0
+    for j in range(w.size):
+        out[j] = _steepest(w[j], gradient[j], ratio)
+        total += out[j] * out[j]
+    return total
+
+
+@kernel
+def _align(direction: FloatArray, pseudo: FloatArray) -> float:
+    """Drop what does not go downhill, equation (7); return the slope of the rest."""
+    slope = 0.0
+    for j in range(direction.size):
+        change = direction[j] * pseudo[j]
+        if change < 0.0:
+            slope += change
+        else:
+            direction[j] = 0.0
+    return slope
+
+
+@kernel
+def _step_within_orthant(
+    w: FloatArray,
+    gradient: FloatArray,
+    ratio: float,
+    direction: FloatArray,
+    step: float,
+    out: FloatArray,
+) -> float:
+    """Step until a weight would change its sign, equation (6).
+
+    Return the change of the objective that the slopes at `w` promise.
+    """
+    change = 0.0
+    for j in range(w.size):
+        slope = _steepest(w[j], gradient[j], ratio)
+        side = w[j] if w[j] != 0.0 else -slope
+        there = w[j] + step * direction[j]
+        if not (there > 0.0) == (side > 0.0) or side == 0.0:
+            there = 0.0
+        out[j] = there
+        change += slope * (there - w[j])
+    return change
+
+
+@dataclass(frozen=True)
+class OWLQN(LBFGS):
+    """Orthant-wise L-BFGS: log loss with L1 and elastic-net penalties.
+
+    Many weights of the solution are zero, exactly. Without an L1 part
+    (``l1_ratio=0``) it is `LBFGS`, bit for bit.
+
+    Parameters
+    ----------
+    history : int
+        How many earlier steps tell about the curvature.
+    n_jobs : int
+        Threads that share the examples; -1 for one per core.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0, 0.1], [-1.0, 0.1]]), [0, 1], 2)
+    >>> problem = make_problem(s, get_loss("log_loss"), C=2.0, l1_ratio=1.0)
+    >>> solution = solve(problem, OWLQN(), tol=1e-6)
+    >>> solution.converged, solution.w.round(3).tolist()
+    (True, [0.549, -0.549, 0.0, 0.0])
+    """
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {"owlqn": {}}
+    penalties: ClassVar[tuple[str, ...]] = ("l2", "elasticnet", "l1")
+
+    def _step(
+        self, problem: Problem, state: BatchState
+    ) -> Generator[float, None, bool]:
+        """Search along the arc of the orthant; say whether a step was taken."""
+        assert isinstance(state, LBFGSState)
+        ratio = problem.l1_ratio
+        if ratio == 0.0:
+            return (yield from super()._step(problem, state))
+        pseudo = state.trial_gradient  # free until the first trial
+        sqnorm = float(_pseudo_gradient(state.w, state.gradient, ratio, pseudo))
+        with np.errstate(all="ignore"):
+            state.memory.direction(pseudo, state.direction)
+        slope = float(_align(state.direction, pseudo))
+        if not -math.inf < slope < 0.0:
+            return False
+        step = 1.0 if len(state.memory) else first_step(state, sqnorm)
+        for _ in range(MOST_TRIALS):
+            promise = _step_within_orthant(
+                state.w, state.gradient, ratio, state.direction, step, state.trial
+            )
+            value = yield from state.evaluate(
+                problem, state.trial, state.trial_gradient
+            )
+            if value <= state.value + 1e-4 * promise and value < state.value:
+                s, y = state.memory.make_room()
+                np.subtract(state.trial, state.w, out=s)
+                np.subtract(state.trial_gradient, state.gradient, out=y)
+                state.accept(value)
+                return True
+            # The least value of the parabola through what is known, within bounds.
+            excess = value - state.value - step * slope
+            ideal = -0.5 * slope * step**2 / excess if excess > 0.0 else math.nan
+            step = min(max(ideal, 0.1 * step), 0.5 * step) if ideal > 0 else 0.1 * step
+        return False

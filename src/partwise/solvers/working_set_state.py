@@ -1,0 +1,144 @@
+"""The state of a solver over working sets: dual variables, and what follows from them.
+
+The weights are ``w = sum_i scale_i sum_y alpha_iy dPhi(i, y)``; a solver says what
+its `scale` is (one, or the weight C_i of the example).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses import Certificate, DualPoint
+from partwise.solvers.base import Problem, State, chunks
+from partwise.solvers.working_sets import WorkingSets, make_working_sets, with_room
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    diff_add,
+    gold,
+    largest_sizes,
+    make_diff,
+    output_size,
+    visit,
+    workspace,
+)
+from partwise.structures.scratch import make_scratch
+
+
+@kernel
+def _weights_of(
+    s: Structure,
+    scale: FloatArray,
+    w: FloatArray,
+    sets: WorkingSets,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Set ``w = sum_i scale_i sum_y alpha dPhi``, and the mass of every example."""
+    w[:] = 0.0
+    for i in range(sets.newest.size):
+        sets.mass[i] = 0.0
+        m = sets.newest[i]
+        if m < 0:
+            continue
+        visit(s, i, ws)
+        gold(s, i, y_gold)
+        size = output_size(s, i)
+        while m >= 0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            if scale[i] != 0.0:
+                diff_add(s, i, y, y_gold, scale[i] * sets.alpha[m], w, diff, ws)
+            sets.mass[i] += sets.alpha[m]
+            m = sets.older[m]
+
+
+@kernel
+def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
+    for i in range(out.size):
+        out[i] = 0.0
+        m = sets.newest[i]
+        while m >= 0:
+            out[i] += sets.alpha[m] * sets.cost[m]
+            m = sets.older[m]
+
+
+class WorkingSetState(State):
+    """Weights, working sets, the dual value, and the last slack of every example."""
+
+    def __init__(self, problem: Problem):
+        s, n = problem.structure, problem.n_examples
+        self.w = np.zeros(problem.n_weights)
+        most_codes = largest_sizes(s)[1]
+        self.sets = make_working_sets(n, n + 16, 16 * most_codes + 64)
+        self.slack = np.zeros(n)
+        self.dual = 0.0
+        self.scratch = make_scratch(s)
+        self.diff = make_diff(s)
+        self.workspace = workspace(s, 1)
+        self.fit_scratch()
+
+    def fit_scratch(self) -> None:
+        """Remake the arrays that are as long as the working sets have room."""
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights and duals."""
+        named = {f"sets.{key}": value for key, value in self.sets._asdict().items()}
+        return named | {
+            "w": self.w,
+            "slack": self.slack,
+            "dual": np.array([self.dual]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.w = tensors["w"].copy()
+        self.slack = tensors["slack"].copy()
+        self.dual = float(tensors["dual"][0])
+        fields = {key: tensors[f"sets.{key}"].copy() for key in WorkingSets._fields}
+        self.sets = WorkingSets(**fields)
+        self.fit_scratch()
+
+    def check_fits(self, previous: WorkingSetState) -> None:
+        """Raise `ValueError` if an earlier run had other weights or examples."""
+        mine, theirs = (self.w.size, self.slack.size), previous.w.size
+        if mine != (theirs, previous.slack.size):
+            raise ValueError("the previous run was on another structure")
+
+    def make_room(self, s: Structure, order: IntArray, position: int) -> None:
+        """Let the working sets grow, at least by an output of the example reached."""
+        size = int(output_size(s, order[position]))
+        room = order.size + 16
+        self.sets = with_room(s, self.sets, room, size + 16 * room)
+        self.fit_scratch()
+
+    def refresh(self, problem: Problem, scale: FloatArray) -> None:
+        """Recompute weights and dual value from the dual variables."""
+        sets = self.sets
+        _weights_of(
+            problem.structure, scale, self.w, sets, self.scratch.y_gold, self.diff,
+            self.workspace,
+        )  # fmt: skip
+        costs = np.zeros(problem.n_examples)
+        _sum_costs(sets, costs)
+        used = problem.C > 0
+        point = DualPoint(sets.mass[used], costs[used], costs[:0], costs[:0])
+        self.dual = problem.loss.dual(self.w, problem.C[used], point)
+
+    def certify(self, problem: Problem) -> Certificate:
+        """Return the exact certificate; weights and dual value must be fresh."""
+        values = np.zeros(problem.n_examples)
+        for start, stop in chunks(values.size):
+            problem.loss.fill(
+                problem.structure, self.w, values, start, stop, self.scratch,
+                self.workspace,
+            )  # fmt: skip
+        self.oracle_calls += values.size
+        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        return Certificate(primal, self.dual)
