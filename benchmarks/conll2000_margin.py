@@ -23,8 +23,9 @@ from benchmarks.harness.chunking import (
     feature_strings,
     read_sentences,
 )
+from benchmarks.harness.chunking_task import ChunkingTask
 from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
-from benchmarks.harness.watched import Run, Task, run_solver, time_to
+from benchmarks.harness.watched import Run, run_solver, time_to
 from partwise.data import ColumnData, read_columns
 from partwise.metrics import chunk_f1
 
@@ -88,10 +89,10 @@ def choose_passes(train: ColumnData, seeds: Sequence[int], limit: float) -> int:
     sentences = list(train)
     held_out = ColumnData.from_sentences(sentences[9::10])
     del sentences[9::10]
-    task = Task(ColumnData.from_sentences(sentences), held_out, C)
+    task = ChunkingTask(ColumnData.from_sentences(sentences), held_out, C)
     runs = [run_solver(task, "dcd-ssvm", s, TOLERANCE, 200, limit) for s in seeds]
     shortest = min(len(run.points) for run in runs)
-    scores = [mean(run.points[p].f1 for run in runs) for p in range(shortest)]
+    scores = [mean(run.points[p].score for run in runs) for p in range(shortest)]
     return 1 + scores.index(max(scores))
 
 
@@ -101,8 +102,8 @@ def run(bench: Bench) -> Report:
     train, test = corpus(bench)
     bench.say("encoding")
     train_data, test_data = read_columns(train), read_columns(test)
-    task = Task(train_data, test_data, C)
-    observed = Task(train_data, test_data, C, observed=True)
+    task = ChunkingTask(train_data, test_data, C)
+    observed = ChunkingTask(train_data, test_data, C, observed=True)
     seeds = bench.choose([0, 1, 2], [0])
     limit = bench.choose(30.0, 10.0)
 
@@ -127,7 +128,7 @@ def run(bench: Bench) -> Report:
 
 
 def _report(
-    task: Task,
+    task: ChunkingTask,
     best: Run,
     runs: dict[str, list[Run]],
     pairs: list[Run],
@@ -149,18 +150,18 @@ def _report(
     def ratio(slower: str, faster: str) -> float:
         return reached(slower, 0.01) / reached(faster, 0.01)
 
-    early = median(time_to(r, "f1", EARLY_F1) for r in ours)
+    early = median(time_to(r, "score", EARLY_F1) for r in ours)
     figures = [
         Figure("attributes", task.n_attributes, "", at_least=N_ATTRIBUTES),
         Figure(
             "test F1 of DCD-SSVM at a gap of 1%, mean over seeds",
-            mean(r.points[-1].f1 for r in ours),
+            mean(r.points[-1].score for r in ours),
             "%",
             at_least=GOAL_F1,
         ),
         Figure(
             f"test F1 of DCD-SSVM after {passes} passes, mean over seeds",
-            mean(r.points[:passes][-1].f1 for r in ours),
+            mean(r.points[:passes][-1].score for r in ours),
             "%",
             at_least=GOAL_F1,
         ),
@@ -193,7 +194,7 @@ def _report(
     named = {**runs, "DCD-SSVM, observed pairs": pairs}
     for name, some in named.items():
         ends = [r.points[-1] for r in some]
-        to_f1 = median(time_to(r, "f1", EARLY_F1) for r in some)
+        to_f1 = median(time_to(r, "score", EARLY_F1) for r in some)
         shared = name in runs
         rows.append(
             [
@@ -206,7 +207,7 @@ def _report(
                 reached(name, 0.1) if shared else math.nan,
                 reached(name, 0.01) if shared else math.nan,
                 to_f1 if math.isfinite(to_f1) else math.nan,
-                mean(p.f1 for p in ends),
+                mean(p.score for p in ends),
             ]
         )
     headings = [
@@ -229,7 +230,7 @@ def _report(
         if name in runs
     ]
     f1 = [
-        Curve(name, [p.seconds for p in r.points], [p.f1 for p in r.points])
+        Curve(name, [p.seconds for p in r.points], [p.score for p in r.points])
         for name, r in first.items()
     ]
     f1 += [Curve(p.name, p.seconds, p.f1) for p in peers]

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
-from benchmarks.harness import catalogue
+from benchmarks.harness import catalogue, crfsuite
 from benchmarks.harness.bench import Bench, Skip
 from benchmarks.harness.child import run_in_child
 from benchmarks.harness.chunking import (
@@ -19,9 +21,13 @@ from benchmarks.harness.chunking import (
 )
 from benchmarks.harness.files import write_report
 from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
+from benchmarks.harness.watched import run_solver, time_to
 
 from partwise.data import ColumnData
 from partwise.features import TemplateEncoder
+from partwise.losses import get_loss
+from partwise.solvers import make_problem
+from partwise.structures import make_dense_rows, make_multiclass
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS, TAGS = ["He", "reckons", "so"], ["PRP", "VBZ", "RB"]
@@ -49,7 +55,9 @@ def test_benchmarks_list_names_every_one(tmp_path):
     assert done.returncode == 0, done.stderr
     named = {line.split()[0] for line in done.stdout.splitlines()}
     assert named >= {
+        "conll2000_crf",
         "conll2000_margin",
+        "mnist_multiclass",
         "encoding",
         "tagging_speed",
         "usaddress",
@@ -143,6 +151,46 @@ def test_benchmarks_peer_gets_the_same_features():
         for token in feature_dicts(WORDS, TAGS)
     ]
     assert as_dicts == [set(x) for x in feature_strings(WORDS, TAGS)]
+
+
+def test_benchmarks_peer_objective_can_be_recomputed(tmp_path):
+    pytest.importorskip("pycrfsuite")
+    X = [feature_strings(WORDS, TAGS)] * 3
+    y = [["B", "O", "B"], ["B", "O", "O"], ["B", "B", "O"]]
+    path = tmp_path / "model"
+    for algorithm in ("lbfgs", "l2sgd"):
+        trainer = crfsuite.make_trainer(X, y)
+        trained = crfsuite.train(trainer, path, algorithm, c2=0.5, max_iterations=30)
+        account = trained.account
+        assert len(set(map(len, account))) == 1  # one number an iteration
+        assert len(account.losses) == trained.n_iterations
+        objective = 0.5 * account.norms[-1] ** 2 - crfsuite.log_likelihood(path, X, y)
+        # What SGD reports is the loss of an epoch while the weights change.
+        within = 1e-4 if algorithm == "lbfgs" else 0.1
+        assert objective == pytest.approx(account.losses[-1], abs=within)
+
+
+def test_benchmarks_watch_measures_off_the_clock():
+    rows = make_dense_rows([[1.0, 0.0], [0.0, 1.0]])
+    structure = make_multiclass(rows, [0, 1], 2)
+
+    class SlowToScore:
+        def problem(self):
+            return make_problem(structure, get_loss("log_loss"))
+
+        def score(self, w):
+            time.sleep(0.5)
+            return float(w[0])
+
+    task = SlowToScore()
+    run_solver(task, "lbfgs", 0, 1e-6, 50, 60.0, every=100)  # compiles
+    run = run_solver(task, "lbfgs", 0, 1e-6, 50, 60.0, every=2)
+    assert len(run.points) == run.passes // 2 >= 1
+    assert run.seconds < 0.5
+    assert all(point.seconds <= run.seconds for point in run.points)
+    assert run.primal == min(point.primal for point in [*run.points, run])
+    assert time_to(run, "primal", run.points[0].primal) == run.points[0].seconds
+    assert time_to(run, "score", np.inf) == np.inf
 
 
 def test_benchmarks_child_memory_is_its_own():

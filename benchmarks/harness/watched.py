@@ -1,116 +1,113 @@
-"""Training on the chunking corpus, watched: objective and F1 after every pass."""
+"""Training, watched: the objective and a test score after every pass."""
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from typing import Any, NamedTuple
+import time
+from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
-from benchmarks.harness.chunking import TEMPLATE
-from partwise.data import ColumnData
-from partwise.features import TemplateEncoder
-from partwise.losses import get_loss
-from partwise.metrics import chunk_f1
-from partwise.solvers import make_problem, solve
+from partwise.solvers import solve
 from partwise.solvers.base import Problem
 from partwise.solvers.loop import Callback
 from partwise.solvers.registry import make_solver
 from partwise.solvers.trace import TraceRow
-from partwise.structures.chain import Chain, make_chain
-from partwise.structures.decoding import decode
-from partwise.structures.rows import (
-    SparseRows,
-    make_pair_rows,
-    make_sparse_rows,
-    observed_pairs,
-)
+
+
+class Task(Protocol):
+    """What is learnt, and how well weights do on test data."""
+
+    def problem(self) -> Problem:
+        """Return the problem to solve."""
+
+    def score(self, w: Any) -> float:
+        """Return the test score of weights in percent."""
 
 
 class Point(NamedTuple):
-    """A pass: time so far, and what the benchmark itself measured after it."""
+    """A pass: what it cost so far, and what the benchmark itself measured after it.
+
+    Only `dual` is as the solver says; the certificate of the run is exact.
+    """
 
     seconds: float
     primal: float
-    f1: float
+    score: float
+    calls: int
+    dual: float
 
 
 class Run(NamedTuple):
-    """A run of one solver with one seed."""
+    """A run of one solver with one seed.
+
+    `primal`, `score`, `gap` and `dual` are those of the solution; `seconds` and `calls`
+    include the proof.
+    """
 
     points: list[Point]
     passes: int
     gap: float
     dual: float
+    primal: float
+    score: float
+    seconds: float
+    calls: int
 
 
 class Watch(Callback):
-    """Measures the objective and the test F1 after every pass, off the clock."""
+    """Measures objective and test score after every so many passes, off the clock.
 
-    def __init__(self, task: Task) -> None:
+    The clock starts when the watch is made, since some solvers do much of their work
+    before the first pass.
+    """
+
+    def __init__(self, task: Task, every: int = 1) -> None:
         self.task = task
+        self.every = every
         self.points: list[Point] = []
+        self._start_seconds = self._off_clock = 0.0
+        self._made = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Return the time since the watch was made, without that of measuring."""
+        return time.perf_counter() - self._made - self._off_clock
 
     def on_start(self, problem: Problem, solver: Any, max_iter: int) -> None:
         """Remember whose objective it is."""
         self.problem = problem
+        self._start_seconds = self.seconds
 
     def on_pass(self, row: TraceRow, w: Any) -> None:
         """Measure."""
-        primal = self.problem.primal(w)
-        self.points.append(Point(row.seconds, primal, self.task.test_f1(w)))
-
-
-class Task:
-    """The encoded corpus, with all label/attribute pairs or the observed ones."""
-
-    def __init__(
-        self, train: ColumnData, test: ColumnData, C: float, observed: bool = False
-    ) -> None:
-        self.C = C
-        encoder = TemplateEncoder(TEMPLATE, boundaries="single")
-        encoded = encoder.fit_encode(train)
-        unseen = encoder.encode(test)
-        self.n_attributes = encoder.n_attributes
-        self.labels = sorted(set(train.columns[-1]))
-        code = {label: number for number, label in enumerate(self.labels)}
-        gold = np.array([code[label] for label in train.columns[-1]], np.int32)
-        nodes, test_nodes = _rows(encoded.nodes), _rows(unseen.nodes)
-        self.rows: Any = nodes
-        self.test_rows: Any = test_nodes
-        if observed:
-            pairs = observed_pairs(nodes, gold, len(self.labels))
-            self.rows = make_pair_rows(nodes, pairs)
-            self.test_rows = make_pair_rows(test_nodes, pairs)
-        K = len(self.labels)
-        self.chain: Chain = make_chain(self.rows, encoded.ptr, gold, K)
-        self.test_chain: Chain = make_chain(self.test_rows, unseen.ptr, None, K)
-        self.test_gold = test.column_sequences(-1)
-
-    def problem(self) -> Problem:
-        """Return the problem to solve."""
-        return make_problem(self.chain, get_loss("squared_hinge"), self.C)
-
-    def test_f1(self, w: Any) -> float:
-        """Return the F1 of the test data in percent."""
-        ptr, codes, _ = decode(self.test_chain, w)
-        labels = [self.labels[code] for code in codes.tolist()]
-        predicted = [labels[a:b] for a, b in pairwise(ptr.tolist())]
-        return 100 * chunk_f1(self.test_gold, predicted)
-
-
-def _rows(rows: Any) -> SparseRows:
-    return make_sparse_rows(rows.ptr, rows.idx, rows.val, rows.n_columns)
+        if row.iteration % self.every:
+            return
+        begin = time.perf_counter()
+        self.points.append(
+            Point(
+                self._start_seconds + row.seconds,
+                self.problem.primal(w),
+                self.task.score(w),
+                row.oracle_calls,
+                row.dual,
+            )
+        )
+        self._off_clock += time.perf_counter() - begin
 
 
 def run_solver(
-    task: Task, solver: str, seed: int, tol: float, max_iter: int, limit: float
+    task: Task,
+    solver: str,
+    seed: int,
+    tol: float,
+    max_iter: int,
+    limit: float,
+    every: int = 1,
 ) -> Run:
     """Train once, watched."""
-    watch = Watch(task)
+    problem = task.problem()
+    watch = Watch(task, every)
     solution = solve(
-        task.problem(),
+        problem,
         make_solver(solver),
         tol=tol,
         max_iter=max_iter,
@@ -118,16 +115,24 @@ def run_solver(
         random_state=seed,
         callbacks=[watch],
     )
+    seconds = watch.seconds
     certificate = solution.certificate
-    gap = math.nan if certificate is None else certificate.relative_gap
-    dual = math.nan if certificate is None else certificate.dual
-    return Run(watch.points, len(watch.points), gap, dual)
+    return Run(
+        watch.points,
+        len(solution.trace),
+        math.nan if certificate is None else certificate.relative_gap,
+        math.nan if certificate is None else certificate.dual,
+        problem.primal(solution.w),
+        task.score(solution.w),
+        seconds,
+        solution.state.oracle_calls,
+    )
 
 
 def time_to(run: Run, field: str, goal: float) -> float:
-    """Return the time at which F1 rose to, or the objective fell to, a value."""
+    """Return the time at which the score rose to, or the objective fell to, a value."""
     for point in run.points:
         value = getattr(point, field)
-        if value >= goal if field == "f1" else value <= goal:
+        if value >= goal if field == "score" else value <= goal:
             return point.seconds
     return math.inf
