@@ -41,7 +41,8 @@ from partwise.structures.interface import (
 )
 from partwise.structures.scratch import Scratch, make_scratch
 
-HALVINGS = 60
+MOST_TRIALS = 60
+TINY = 1e-300
 
 
 class BatchState(State):
@@ -84,14 +85,15 @@ class BatchState(State):
         return self.problem.loss.name == loss.name
 
     def step_up(self) -> Iterator[float]:
-        """Take one step: the fixed one, or halved until the dual does not fall."""
+        """Take one step: the fixed one, or one that does not let the dual fall."""
         fixed = self.fixed
         eta = fixed or self.step
-        for _ in range(HALVINGS):
+        for _ in range(MOST_TRIALS):
             yield from self.move(eta)
             reached = self.tried_dual()
+            best = self._best_step(eta, reached)
             if not fixed and not reached >= self.dual_value:
-                eta *= 0.5
+                eta = min(max(best, 0.1 * eta), 0.5 * eta)
                 continue
             if np.isfinite(reached):
                 self.dual_value = reached
@@ -99,9 +101,23 @@ class BatchState(State):
             else:
                 self.halted = NOT_FINITE
             break
-        if not fixed:
-            largest = 1.0 if self.problem.loss.name == "log_loss" else np.inf
-            self.step = min(eta if eta < self.step else 1.5 * eta, largest)
+        self.step = min(max(best, 0.5 * eta), 2.0 * eta)
+
+    def _best_step(self, eta: float, reached: float) -> float:
+        """Return the best `eta`, judged by a step of `eta` to the dual `reached`.
+
+        To second order the dual along `eta` is a parabola, whose bend comes from the
+        change of the weights and, for the log loss, from the entropy, which bends by
+        as much as the dual rises at the start.
+        """
+        change = self.tried_w - self.w
+        sqnorm = float(change @ change)
+        gain = reached - self.dual_value + 0.5 * sqnorm
+        log_loss = self.problem.loss.name == "log_loss"
+        slope = gain / (eta * (1.0 - 0.5 * eta) if log_loss else eta)
+        if not slope > 0.0:
+            return 0.0
+        return slope / (sqnorm / eta**2 + (slope if log_loss else TINY))
 
     def certify(self) -> Certificate:
         """Return the exact certificate at the point that is kept."""

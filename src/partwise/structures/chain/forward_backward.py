@@ -294,6 +294,18 @@ def _log_sum_exp(values: FloatArray) -> float:
 
 
 @kernel
+def _take_off_largest(values: FloatArray) -> float:
+    """Subtract the largest value from all; return it, -inf if there is no other."""
+    top = -np.inf
+    for value in values:
+        top = max(top, value)
+    if top > -np.inf:
+        for b in range(values.size):
+            values[b] -= top
+    return top
+
+
+@kernel
 def _logarithmic(
     node: FloatArray,
     transition: FloatArray,
@@ -305,7 +317,11 @@ def _logarithmic(
     transition_mu: FloatArray,
     space: ForwardBackwardSpace,
 ) -> float:
-    """Sum in logarithms: safe for any finite scores."""
+    """Sum in logarithms: safe for any finite scores.
+
+    At every position the largest logarithm is taken off and counted apart, so that
+    digits are not lost to the length of the sequence.
+    """
     length, n_labels = node.shape
     forward, backward, ahead = space.forward, space.backward, space.ahead
     scores, legal = space.exp_node, space.legal
@@ -314,6 +330,7 @@ def _logarithmic(
         _position_scores(node, start, end, mask, token_mask, t, scores[t])
     for b in range(n_labels):
         forward[0, b] = scores[0, b]
+    log_z = _take_off_largest(forward[0])
     for t in range(1, length):
         if t == 1 or not tied:
             mask_transitions(transition[t - 1], mask.transitions, legal)
@@ -321,20 +338,30 @@ def _logarithmic(
             for a in range(n_labels):
                 ahead[a] = forward[t - 1, a] + legal[a, b]
             forward[t, b] = _log_sum_exp(ahead) + scores[t, b]
-    log_z = _log_sum_exp(forward[length - 1])
+        log_z += _take_off_largest(forward[t])
+    log_z += _log_sum_exp(forward[length - 1])
     if node_mu.shape[0] == 0 or log_z == -np.inf:
         return log_z
     for b in range(n_labels):
         backward[length - 1, b] = 0.0
-        node_mu[length - 1, b] = np.exp(forward[length - 1, b] - log_z)
+    total = _log_sum_exp(forward[length - 1])
+    for b in range(n_labels):
+        node_mu[length - 1, b] = np.exp(forward[length - 1, b] - total)
     for t in range(length - 2, -1, -1):
         if not tied:
             mask_transitions(transition[t], mask.transitions, legal)
-        counts = transition_mu[0] if tied else transition_mu[t]
         for a in range(n_labels):
             for b in range(n_labels):
                 ahead[b] = legal[a, b] + scores[t + 1, b] + backward[t + 1, b]
-                counts[a, b] += np.exp(forward[t, a] + ahead[b] - log_z)
             backward[t, a] = _log_sum_exp(ahead)
-            node_mu[t, a] = np.exp(forward[t, a] + backward[t, a] - log_z)
+        shift = _take_off_largest(backward[t])
+        for a in range(n_labels):
+            ahead[a] = forward[t, a] + backward[t, a]
+        total = _log_sum_exp(ahead)
+        counts = transition_mu[0] if tied else transition_mu[t]
+        for a in range(n_labels):
+            node_mu[t, a] = np.exp(ahead[a] - total)
+            for b in range(n_labels):
+                after = legal[a, b] + scores[t + 1, b] + backward[t + 1, b] - shift
+                counts[a, b] += np.exp(forward[t, a] + after - total)
     return log_z
