@@ -2,7 +2,7 @@
 # missing; the stamps in .venv/stamps remember what is there.
 
 PYTHON ?= python3
-BENCHMARKS ?= conll2000_margin encoding tagging_speed
+BENCHMARKS ?= conll2000_crf conll2000_margin encoding mnist_multiclass ner_dual qp tagging_speed
 RESULTS ?= build/benchmarks
 
 VENV := .venv
@@ -25,10 +25,10 @@ demo: $(STAMPS)/base ## Train on a generated corpus and show the result
 
 # The tests come last, so that their summary is the last thing on the screen.
 test: $(STAMPS)/check lint docs ## Run everything: lint, documentation, all tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work
-	$(BIN)/python -m pytest -x -q -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -x -q -n 2 --dist loadgroup -m "not slow and not bench"
 
 lint: $(STAMPS)/lint ## Check style, formatting and types
 	$(BIN)/ruff check .

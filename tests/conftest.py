@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -11,6 +12,34 @@ ROOT = Path(__file__).resolve().parent.parent
 # same one can meet; it stays between runs, so that only changed code is compiled.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "numba-cache" / WORKER)
+
+# Tests of one group run in one worker: these compile the same kernels.
+GROUPS = {
+    "test_dual_parts": "part duals",
+    "test_dual_robustness": "part duals",
+    "test_eg_convergence": "part duals",
+    "test_eg_starts": "part duals",
+    "test_exponentiated_gradient": "part duals",
+    "test_guaranteed_steps": "part duals",
+    "test_hybrid": "part duals",
+    "test_smo": "part duals",
+    "test_solver_memory": "part duals",
+    "test_stochastic_dual": "part duals",
+    "test_checkpoint": "taggers",
+    "test_bad_input": "taggers",
+    "test_model_files": "taggers",
+    "test_sequence_tagger": "taggers",
+    "test_tagger_constraints": "taggers",
+    "test_explanations": "taggers",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Name the group of every test: that of its file, if it has no other."""
+    for item in items:
+        stem = item.path.stem
+        item.add_marker(pytest.mark.xdist_group(GROUPS.get(stem, str(item.path))))
+
 
 # The first example of a test may compile a kernel: no deadlines. On a build
 # server the same examples come every time, so that a failure is of the change.

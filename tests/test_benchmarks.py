@@ -94,8 +94,17 @@ def test_benchmarks_quick_run_writes_the_figures(tmp_path):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".md"]
 
 
+QUICK = {"qp", "usaddress"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(catalogue.summaries()) - {"encoding"}))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.bench)
+        for name in sorted(set(catalogue.summaries()) - {"encoding"})
+    ],
+)
 def test_benchmarks_all_run_without_data(name, tmp_path):
     pytest.importorskip("pycrfsuite")
     pytest.importorskip("matplotlib")

@@ -172,7 +172,7 @@ def test_classifier_kbest_is_the_ranking(model: MulticlassClassifier) -> None:
         assert [label for label, _ in ranked] == np.argsort(-row).tolist()
         np.testing.assert_allclose([s for _, s in ranked], np.sort(row)[::-1])
     assert all(len(ranked) == 2 for ranked in model.predict_kbest(TEST_X, 2))
-    with pytest.raises(ValueError, match="k must be at least 1"):
+    with pytest.raises(ValueError, match="k must be an integer from 1 to"):
         model.predict_kbest(TEST_X, 0)
 
 
