@@ -4,6 +4,10 @@
 PYTHON ?= python3
 BENCHMARKS ?= conll2000_crf conll2000_margin encoding mnist_multiclass ner_dual qp tagging_speed
 RESULTS ?= build/benchmarks
+FAST := architecture bad_input batch_solvers chain columns curvature_memory \
+	data_formats dual_coordinate feature_dicts gibbs_scores guaranteed_steps \
+	line_search loop losses metrics model_file multiclass pairing rows \
+	solver_memory stochastic_dual templates trace working_sets
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,8 +31,10 @@ demo: $(STAMPS)/base ## Train on a generated corpus and show the result
 test: $(STAMPS)/check lint docs ## Run everything: lint, documentation, all tests
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# Without compiling, structures and solvers are quick to test on tiny problems.
 test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work
-	$(BIN)/python -m pytest -x -q -n 2 --dist loadgroup -m "not slow and not bench"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -x -q -n 2 --dist loadfile \
+		-m "not slow and not bench" $(FAST:%=tests/test_%.py)
 
 lint: $(STAMPS)/lint ## Check style, formatting and types
 	$(BIN)/ruff check .
