@@ -59,7 +59,7 @@ def model(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def test_data(folder: Path) -> ColumnData:
+def held_out(folder: Path) -> ColumnData:
     return read_columns(folder / "test.txt")
 
 
@@ -151,7 +151,7 @@ def test_train_hash_bits_keep_no_vocabulary(folder: Path, tmp_path: Path) -> Non
 
 
 def test_train_template_columns_are_those_of_the_file(
-    folder: Path, model: Path, test_data: ColumnData, tmp_path: Path
+    folder: Path, model: Path, held_out: ColumnData, tmp_path: Path
 ) -> None:
     """With the labels in front, words are column 1; the model is the same."""
     for name in ("train", "test"):
@@ -163,13 +163,13 @@ def test_train_template_columns_are_those_of_the_file(
     tabs = ["--separator", "\\t"]
     run("train", "tag", tmp_path / "train.tsv", "-m", path, "--label-column", 0,
         *tabs, *FEW)  # fmt: skip
-    usual = partwise.load(model).predict(test_data)
+    usual = partwise.load(model).predict(held_out)
     run("predict", path, tmp_path / "test.tsv", "-o", tmp_path / "out", *tabs)
     assert read_columns(tmp_path / "out").column_sequences(-1) == usual
     command = ["evaluate", path, tmp_path / "test.tsv", *tabs]
     (scores,) = objects(run(*command, "--label-column", 0, "--json").stdout)
     assert scores["token_accuracy"] == token_accuracy(
-        test_data.column_sequences(-1), usual
+        held_out.column_sequences(-1), usual
     )
     assert "--label-column" in run(*command, code=2).stderr
 
@@ -265,7 +265,7 @@ def test_train_interrupted_saves_the_model_so_far(
 
 
 def test_predict_appends_the_labels(
-    folder: Path, model: Path, test_data: ColumnData
+    folder: Path, model: Path, held_out: ColumnData
 ) -> None:
     result = run("predict", model, folder / "test.txt")
     written = read_columns(folder / "test.txt")
@@ -277,9 +277,9 @@ def test_predict_appends_the_labels(
 
 
 def test_predict_needs_no_label_column(
-    folder: Path, model: Path, test_data: ColumnData, tmp_path: Path
+    folder: Path, model: Path, held_out: ColumnData, tmp_path: Path
 ) -> None:
-    write_columns(tmp_path / "bare.txt", test_data.without(-1))
+    write_columns(tmp_path / "bare.txt", held_out.without(-1))
     with_labels = run("predict", model, folder / "test.txt").stdout
     without = run("predict", model, "-", stdin=(tmp_path / "bare.txt").read_text())
     last = [line.split()[-1:] for line in with_labels.splitlines()]
@@ -287,9 +287,9 @@ def test_predict_needs_no_label_column(
 
 
 def test_predict_says_which_column_is_missing(
-    model: Path, test_data: ColumnData, tmp_path: Path
+    model: Path, held_out: ColumnData, tmp_path: Path
 ) -> None:
-    write_columns(tmp_path / "words.txt", test_data.without(-1).without(-1))
+    write_columns(tmp_path / "words.txt", held_out.without(-1).without(-1))
     result = run("predict", model, tmp_path / "words.txt", code=2)
     assert "has 1 column, but the model reads column 1" in result.stderr
 
@@ -310,22 +310,22 @@ def test_predict_writes_a_file_complete_or_not_at_all(
 
 
 def test_predict_marginals_are_those_of_the_labels(
-    folder: Path, model: Path, test_data: ColumnData
+    folder: Path, model: Path, held_out: ColumnData
 ) -> None:
     result = run("predict", model, folder / "test.txt", "--marginals")
     rows = [line.split() for line in result.stdout.splitlines() if line]
     tagger = partwise.load(model)
-    table = np.concatenate(tagger.predict_marginals(test_data))
+    table = np.concatenate(tagger.predict_marginals(held_out))
     classes = tagger.classes_.tolist()
     expected = [table[t, classes.index(label)] for t, (*_, label, _) in enumerate(rows)]
     assert [float(row[-1]) for row in rows] == pytest.approx(expected, abs=1e-6)
 
 
 def test_predict_kbest_writes_a_block_a_rank(
-    folder: Path, model: Path, test_data: ColumnData
+    folder: Path, model: Path, held_out: ColumnData
 ) -> None:
     lines = run("predict", model, folder / "test.txt", "--kbest", 3).stdout.split("\n")
-    ranked = partwise.load(model).predict_kbest(test_data, 3)
+    ranked = partwise.load(model).predict_kbest(held_out, 3)
     headers = [line for line in lines if line.startswith("# rank ")]
     assert headers == [
         f"# rank {rank} score {score:.6f}"
@@ -337,19 +337,19 @@ def test_predict_kbest_writes_a_block_a_rank(
 
 
 def test_predict_json_is_an_object_a_sentence(
-    folder: Path, model: Path, test_data: ColumnData
+    folder: Path, model: Path, held_out: ColumnData
 ) -> None:
     tagger = partwise.load(model)
     command = ["predict", model, folder / "test.txt"]
     labelled = objects(run(*command, "--json", "--marginals").stdout)
-    assert [one["labels"] for one in labelled] == tagger.predict(test_data)
-    assert [one["words"] for one in labelled] == test_data.column_sequences(0)
+    assert [one["labels"] for one in labelled] == tagger.predict(held_out)
+    assert [one["words"] for one in labelled] == held_out.column_sequences(0)
     assert all(0 < p <= 1 for one in labelled for p in one["probabilities"])
     chunks = objects(run(*command, "--spans").stdout)
-    for one, spans in zip(chunks, tagger.predict_spans(test_data), strict=True):
+    for one, spans in zip(chunks, tagger.predict_spans(held_out), strict=True):
         assert one["spans"] == [span._asdict() for span in spans]
     best = objects(run(*command, "--json", "--kbest", 2).stdout)
-    assert [one["kbest"][0]["labels"] for one in best] == tagger.predict(test_data)
+    assert [one["kbest"][0]["labels"] for one in best] == tagger.predict(held_out)
 
 
 def test_predict_refuses_options_that_contradict(folder: Path, model: Path) -> None:
@@ -399,28 +399,28 @@ def svmhmm(path: Path, data: ColumnData) -> None:
 def test_formats_train_predict_and_evaluate(
     write: Callable[[Path, ColumnData], None],
     folder: Path,
-    test_data: ColumnData,
+    held_out: ColumnData,
     tmp_path: Path,
 ) -> None:
     train, test, path = (tmp_path / name for name in ("train", "test", "m"))
     write(train, read_columns(folder / "train.txt"))
-    write(test, test_data)
+    write(test, held_out)
     option = ["--format", write.__name__]
     run("train", "tag", train, "-m", path, *option, *FEW)
     sentences = run("predict", path, test, *option).stdout.strip().split("\n\n")
     predicted = [sentence.split("\n") for sentence in sentences]
     (scores,) = objects(run("evaluate", path, test, *option, "--json").stdout)
-    gold = test_data.column_sequences(-1)
+    gold = held_out.column_sequences(-1)
     assert scores["token_accuracy"] == token_accuracy(gold, predicted) > 0.6
     assert "--format crfsuite" in run("predict", path, test, code=2).stderr
 
 
 def test_formats_crfsuite_without_labels(
-    folder: Path, test_data: ColumnData, tmp_path: Path
+    folder: Path, held_out: ColumnData, tmp_path: Path
 ) -> None:
     train, test, path = (tmp_path / name for name in ("train", "test", "m"))
     crfsuite(train, read_columns(folder / "train.txt"))
-    crfsuite(test, test_data)
+    crfsuite(test, held_out)
     run("train", "tag", train, "-m", path, "--format", "crfsuite", *FEW)
     labelled = run("predict", path, test, "--format", "crfsuite").stdout
     bare = "".join(
@@ -441,7 +441,7 @@ def test_formats_a_template_reads_columns_only(folder: Path, model: Path) -> Non
 
 
 def test_evaluate_model_and_file_of_predictions_agree(
-    folder: Path, model: Path, test_data: ColumnData, tmp_path: Path
+    folder: Path, model: Path, held_out: ColumnData, tmp_path: Path
 ) -> None:
     run("predict", model, folder / "test.txt", "-o", tmp_path / "out")
     options = ["--json", "--confusion"]
@@ -449,11 +449,11 @@ def test_evaluate_model_and_file_of_predictions_agree(
     (from_file,) = objects(run("evaluate", tmp_path / "out", *options).stdout)
     assert direct == from_file
     gold, predicted = (
-        test_data.column_sequences(-1),
-        partwise.load(model).predict(test_data),
+        held_out.column_sequences(-1),
+        partwise.load(model).predict(held_out),
     )
     assert direct["chunks"] == chunk_scores(gold, predicted).to_dict()
-    assert np.sum(direct["confusion"]["counts"]) == test_data.n_tokens
+    assert np.sum(direct["confusion"]["counts"]) == held_out.n_tokens
 
 
 def test_evaluate_shows_tables(folder: Path, model: Path) -> None:

@@ -1,11 +1,7 @@
 """Dual coordinate descent: its optimum, its invariants, its working sets."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +17,7 @@ from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets import count_members, make_working_sets
 from partwise.structures import make_dense_rows, make_multiclass
 from partwise.structures.interface import output_size
+from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker, Outputs
 from test_working_sets import members_of
 
@@ -422,20 +419,11 @@ def test_dual_coordinate_settings_cannot_change_behind_a_run() -> None:
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
 def test_dual_coordinate_and_losses_hold_on_every_structure() -> None:
     """The whole matrix, in plain Python: there is nothing to compile."""
-    here = Path(__file__).parent
-    files = (
-        *("test_losses", "test_dual_coordinate", "test_loop", "test_trace"),
-        *("test_batch_solvers", "test_elastic_net"),
+    assert_pass_in_plain_python(
+        "test_losses",
+        "test_dual_coordinate",
+        "test_loop",
+        "test_trace",
+        "test_batch_solvers",
+        "test_elastic_net",
     )
-    ended = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("-m", "not slow"),
-            *(str(here / f"{name}.py") for name in files),
-        ],
-        cwd=here.parent,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout[-5000:]

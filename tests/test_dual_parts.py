@@ -1,9 +1,5 @@
 """Steps on duals kept part by part: every single one, against enumeration."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +13,7 @@ from partwise.solvers import ExponentiatedGradient, Problem, make_problem
 from partwise.solvers.dual_parts import MOST_VISITS, visiting_order
 from partwise.solvers.exponentiated_gradient import OnlineState
 from partwise.solvers.guaranteed_steps import guaranteed_steps
+from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker
 
 # How the steps of a run are made: the loss, the solver's settings, and for how many
@@ -208,8 +205,7 @@ def test_visiting_order_never_starves_an_example() -> None:
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
 def test_dual_parts_hold_on_every_structure() -> None:
     """The whole matrix, in plain Python: there is nothing to compile."""
-    here = Path(__file__)
-    files = (
+    assert_pass_in_plain_python(
         "test_dual_parts",
         "test_dual_robustness",
         "test_eg_starts",
@@ -217,15 +213,3 @@ def test_dual_parts_hold_on_every_structure() -> None:
         "test_guaranteed_steps",
         "test_stochastic_dual",
     )
-    ended = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("-m", "not slow"),
-            *(str(here.with_name(f"{name}.py")) for name in files),
-        ],
-        cwd=here.parent.parent,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout[-5000:]

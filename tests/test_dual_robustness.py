@@ -46,7 +46,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, Solver]:
     return SOLVERS[request.param]
 
 
-def run(problem: Problem, solver: Solver, **options: Any) -> Solution:
+def check_run(problem: Problem, solver: Solver, **options: Any) -> Solution:
     """Train, and check all that must hold whatever the data."""
     settings: dict[str, Any] = {"tol": 1e-6, "max_iter": 15}
     solution = solve(problem, solver, **settings | options)
@@ -75,7 +75,7 @@ def test_dual_robustness_any_C_and_any_size_of_features(
 ) -> None:
     loss, solver = case
     problem = make_problem(chain(scale), loss, C)
-    solution = run(problem, solver)
+    solution = check_run(problem, solver)
     if C * max(scale, 1.0) ** 2 < 1e-3:
         # Hardly anything can be learnt, and that is soon known.
         assert solution.certificate is not None
@@ -89,7 +89,7 @@ def test_dual_robustness_lower_bounds_of_huge_weights_are_true(
     """What a long run with large weights claims, against an independent optimum."""
     loss, solver = case
     problem = make_problem(problems.make_small(problems.classes_dense), loss, C)
-    solution = run(problem, solver, max_iter=300)
+    solution = check_run(problem, solver, max_iter=300)
     assert solution.certificate is not None
     if loss is HINGE:
         outputs = problems.enumerate_outputs(problem.structure)
@@ -105,7 +105,7 @@ def test_dual_robustness_features_of_one_example_overwhelm(
     loss, solver = case
     chosen = problems.draw(problems.classes_dense)
     chosen[0] = (1e6 * chosen[0][0], chosen[0][1])
-    run(make_problem(problems.classes_dense(chosen), loss), solver)
+    check_run(make_problem(problems.classes_dense(chosen), loss), solver)
 
 
 @compiled_only
@@ -115,7 +115,7 @@ def test_dual_robustness_a_chain_of_ten_thousand_tokens(
     loss, solver = case
     chosen = problems.examples(2, (10_000, 1))
     problem = make_problem(problems.chain_sparse(chosen), loss)
-    run(problem, solver, max_iter=6)
+    check_run(problem, solver, max_iter=6)
 
 
 def test_dual_robustness_a_thousand_labels(case: tuple[Any, Solver]) -> None:
@@ -123,7 +123,7 @@ def test_dual_robustness_a_thousand_labels(case: tuple[Any, Solver]) -> None:
     rng = np.random.default_rng(0)
     rows = make_dense_rows(rng.normal(size=(5, 3)))
     s = make_multiclass(rows, rng.integers(1200, size=5), 1200)
-    run(make_problem(s, loss), solver, max_iter=4)
+    check_run(make_problem(s, loss), solver, max_iter=4)
 
 
 @compiled_only
@@ -134,13 +134,13 @@ def test_dual_robustness_a_chain_with_three_hundred_labels(
     rng = np.random.default_rng(0)
     rows = make_sparse_rows(np.arange(9), rng.integers(5, size=8), n_columns=5)
     s = make_chain(rows, [0, 3, 4, 8], rng.integers(300, size=8), 300)
-    run(make_problem(s, loss), solver, max_iter=4)
+    check_run(make_problem(s, loss), solver, max_iter=4)
 
 
 def test_dual_robustness_forbidden_parts(case: tuple[Any, Solver]) -> None:
     loss, solver = case
     s = problems.make_small(problems.chain_masked)
-    run(make_problem(s, loss, 100.0), solver, max_iter=40)
+    check_run(make_problem(s, loss, 100.0), solver, max_iter=40)
 
 
 def only_gold(chosen: list[problems.Example], which: list[int]) -> Any:
@@ -158,9 +158,9 @@ def only_gold(chosen: list[problems.Example], which: list[int]) -> Any:
 def test_dual_robustness_a_single_legal_output(case: tuple[Any, Solver]) -> None:
     loss, solver = case
     chosen = problems.draw(problems.chain_sparse)
-    run(make_problem(only_gold(chosen, [0, 3]), loss, 10.0), solver, max_iter=30)
+    check_run(make_problem(only_gold(chosen, [0, 3]), loss, 10.0), solver, max_iter=30)
     # Nothing at all is left to learn: no weights are the best ones.
-    nothing = run(make_problem(only_gold(chosen, list(range(6))), loss), solver)
+    nothing = check_run(make_problem(only_gold(chosen, list(range(6))), loss), solver)
     assert nothing.converged
     assert not nothing.w.any()
 
@@ -171,7 +171,7 @@ def test_dual_robustness_empty_sequences(case: tuple[Any, Solver]) -> None:
     empty = (np.zeros((0, problems.N_COLUMNS)), np.zeros(0, np.int32))
     with_empty = make_problem(problems.chain_sparse([empty, *chosen, empty]), loss, 0.1)
     without = make_problem(problems.chain_sparse(chosen), loss, 0.1)
-    one, two = (run(p, solver, max_iter=100) for p in (with_empty, without))
+    one, two = (check_run(p, solver, max_iter=100) for p in (with_empty, without))
     assert one.certificate is not None
     assert two.certificate is not None
     assert one.certificate.dual <= two.certificate.primal * (1 + 1e-9)
@@ -187,8 +187,10 @@ def test_dual_robustness_examples_of_weight_zero_do_not_count(
     chosen[1] = (1e4 * chosen[1][0], chosen[1][1])
     weight = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
     kept = [x for x, n in zip(chosen, weight, strict=True) if n]
-    one = run(make_problem(problems.chain_sparse(chosen), loss, 0.1, weight), solver)
-    two = run(make_problem(problems.chain_sparse(kept), loss, 0.1), solver)
+    one = check_run(
+        make_problem(problems.chain_sparse(chosen), loss, 0.1, weight), solver
+    )
+    two = check_run(make_problem(problems.chain_sparse(kept), loss, 0.1), solver)
     assert one.certificate is not None
     assert two.certificate is not None
     assert one.certificate.dual <= two.certificate.primal * (1 + 1e-9)
@@ -197,7 +199,7 @@ def test_dual_robustness_examples_of_weight_zero_do_not_count(
 
 def test_dual_robustness_nothing_has_any_weight(case: tuple[Any, Solver]) -> None:
     loss, solver = case
-    solution = run(make_problem(chain(), loss, 1.0, np.zeros(6)), solver)
+    solution = check_run(make_problem(chain(), loss, 1.0, np.zeros(6)), solver)
     assert solution.converged
     assert not solution.w.any()
 
@@ -205,13 +207,13 @@ def test_dual_robustness_nothing_has_any_weight(case: tuple[Any, Solver]) -> Non
 def test_dual_robustness_one_example(case: tuple[Any, Solver]) -> None:
     loss, solver = case
     s = problems.make_small(problems.chain_sparse, count=1)
-    run(make_problem(s, loss), solver, max_iter=40)
+    check_run(make_problem(s, loss), solver, max_iter=40)
 
 
 def test_dual_robustness_examples_without_features(case: tuple[Any, Solver]) -> None:
     loss, solver = case
     s = make_multiclass(make_dense_rows(np.zeros((3, 2))), [0, 1, 2], 3)
-    solution = run(make_problem(s, loss), solver, tol=1e-4, max_iter=60)
+    solution = check_run(make_problem(s, loss), solver, tol=1e-4, max_iter=60)
     assert solution.converged, solution.status
     assert not solution.w.any()
 

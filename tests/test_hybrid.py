@@ -1,8 +1,5 @@
 """SMO, then exponentiated gradient: the switch, the optimum, going on."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +22,7 @@ from partwise.solvers.registry import make_solver
 from partwise.solvers.smo import part_marginals
 from partwise.solvers.smo_then_eg import HybridState
 from partwise.structures import interface as waist
+from plain_python import assert_pass_in_plain_python
 from problems import Maker
 
 HINGE = get_loss("hinge")
@@ -261,15 +259,4 @@ def test_gold_score_out_of_range_is_refused(score: float) -> None:
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
 def test_hybrid_holds_on_every_structure() -> None:
     """The whole matrix, in plain Python: there is nothing to compile."""
-    here = Path(__file__)
-    ended = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("-m", "not slow", str(here)),
-        ],
-        cwd=here.parent.parent,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout[-5000:]
+    assert_pass_in_plain_python("test_hybrid")

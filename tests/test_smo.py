@@ -1,9 +1,6 @@
 """Sequential minimal optimisation: its optimum, its steps, its dual point."""
 
 import itertools
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +22,7 @@ from partwise.solvers.smo import (
 from partwise.solvers.working_sets import with_room
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
+from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker, Outputs
 from test_dual_coordinate import duals_of
 
@@ -446,15 +444,4 @@ def test_smo_wrong_settings_are_refused(settings: dict[str, Any], message: str) 
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
 def test_smo_holds_on_every_structure() -> None:
     """The whole matrix, in plain Python: there is nothing to compile."""
-    here = Path(__file__)
-    ended = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("-m", "not slow", str(here), str(here.with_name("test_gibbs_scores.py"))),
-        ],
-        cwd=here.parent.parent,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert ended.returncode == 0, ended.stdout[-5000:]
+    assert_pass_in_plain_python("test_smo", "test_gibbs_scores")
