@@ -48,6 +48,16 @@ def add_parts(s, i, mu, scale, w, ws):
 
 
 @kernel
+def block_scores(s, start, stop, w, theta, ws):
+    waist.block_scores(s, start, stop, w, theta, ws)
+
+
+@kernel
+def add_block(s, start, stop, mu, w, ws):
+    waist.add_block(s, start, stop, mu, w, ws)
+
+
+@kernel
 def parts_of(s, i, y, ids, counts):
     return waist.parts_of(s, i, y, ids, counts)
 

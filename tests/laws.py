@@ -265,6 +265,25 @@ def add_parts_is_the_adjoint_of_part_scores(case: Case) -> None:
     assert_allclose(change, w @ w - case.w @ case.w, atol=1e-8)
 
 
+def blocks_answer_as_their_examples_do(case: Case) -> None:
+    """Scores and sums of a block are those of its examples, one after the other."""
+    s, ws, random = case.s, waist.workspace(case.s, 1), np.random.default_rng(case.seed)
+    first = case.i
+    last = min(first + waist.block_size(s), waist.n_examples(s))
+    sizes = [waist.n_parts(s, i) for i in range(first, last)]
+    expected = [np.zeros(n) for n in sizes]
+    mus = [random.normal(size=n) for n in sizes]
+    w = case.w.copy()
+    for i, theta, mu in zip(range(first, last), expected, mus, strict=True):
+        ask.part_scores(s, i, case.w, theta, ws)
+        ask.add_parts(s, i, mu, 1.0, w, ws)
+    theta, sums = guarded(np.full(sum(sizes), 0.5)), guarded(case.w)
+    ask.block_scores(s, first, last, case.w, theta, ws)
+    ask.add_block(s, first, last, np.concatenate(mus), sums, ws)
+    assert_allclose(unguarded(theta), np.concatenate(expected), atol=1e-9)
+    assert_allclose(unguarded(sums), w, atol=1e-9)
+
+
 def costs_add_up_over_parts(case: Case) -> None:
     """The cost of an output is that of its parts, and nothing at gold."""
     s, i = case.s, case.i
@@ -324,6 +343,7 @@ FEATURE_LAWS = [
     part_scores_are_dot_products,
     parts_add_up_to_the_output,
     add_parts_is_the_adjoint_of_part_scores,
+    blocks_answer_as_their_examples_do,
     costs_add_up_over_parts,
     differences_are_those_of_the_features,
 ]

@@ -264,7 +264,8 @@ def open_output(target: Target) -> Iterator[IO[str]]:
         with _as_text(getattr(sys.stdout, "buffer", sys.stdout)) as out:
             yield out
     else:
-        with replace_file(target) as binary:
+        # What was written once can be written again: no need to wait for the disk.
+        with replace_file(target, durable=False) as binary:
             if os.fspath(target).endswith(".gz"):
                 with _gzip_to(binary) as packed, _as_text(packed) as out:
                     yield out
@@ -295,7 +296,9 @@ def _as_text(stream: IO[Any]) -> Iterator[IO[str]]:
 
 
 @contextlib.contextmanager
-def replace_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def replace_file(
+    path: str | PathLike[str], *, durable: bool = True
+) -> Iterator[IO[bytes]]:
     """Write a file in whole: the old one stays until the new one is complete.
 
     Parameters
@@ -303,6 +306,9 @@ def replace_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     path : path
         The file to make or replace. A symbolic link keeps pointing where it
         does; a device or a pipe is written directly.
+    durable : bool
+        Wait until the disk has it, so that a power cut just after cannot take it
+        away; for what took long to make.
 
     Yields
     ------
@@ -334,7 +340,8 @@ def replace_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         with stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         if goal.exists():
             shutil.copymode(goal, draft)
         draft.replace(goal)

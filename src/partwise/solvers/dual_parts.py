@@ -120,9 +120,9 @@ def weights_of(
 ) -> None:
     """Add ``C_i sum_r (n_r(gold) - mu_r) phi(i, r)`` to `w`, for some examples."""
     for i in range(start, stop):
-        n = ptr[i + 1] - ptr[i]
-        for r in range(n):
-            scratch.mu[r] = -mu[ptr[i] + r]
+        own = mu[ptr[i] : ptr[i + 1]]
+        for r in range(own.size):
+            scratch.mu[r] = -own[r]
         gold(s, i, scratch.y_gold)
         found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
@@ -149,8 +149,9 @@ def margins_of(
         part_scores(s, i, w, scratch.theta, ws)
         gold(s, i, scratch.y_gold)
         out[i] = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
-        for r in range(ptr[i + 1] - ptr[i]):
-            out[i] -= scratch.theta[r] * mu[ptr[i] + r]
+        own = mu[ptr[i] : ptr[i + 1]]
+        for r in range(own.size):
+            out[i] -= scratch.theta[r] * own[r]
 
 
 @kernel
@@ -174,8 +175,9 @@ def gibbs_points(
                 value -= theta[r] * mu[r]
         else:
             value = 0.0
+            costs = dual.cost[first:last]
             for r in range(last - first):
-                value += dual.cost[first + r] * mu[r]
+                value += costs[r] * mu[r]
         dual.value[i] = value
 
 
@@ -231,16 +233,15 @@ def _look_ahead(
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     theta, mu, dual_mu = scratch.theta, scratch.mu, dual.mu[first:]
-    if dual.cost.size > 0:
-        for r in range(n):
-            theta[r] = dual.theta[first + r] + eta * trial.direction[r]
-        marginals(s, i, theta, mu, ws)
-        return _compare(dual_mu, mu, dual.cost[first:], trial, n)
-    if eta == 1.0:
+    if eta == 1.0 and dual.cost.size == 0:
         theta[:n] = trial.scores[:n]
     else:
+        old = dual.theta[first : first + n]
         for r in range(n):
-            theta[r] = dual.theta[first + r] + eta * trial.direction[r]
+            theta[r] = old[r] + eta * trial.direction[r]
+    if dual.cost.size > 0:
+        marginals(s, i, theta, mu, ws)
+        return _compare(dual_mu, mu, dual.cost[first:], trial, n)
     log_z = marginals(s, i, theta, mu, ws)
     score, slope, gain, norm, size = _compare(dual_mu, mu, theta, trial, n)
     # The entropy is log Z - theta . mu'.
@@ -271,11 +272,14 @@ def ascend(
     log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
     visit(s, i, ws)
     part_scores(s, i, w, trial.scores, ws)
-    for r in range(n):
-        if not log_loss:
-            trial.direction[r] = trial.scores[r] + dual.cost[first + r]
-        elif has_theta:
-            trial.direction[r] = trial.scores[r] - dual.theta[first + r]
+    if not log_loss:
+        costs = dual.cost[first : first + n]
+        for r in range(n):
+            trial.direction[r] = trial.scores[r] + costs[r]
+    elif has_theta:
+        theta = dual.theta[first : first + n]
+        for r in range(n):
+            trial.direction[r] = trial.scores[r] - theta[r]
     eta = 1.0 if mix else (fixed if fixed > 0.0 else dual.step[i])
     search = fixed <= 0.0
     calls = 0
@@ -321,13 +325,15 @@ def ascend(
             if best != share:
                 add_parts(s, i, trial.change, (best - share) * C, w, ws)
             share = best
+    mu = dual.mu[first : first + n]
     for r in range(n):
-        dual.mu[first + r] -= share * trial.change[r]
+        mu[r] -= share * trial.change[r]
     dual.value[i] += share * (value - dual.value[i])
     if has_theta:
         # A mixture of Gibbs distributions is nearly the one of the mean scores.
+        theta = dual.theta[first : first + n]
         for r in range(n):
-            dual.theta[first + r] += share * eta * trial.direction[r]
+            theta[r] += share * eta * trial.direction[r]
     dual.step[i] = _next_step(eta, C * gain, sqnorm, log_loss)
     return share * rise - 0.5 * share * share * sqnorm, calls
 

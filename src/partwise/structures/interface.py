@@ -95,6 +95,36 @@ def add_parts(
     raise NotImplementedError("add_parts is required of every structure")
 
 
+# Visits that leave the weights alone may ask for several examples at once, which dense
+# features answer by matrix products.
+
+
+@generic_with_default
+def block_size(s: Structure) -> int:
+    """Return how many examples to ask for at once; one unless a block is faster."""
+    return 1
+
+
+@generic_with_default
+def block_scores(
+    s: Structure, start: int, stop: int, w: FloatArray, theta: FloatArray, ws: Any
+) -> None:
+    """Visit the examples ``start:stop``, a block, and write their `part_scores`.
+
+    One after the other; the default serves blocks of one.
+    """
+    visit(s, start, ws)
+    part_scores(s, start, w, theta, ws)
+
+
+@generic_with_default
+def add_block(
+    s: Structure, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any
+) -> None:
+    """Do ``w += sum_r mu_r phi(i, r)`` for all examples of the block visited last."""
+    add_parts(s, start, mu, 1.0, w, ws)
+
+
 @generic
 def parts_of(
     s: Structure, i: int, y: CodeArray, ids: IntArray, counts: FloatArray

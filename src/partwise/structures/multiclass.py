@@ -29,7 +29,11 @@ from partwise.structures.rows import (
     row_dot,
     row_entries,
     row_size,
+    rows_add,
+    rows_at_once,
+    rows_dot,
 )
+from partwise.structures.vectors import exponentials, largest, sum_of
 
 
 class Multiclass(NamedTuple):
@@ -42,9 +46,10 @@ class Multiclass(NamedTuple):
 
 
 class MulticlassSpace(NamedTuple):
-    """Scratch arrays: which classes the k best have taken."""
+    """Scratch arrays: which classes the k best have taken, and exponentials."""
 
     taken: CodeArray
+    exponentials: FloatArray
 
 
 def make_multiclass(
@@ -108,7 +113,7 @@ def _(s: Multiclass) -> int:
 
 @waist.workspace.implement(Multiclass)
 def _(s: Multiclass, k: int) -> Any:
-    return MulticlassSpace(np.zeros(s.n_classes, np.int32))
+    return MulticlassSpace(np.zeros(s.n_classes, np.int32), np.zeros(s.n_classes))
 
 
 @waist.part_scores.implement(Multiclass)
@@ -122,6 +127,29 @@ def _(
     s: Multiclass, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
 ) -> float:
     return row_add(s.rows, i, mu[: s.n_classes], scale, w)
+
+
+@waist.block_size.implement(Multiclass)
+def _(s: Multiclass) -> int:
+    return rows_at_once(s.rows)
+
+
+@waist.block_scores.implement(Multiclass)
+def _(
+    s: Multiclass, start: int, stop: int, w: FloatArray, theta: FloatArray, ws: Any
+) -> None:
+    count = stop - start
+    scores = theta[: count * s.n_classes].reshape(count, s.n_classes)
+    rows_dot(s.rows, start, stop, w, scores)
+
+
+@waist.add_block.implement(Multiclass)
+def _(
+    s: Multiclass, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any
+) -> None:
+    count = stop - start
+    shares = mu[: count * s.n_classes].reshape(count, s.n_classes)
+    rows_add(s.rows, start, stop, shares, w)
 
 
 @waist.parts_of.implement(Multiclass)
@@ -187,21 +215,21 @@ def _(
 
 @waist.log_partition.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, ws: Any) -> float:
-    top = theta[0]
-    for k in range(1, s.n_classes):
-        top = max(top, theta[k])
-    total = 0.0
-    for k in range(s.n_classes):
-        total += np.exp(theta[k] - top)
-    return top + np.log(total)
+    scores = theta[: s.n_classes]
+    top = largest(scores)
+    exponentials(scores, top, ws.exponentials)
+    return top + np.log(sum_of(ws.exponentials))
 
 
 @waist.marginals.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
-    log_z = waist.log_partition(s, i, theta, ws)
+    scores, probabilities = theta[: s.n_classes], mu[: s.n_classes]
+    top = largest(scores)
+    exponentials(scores, top, probabilities)
+    total = sum_of(probabilities)
     for k in range(s.n_classes):
-        mu[k] = np.exp(theta[k] - log_z)
-    return log_z
+        probabilities[k] /= total
+    return top + np.log(total)
 
 
 @waist.gibbs_scores.implement(Multiclass)

@@ -12,13 +12,17 @@ from partwise.structures.interface import (
     FloatArray,
     IntArray,
     Structure,
+    block_size,
     largest_sizes,
     parts_of,
 )
 
 
 class Scratch(NamedTuple):
-    """Arrays as large as the largest example, for one thread."""
+    """Arrays as large as the largest example, for one thread.
+
+    `theta` and `mu` have room for a block of examples.
+    """
 
     theta: FloatArray
     mu: FloatArray
@@ -33,8 +37,8 @@ def make_scratch(s: Structure) -> Scratch:
     most_parts, most_codes = largest_sizes(s)
     room = most_parts + 2 * most_codes
     return Scratch(
-        np.zeros(most_parts),
-        np.zeros(most_parts),
+        np.zeros(most_parts * block_size(s)),
+        np.zeros(most_parts * block_size(s)),
         np.zeros(most_codes, np.int32),
         np.zeros(most_codes, np.int32),
         np.zeros(room, np.int64),

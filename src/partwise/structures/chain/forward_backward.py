@@ -15,9 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel, vector_kernel
+from partwise._jit import fused_kernel, kernel
 from partwise.structures.chain.viterbi import mask_transitions
 from partwise.structures.interface import FloatArray
+from partwise.structures.vectors import (
+    add_rows,
+    all_above,
+    dot,
+    exponentials,
+    largest,
+    sum_of,
+)
 
 TINY = 1e-250
 
@@ -26,7 +34,11 @@ class ForwardBackwardSpace(NamedTuple):
     """Scratch arrays."""
 
     legal: FloatArray
+    transition: FloatArray
     exp_transition: FloatArray
+    exp_transposed: FloatArray
+    transition_top: FloatArray
+    scores: FloatArray
     exp_node: FloatArray
     forward: FloatArray
     backward: FloatArray
@@ -40,7 +52,11 @@ def make_forward_backward_space(longest: int, n_labels: int) -> ForwardBackwardS
     """Make the scratch arrays for sequences of up to `longest` positions."""
     return ForwardBackwardSpace(
         np.zeros((n_labels, n_labels)),
+        np.full((n_labels, n_labels), np.nan),  # unlike any: none is known yet
         np.zeros((n_labels, n_labels)),
+        np.zeros((n_labels, n_labels)),
+        np.zeros(1),
+        np.zeros((longest, n_labels)),
         np.zeros((longest, n_labels)),
         np.zeros((longest, n_labels)),
         np.zeros((longest, n_labels)),
@@ -82,19 +98,33 @@ def forward_backward(
 
 
 @kernel
-def _exp_transitions(legal: FloatArray, out: FloatArray) -> float:
-    """Set ``out = exp(legal - top)``; return `top`, the largest score."""
-    n_labels = legal.shape[0]
-    top = -np.inf
+def _exp_transitions(
+    transition: FloatArray, mask: Any, space: ForwardBackwardSpace
+) -> float:
+    """Exponentiate the legal transitions over the largest; return that score.
+
+    The scores of the last call are recognised: visits that leave the weights alone
+    ask for the same ones at every example.
+    """
+    n_labels = transition.shape[0]
+    known = True
     for a in range(n_labels):
+        if not known:
+            break
         for b in range(n_labels):
-            top = max(top, legal[a, b])
-    if top == -np.inf:
-        top = 0.0
-    for a in range(n_labels):
-        for b in range(n_labels):
-            out[a, b] = np.exp(legal[a, b] - top)
-    return top
+            known &= transition[a, b] == space.transition[a, b]
+    if not known:
+        space.transition[:] = transition
+        mask_transitions(transition, mask.transitions, space.legal)
+        top = largest(space.legal.ravel())
+        space.transition_top[0] = top if top > -np.inf else 0.0
+        exponentials(
+            space.legal.ravel(), space.transition_top[0], space.exp_transition.ravel()
+        )
+        for a in range(n_labels):
+            for b in range(n_labels):
+                space.exp_transposed[b, a] = space.exp_transition[a, b]
+    return space.transition_top[0]
 
 
 @kernel
@@ -109,17 +139,18 @@ def _position_scores(
 ) -> float:
     """Write the scores of position `t`, -inf where illegal; return the largest."""
     length, n_labels = node.shape
-    top = -np.inf
     for b in range(n_labels):
         out[b] = node[t, b]
-        if t == 0:
+    if t == 0:
+        for b in range(n_labels):
             out[b] = out[b] + start[b] if mask.start[b] else -np.inf
-        if t == length - 1:
+    if t == length - 1:
+        for b in range(n_labels):
             out[b] = out[b] + end[b] if mask.end[b] else -np.inf
-        if token_mask.shape[0] > 0 and not token_mask[t, b]:
-            out[b] = -np.inf
-        top = max(top, out[b])
-    return top
+    if token_mask.shape[0] > 0:
+        for b in range(n_labels):
+            out[b] = out[b] if token_mask[t, b] else -np.inf
+    return largest(out)
 
 
 @kernel
@@ -160,15 +191,7 @@ def _is_free(mask: Any, token_mask: NDArray[np.uint8]) -> bool:
     return True
 
 
-@vector_kernel
-def _dot(x: FloatArray, y: FloatArray) -> float:
-    total = 0.0
-    for b in range(x.size):
-        total += x[b] * y[b]
-    return total
-
-
-@kernel
+@fused_kernel
 def _scaled(
     node: FloatArray,
     transition: FloatArray,
@@ -188,96 +211,100 @@ def _scaled(
     reached, reached_next = space.reached, space.reached_next
     free = _is_free(mask, token_mask)
 
-    transition_top = 0.0
-    log_z = 0.0
+    log_z, log_transitions = 0.0, 0.0
     for t in range(length):
-        row, here, opened = exp_node[t], forward[t], space.open[t]
+        row = space.scores[t]
         top = _position_scores(node, start, end, mask, token_mask, t, row)
         if top == -np.inf:
             return -np.inf, True
         log_z += top
         for b in range(n_labels):
-            opened[b] = row[b] > -np.inf
-            row[b] = np.exp(row[b] - top)
+            space.open[t, b] = row[b] > -np.inf
+            row[b] -= top
+    count = length * n_labels
+    exponentials(space.scores.ravel()[:count], 0.0, exp_node.ravel()[:count])
+    for t in range(length):
+        row, here = exp_node[t], forward[t]
         if t == 0:
             for b in range(n_labels):
                 here[b] = row[b]
-                reached[b] = opened[b]
+                reached[b] = space.open[0, b]
         else:
             if t == 1 or not tied:
-                mask_transitions(transition[t - 1], mask.transitions, space.legal)
-                transition_top = _exp_transitions(space.legal, exp_transition)
-            log_z += transition_top
-            for b in range(n_labels):
-                here[b] = 0.0
-            for a in range(n_labels):
-                mass = forward[t - 1, a]
-                for b in range(n_labels):
-                    here[b] += mass * exp_transition[a, b]
+                log_transitions = _exp_transitions(transition[t - 1], mask, space)
+            log_z += log_transitions
+            here[:] = 0.0
+            add_rows(forward[t - 1], exp_transition, here)
             for b in range(n_labels):
                 here[b] *= row[b]
             if not free:
                 _reach_forward(mask.transitions, reached, reached_next)
                 for b in range(n_labels):
-                    reached[b] = reached_next[b] & opened[b]
-        scale = 0.0
-        for b in range(n_labels):
-            scale = max(scale, here[b])
-        if scale < TINY:
+                    reached[b] = reached_next[b] & space.open[t, b]
+        total = sum_of(here)
+        # Before scaling: a tiny sum has lost its digits, however it is scaled.
+        if not _is_safe(here, free, reached) or total < TINY:
             return 0.0, False
-        log_z += np.log(scale)
+        log_z += np.log(total)
         for b in range(n_labels):
-            # Before scaling: a tiny sum has lost its digits, however it is scaled.
-            if reached[b] and here[b] < TINY:
-                return 0.0, False
-            here[b] /= scale
-    total = 0.0
-    for b in range(n_labels):
-        total += forward[length - 1, b]
-    log_z += np.log(total)
+            here[b] *= 1.0 / total
     if node_mu.shape[0] == 0:
         return log_z, True
 
-    ahead = space.ahead
+    # From here on exp_node[t] becomes what lies ahead of t - 1, and forward[t] the
+    # mass that leaves t, so that one matrix product counts all the transitions.
     for b in range(n_labels):
         backward[length - 1, b] = 1.0
         reached[b] = space.open[length - 1, b]
-        node_mu[length - 1, b] = forward[length - 1, b] / total
+        node_mu[length - 1, b] = forward[length - 1, b]
     for t in range(length - 2, -1, -1):
         if not tied:
-            mask_transitions(transition[t], mask.transitions, space.legal)
-            _exp_transitions(space.legal, exp_transition)
+            _exp_transitions(transition[t], mask, space)
+        here, ahead = backward[t], exp_node[t + 1]
         for b in range(n_labels):
-            ahead[b] = exp_node[t + 1, b] * backward[t + 1, b]
-        scale = 0.0
-        for a in range(n_labels):
-            mass = _dot(exp_transition[a], ahead)
-            backward[t, a] = mass
-            scale = max(scale, mass)
-        if scale < TINY:
-            return 0.0, False
+            ahead[b] *= backward[t + 1, b]
+        here[:] = 0.0
+        add_rows(ahead, space.exp_transposed, here)
         if not free:
             _reach_backward(mask.transitions, reached, reached_next)
-        norm = 0.0
-        for a in range(n_labels):
-            if (free or reached_next[a]) and backward[t, a] < TINY:
-                return 0.0, False
-            backward[t, a] /= scale
-            norm += forward[t, a] * backward[t, a]
+        total = sum_of(here)
+        if not _is_safe(here, free, reached_next) or total < TINY:
+            return 0.0, False
         if not free:
             for a in range(n_labels):
                 reached[a] = reached_next[a] & space.open[t, a]
+        for a in range(n_labels):
+            here[a] *= 1.0 / total
+            ahead[a] *= 1.0 / total  # not norm below, which may underflow
+        norm = dot(forward[t], here)
         if norm < TINY:
             return 0.0, False
-        for b in range(n_labels):
-            ahead[b] /= scale  # not norm * scale below, which may underflow
-        counts = transition_mu[0] if tied else transition_mu[t]
         for a in range(n_labels):
-            node_mu[t, a] = forward[t, a] * backward[t, a] / norm
-            mass = forward[t, a] / norm
+            forward[t, a] *= 1.0 / norm
+            node_mu[t, a] = forward[t, a] * here[a]
+        if not tied:
+            for a in range(n_labels):
+                for b in range(n_labels):
+                    mass = forward[t, a] * ahead[b]
+                    transition_mu[t, a, b] += mass * exp_transition[a, b]
+    if tied:
+        counts = transition_mu[0]
+        for a in range(n_labels):
+            add_rows(forward[: length - 1, a], exp_node[1:length], counts[a])
             for b in range(n_labels):
-                counts[a, b] += mass * exp_transition[a, b] * ahead[b]
+                counts[a, b] *= exp_transition[a, b]
     return log_z, True
+
+
+@kernel
+def _is_safe(here: FloatArray, free: bool, reached: NDArray[np.uint8]) -> bool:
+    """Say whether no label that can be reached has a mass that is tiny."""
+    if free:
+        return all_above(here, TINY)
+    for b in range(here.size):
+        if reached[b] and here[b] < TINY:
+            return False
+    return True
 
 
 @kernel

@@ -24,6 +24,9 @@ from partwise.structures.rows.interface import (
     row_dot,
     row_entries,
     row_size,
+    rows_add,
+    rows_at_once,
+    rows_dot,
 )
 from partwise.structures.rows.pairs import (
     PairRows,
@@ -56,4 +59,7 @@ __all__ = [
     "row_dot",
     "row_entries",
     "row_size",
+    "rows_add",
+    "rows_at_once",
+    "rows_dot",
 ]

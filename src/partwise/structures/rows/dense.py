@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.structures.interface import FloatArray, IntArray
-from partwise.structures.rows.arithmetic import add_scaled
 from partwise.structures.rows.interface import (
     LARGEST,
     n_row_weights,
@@ -19,7 +18,11 @@ from partwise.structures.rows.interface import (
     row_dot,
     row_entries,
     row_size,
+    rows_add,
+    rows_at_once,
+    rows_dot,
 )
+from partwise.structures.vectors import add_scaled
 
 
 class DenseRows(NamedTuple):
@@ -59,9 +62,9 @@ def _(rows: DenseRows, t: int, w: FloatArray, out: FloatArray) -> None:
     for c in range(rows.values.shape[1]):
         value = rows.values[t, c]
         if value != 0.0:  # bitmaps are mostly zero
-            at = c * n_labels
+            row = w[c * n_labels : (c + 1) * n_labels]
             for k in range(n_labels):
-                out[k] += value * w[at + k]
+                out[k] += value * row[k]
 
 
 @row_add.implement(DenseRows)
@@ -73,6 +76,25 @@ def _(rows: DenseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> f
         if value != 0.0:
             change += add_scaled(w, c * n_labels, mu, value)
     return change
+
+
+@rows_at_once.implement(DenseRows)
+def _(rows: DenseRows) -> int:
+    return 256  # matrix products of this size are as fast as those of all the rows
+
+
+@rows_dot.implement(DenseRows)
+def _(rows: DenseRows, first: int, last: int, w: FloatArray, out: FloatArray) -> None:
+    n_columns, n_labels = rows.values.shape[1], out.shape[1]
+    matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
+    np.dot(rows.values[first:last], matrix, out)
+
+
+@rows_add.implement(DenseRows)
+def _(rows: DenseRows, first: int, last: int, mu: FloatArray, w: FloatArray) -> None:
+    n_columns, n_labels = rows.values.shape[1], mu.shape[1]
+    matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
+    matrix += np.dot(rows.values[first:last].T, mu)
 
 
 @row_diff_dot.implement(DenseRows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from partwise._jit import generic
+from partwise._jit import generic, generic_with_default
 from partwise.structures.interface import FloatArray, IntArray
 
 LARGEST = 1e100  # feature values: squares of larger ones, summed, may overflow
@@ -41,6 +41,27 @@ def row_dot(rows: Rows, t: int, w: FloatArray, out: FloatArray) -> None:
 def row_add(rows: Rows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
     """Do ``w += scale * sum_k mu_k phi(t, k)``; return the change of ``|w|^2``."""
     raise NotImplementedError("row_add is required of every kind of rows")
+
+
+@generic_with_default
+def rows_at_once(rows: Rows) -> int:
+    """Return how many rows to take at once; one unless several are faster."""
+    return 1
+
+
+@generic_with_default
+def rows_dot(rows: Rows, first: int, last: int, w: FloatArray, out: FloatArray) -> None:
+    """Write the scores of the positions ``first:last``, a row of `out` each."""
+    for t in range(first, last):
+        out[t - first] = 0.0
+        row_dot(rows, t, w, out[t - first])
+
+
+@generic_with_default
+def rows_add(rows: Rows, first: int, last: int, mu: FloatArray, w: FloatArray) -> None:
+    """Do ``w += sum_k mu_tk phi(t, k)`` for the positions ``first:last``."""
+    for t in range(first, last):
+        row_add(rows, t, mu[t - first], 1.0, w)
 
 
 @generic

@@ -142,8 +142,10 @@ def _(rows: PairRows, t: int, w: FloatArray, out: FloatArray) -> None:
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
         attribute = rows.idx[j]
         value = 1.0 if rows.val.size == 0 else rows.val[j]
-        for p in range(rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]):
-            out[rows.pairs.label[p]] += value * w[p]
+        first, last = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
+        row, label = w[first:last], rows.pairs.label[first:last]
+        for p in range(row.size):
+            out[np.uint32(label[p])] += value * row[p]
 
 
 @row_add.implement(PairRows)
@@ -152,10 +154,12 @@ def _(rows: PairRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> fl
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
         attribute = rows.idx[j]
         value = scale if rows.val.size == 0 else scale * rows.val[j]
-        for p in range(rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]):
-            step = value * mu[rows.pairs.label[p]]
-            change += step * (2.0 * w[p] + step)
-            w[p] += step
+        first, last = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
+        row, label = w[first:last], rows.pairs.label[first:last]
+        for p in range(row.size):
+            step = value * mu[np.uint32(label[p])]
+            change += step * (2.0 * row[p] + step)
+            row[p] += step
     return change
 
 
