@@ -18,11 +18,15 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Each layer may import itself and those before it. Everything else in the package
 # is a leaf: data, features, metrics and the like, which know no layer.
-LAYERS = ["_jit", "structures", "losses", "solvers", "estimators", "cli"]
+LAYERS = ["_threads", "_jit", "structures", "losses", "solvers", "estimators", "cli"]
 # What the lower layers may know of the leaves, and one leaf of the layers:
 # solvers write checkpoints, features are encoded in compiled code.
 LEAVES_FOR_ALL = {"errors"}
-EXCEPTIONS = {("solvers", "model_file"), ("features", "_jit")}
+EXCEPTIONS = {
+    ("solvers", "model_file"),
+    ("features", "_jit"),
+    ("features", "_threads"),
+}
 SEES_EVERYTHING = {"__init__", "__main__"}
 
 FORBIDDEN_MODULES = {"pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle"}

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from log_problems import (
     small_problem,
     smooth_part,
 )
+from partwise import _threads
 from partwise.errors import PairingError
 from partwise.losses import get_loss
 from partwise.solvers import (
@@ -34,7 +36,7 @@ from partwise.solvers import (
 )
 from partwise.solvers import batch_gradient as module
 from partwise.solvers.base import NOT_FINITE, STALLED
-from partwise.solvers.batch_gradient import BatchGradient, count_jobs
+from partwise.solvers.batch_gradient import BatchGradient
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_dense_rows, make_multiclass
 from problems import Floats, Maker
@@ -56,7 +58,8 @@ def solver(request: pytest.FixtureRequest) -> Solver:
 
 
 def visit(problem: Problem, w: Floats, n_jobs: int = 1) -> tuple[float, float, Floats]:
-    batch, gradient = BatchGradient(problem, n_jobs), np.full(w.size, 7.0)
+    batch = BatchGradient(replace(problem, n_jobs=n_jobs))
+    gradient = np.full(w.size, 7.0)
     fractions = list(batch.visit(w, gradient))
     assert all(0 <= fraction <= 1 for fraction in fractions)
     return batch.loss, batch.entropy, gradient
@@ -97,6 +100,7 @@ def test_batch_gradient_is_the_slope_of_the_loss(make: Maker) -> None:
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 50])
+@pytest.mark.usefixtures("eager_threads")
 def test_batch_gradient_of_threads_is_the_same(n_jobs: int) -> None:
     problem = small_problem()
     w = some_weights(problem)
@@ -107,16 +111,7 @@ def test_batch_gradient_of_threads_is_the_same(n_jobs: int) -> None:
     np.testing.assert_array_equal(many[2], again[2])
 
 
-def test_batch_gradient_slices_share_the_parts_fairly() -> None:
-    lengths = [9, *[1] * 9]
-    s = problems.chain_sparse(problems.examples(10, lengths))
-    batch = BatchGradient(make_problem(s, LOG_LOSS), 2)
-    bounds = [(worker.first, worker.last) for worker in batch._workers]
-    assert bounds[0][0] == 0
-    assert bounds[0][1] == bounds[1][0] < 5
-    assert bounds[1][1] == 10
-
-
+@pytest.mark.usefixtures("eager_threads")
 def test_batch_gradient_does_not_depend_on_the_cuts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -129,36 +124,12 @@ def test_batch_gradient_does_not_depend_on_the_cuts(
             for start in range(0, count, size):
                 yield start, min(start + size, count)
 
-        monkeypatch.setattr(module, "chunks", cut)
+        monkeypatch.setattr(_threads, "chunks", cut)
         return visit(problem, w, 2)
 
     whole, pieces = run(6), run(1)
     assert whole[:2] == pieces[:2]
     np.testing.assert_array_equal(whole[2], pieces[2])
-
-
-def test_batch_gradient_threads_end_when_the_caller_has_enough(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problem = small_problem()
-    monkeypatch.setattr(module, "LOOK_AFTER", 0.0)
-    batch, w = BatchGradient(problem, 2), np.zeros(problem.n_weights)
-    begun = batch.visit(w, np.zeros(w.size))
-    next(begun, None)
-    begun.close()  # waits for them; nothing may write to the arrays any more
-    assert visit(problem, w, 2)[0] == pytest.approx(visit(problem, w)[0])
-
-
-def test_batch_gradient_error_of_a_thread_is_not_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def broken(*_: Any) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(module, "_add_examples", broken)
-    problem = small_problem()
-    with pytest.raises(ZeroDivisionError):
-        visit(problem, np.zeros(problem.n_weights), 2)
 
 
 # --- the optimum ---
@@ -339,6 +310,7 @@ class Impatient(Callback):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("eager_threads")
 def test_batch_solvers_interrupted_keep_the_last_step(
     n_jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,9 +321,9 @@ def test_batch_solvers_interrupted_keep_the_last_step(
         plain(*args)
 
     monkeypatch.setattr(module, "_add_examples", slow)
-    monkeypatch.setattr(module, "LOOK_AFTER", 0.001)
-    problem = small_problem()
-    solver = LBFGS(n_jobs=n_jobs)
+    monkeypatch.setattr(_threads, "LOOK_AFTER", 0.001)
+    problem = replace(small_problem(), n_jobs=n_jobs)
+    solver = LBFGS()
     three = solve(problem, solver, tol=TINY, max_iter=3)
     stopped = solve(problem, solver, tol=TINY, max_iter=9, callbacks=[Impatient(4)])
     assert stopped.reason == "interrupted"
@@ -359,10 +331,12 @@ def test_batch_solvers_interrupted_keep_the_last_step(
     assert stopped.certificate == three.certificate
 
 
+@pytest.mark.usefixtures("eager_threads")
 def test_batch_solvers_threads_are_reproducible() -> None:
     problem = small_problem(C=5.0)
     one, two, again = (
-        solve(problem, LBFGS(n_jobs=n), tol=1e-8, max_iter=100) for n in (1, 2, 2)
+        solve(replace(problem, n_jobs=n), LBFGS(), tol=1e-8, max_iter=100)
+        for n in (1, 2, 2)
     )
     np.testing.assert_array_equal(two.w, again.w)
     np.testing.assert_allclose(one.w, two.w, atol=1e-3)
@@ -376,22 +350,11 @@ def test_batch_solvers_threads_are_reproducible() -> None:
     [
         (lambda: LBFGS(history=0), "history must be at least 1"),
         (lambda: OWLQN(history=-2), "history must be at least 1"),
-        (lambda: LBFGS(n_jobs=0), "n_jobs must be an integer >= 1, or -1"),
-        (lambda: ConjugateGradient(n_jobs=-2), "n_jobs must be an integer >= 1"),
-        (lambda: ConjugateGradient(n_jobs=1.5), "n_jobs must be"),  # type: ignore[arg-type]
-        (lambda: OWLQN(n_jobs=True), "n_jobs must be"),
     ],
 )
 def test_batch_solvers_wrong_settings_are_refused(make_it: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_it()
-
-
-def test_batch_solvers_minus_one_job_is_every_core() -> None:
-    assert count_jobs(-1) >= 1
-    problem = small_problem()
-    solution = solve(problem, LBFGS(n_jobs=-1), tol=1e-6)
-    assert solution.converged
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -454,7 +417,8 @@ def test_batch_solvers_say_how_much_memory_they_need() -> None:
     vector = 8 * problem.n_weights
     assert ConjugateGradient().memory(problem) == 5 * vector
     assert LBFGS(history=4).memory(problem) == (5 + 8) * vector
-    assert LBFGS(history=4, n_jobs=3).memory(problem) == (5 + 8 + 2) * vector
+    three = replace(problem, n_jobs=3)
+    assert LBFGS(history=4).memory(three) == (5 + 8 + 2) * vector
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,13 @@ def predict(
     json: Annotated[
         bool, typer.Option("--json", help="Write a JSON object a sentence.")
     ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            help="Threads; -1 for one per core; those of training by default.",
+            show_default=False,
+        ),
+    ] = None,
     format: Annotated[
         Format | None,
         typer.Option(
@@ -84,6 +91,8 @@ def predict(
     if spans and marginals:
         raise ValueError("--spans has probabilities of its own; leave --marginals out")
     tagger = load_tagger(model)
+    if jobs is not None:
+        tagger.set_params(n_jobs=jobs)
     layout = Layout(
         resolve_format(tagger, format, model), separator, comments, skip_docstart,
         encoding,

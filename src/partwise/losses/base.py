@@ -13,8 +13,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from partwise._jit import Generic
-from partwise.structures.interface import FloatArray, Structure, n_examples, workspace
-from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.interface import FloatArray, Structure, n_examples
+from partwise.structures.parallel import Crew, Worker
+from partwise.structures.scratch import Scratch
 
 SMALLEST = np.finfo(np.float64).tiny
 
@@ -104,13 +105,18 @@ class Loss(ABC):
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Split the gap over the examples, given ``values = loss_i(w)``; all >= 0."""
 
-    def values(self, s: Structure, w: FloatArray) -> FloatArray:
-        """Return ``loss_i(w)`` for every example."""
-        count = int(n_examples(s))
-        out = np.zeros(count)
-        self.fill(s, w, out, 0, count, make_scratch(s), workspace(s, 1))
+    def values(self, s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArray:
+        """Return ``loss_i(w)`` for every example, computed by `n_jobs` threads."""
+        out = np.zeros(int(n_examples(s)))
+
+        def fill(start: int, stop: int, worker: Worker) -> None:
+            self.fill(s, w, out, start, stop, worker.scratch, worker.workspace)
+
+        Crew(s, n_jobs).run(fill)
         return out
 
-    def primal(self, s: Structure, w: FloatArray, C: FloatArray) -> float:
+    def primal(
+        self, s: Structure, w: FloatArray, C: FloatArray, n_jobs: int = 1
+    ) -> float:
         """Return ``1/2 |w|^2 + sum_i C_i loss_i(w)``."""
-        return float(0.5 * w @ w + C @ self.values(s, w))
+        return float(0.5 * w @ w + C @ self.values(s, w, n_jobs))

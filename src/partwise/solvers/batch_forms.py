@@ -16,10 +16,9 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
-from partwise.solvers.base import NOT_FINITE, Problem, State, chunks
+from partwise.solvers.base import NOT_FINITE, Problem, State
 from partwise.solvers.dual_parts import (
     DualParts,
-    Trial,
     gibbs_points,
     score_parts,
     weights_of,
@@ -31,15 +30,14 @@ from partwise.structures.interface import (
     add_costs,
     add_parts,
     gold,
-    largest_sizes,
     marginals,
     n_parts,
     part_scores,
     parts_of,
     visit,
-    workspace,
 )
-from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.parallel import Worker
+from partwise.structures.scratch import Scratch
 
 MOST_TRIALS = 60
 TINY = 1e-300
@@ -58,6 +56,7 @@ class BatchState(State):
         self.w = np.zeros(problem.n_weights)
         self.tried_w = self.w
         self.tried_value = np.zeros(problem.n_examples)
+        self.crew = problem.crew(n_sums=self.w.size)
         self.dual_value = 0.0
         self.step = first_step
 
@@ -121,7 +120,7 @@ class BatchState(State):
 
     def certify(self) -> Certificate:
         """Return the exact certificate at the point that is kept."""
-        values = self.problem.loss.values(self.problem.structure, self.w)
+        values = self.problem.values(self.w)
         self.oracle_calls += values.size
         primal = float(0.5 * self.w @ self.w + self.problem.C @ values)
         return Certificate(primal, self.dual_value)
@@ -136,19 +135,19 @@ def _move_theta(
     start: int,
     stop: int,
     theta: FloatArray,
+    scores: FloatArray,
     ws: Any,
-    trial: Trial,
 ) -> None:
     """Write ``theta + eta v`` of some examples to `theta`."""
     for i in range(start, stop):
         visit(s, i, ws)
-        part_scores(s, i, w, trial.scores, ws)
+        part_scores(s, i, w, scores, ws)
         first = dual.ptr[i]
         for r in range(dual.ptr[i + 1] - first):
             if dual.cost.size:
-                step = trial.scores[r] + dual.cost[first + r]
+                step = scores[r] + dual.cost[first + r]
             else:
-                step = trial.scores[r] - dual.theta[first + r]
+                step = scores[r] - dual.theta[first + r]
             theta[first + r] = dual.theta[first + r] + eta * step
 
 
@@ -171,20 +170,19 @@ class ThetaState(BatchState):
 
     def move(self, eta: float) -> Iterator[float]:
         """Move all part scores by the same step, from the same weights."""
-        s, dual = self.problem.structure, self.parts.dual
+        s, C, dual = self.problem.structure, self.problem.C, self.parts.dual
         here = dual._replace(theta=self.theta)
-        self.tried_w = np.zeros_like(self.w)
-        for start, stop in chunks(self.problem.n_examples):
+
+        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
+            scratch, ws = worker.scratch, worker.workspace
             _move_theta(
-                s, self.w, here, eta, start, stop, dual.theta,
-                self.parts.workspace, self.parts.trial,
-            )  # fmt: skip
-            gibbs_points(s, dual, start, stop, self.parts.scratch, self.parts.workspace)
-            weights_of(
-                s, self.problem.C, dual.ptr, dual.mu, start, stop, self.tried_w,
-                self.parts.scratch, self.parts.workspace,
-            )  # fmt: skip
-            yield stop / self.problem.n_examples
+                s, self.w, here, eta, start, stop, dual.theta, scratch.theta, ws
+            )
+            gibbs_points(s, dual, start, stop, scratch, ws)
+            weights_of(s, C, dual.ptr, dual.mu, start, stop, w, scratch, ws)
+
+        self.tried_w = np.zeros_like(self.w)
+        yield from self.crew.sum_up(add, self.tried_w)
         self.tried_value = dual.value
         self.oracle_calls += self.problem.n_examples
 
@@ -301,12 +299,9 @@ class PrimalState(BatchState):
         fixed: FloatArray,
     ):
         super().__init__(problem, first_step, fixed)
-        s = problem.structure
         self.z = np.zeros(problem.n_weights) if z is None else z.copy()
         self.tau = tau if problem.loss.name == "hinge" else 0.0
         self.tried_z, self.tried_tau = self.z, self.tau
-        self.scratch, self.workspace = make_scratch(s), workspace(s, 1)
-        self.costs = np.zeros(largest_sizes(s)[0])
         for _ in self._evaluate():
             pass
         self.dual_value = self.tried_dual()
@@ -314,19 +309,18 @@ class PrimalState(BatchState):
 
     def _evaluate(self) -> Iterator[float]:
         s, C = self.problem.structure, self.problem.C
-        self.tried_w = np.zeros(self.z.size)
-        for start, stop in chunks(self.problem.n_examples):
+        z, tau, value = self.tried_z, self.tried_tau, self.tried_value
+
+        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
+            scratch, ws = worker.scratch, worker.workspace
             if self.problem.loss.name == "log_loss":
-                _evaluate_log_loss(
-                    s, C, self.tried_z, start, stop, self.tried_w, self.tried_value,
-                    self.scratch, self.workspace,
-                )  # fmt: skip
+                _evaluate_log_loss(s, C, z, start, stop, w, value, scratch, ws)
             else:
-                _evaluate_hinge(
-                    s, C, self.tried_z, self.tried_tau, start, stop, self.tried_w,
-                    self.tried_value, self.costs, self.scratch, self.workspace,
-                )  # fmt: skip
-            yield stop / self.problem.n_examples
+                costs = np.zeros_like(scratch.theta)
+                _evaluate_hinge(s, C, z, tau, start, stop, w, value, costs, scratch, ws)
+
+        self.tried_w = np.zeros_like(self.z)
+        yield from self.crew.sum_up(add, self.tried_w)
         self.oracle_calls += self.problem.n_examples
 
     def move(self, eta: float) -> Iterator[float]:

@@ -1,40 +1,28 @@
-"""The log loss of a whole corpus and its gradient, in one parallel visit.
-
-One thread visits one contiguous slice of the examples, with a gradient and scratch
-arrays of its own; the gradients are added up in the order of the slices. So the
-same number of threads gives the same bits, whatever their speed.
-"""
+"""The log loss of a whole corpus and its gradient, in one parallel visit."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.base import Problem, chunks
+from partwise.solvers.base import Problem
 from partwise.structures.interface import (
     FloatArray,
-    IntArray,
     Structure,
-    add_parts,
+    add_block,
+    block_scores,
+    block_size,
     gold,
     marginals,
     n_parts,
-    part_scores,
     parts_of,
-    visit,
-    workspace,
 )
-from partwise.structures.scratch import Scratch, make_scratch
-
-LOOK_AFTER = 0.1
-"""Seconds between two reports of how far the threads are."""
+from partwise.structures.parallel import Worker
+from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import dot
 
 
 @kernel
@@ -54,95 +42,35 @@ def _add_examples(
     The totals are carried from call to call, so that their rounding does not depend
     on how a visit is cut into calls.
     """
-    theta, mu, y = scratch.theta, scratch.mu, scratch.y_gold
-    ids, counts = scratch.ids, scratch.counts
-    for i in range(start, stop):
-        if C[i] == 0.0:
-            continue
-        visit(s, i, ws)
-        part_scores(s, i, w, theta, ws)
-        log_z = marginals(s, i, theta, mu, ws)
-        expected = 0.0
-        for r in range(n_parts(s, i)):
-            expected += mu[r] * theta[r]
-        # The right output is taken off the marginals: one walk over the features
-        # of an example serves both sides of its gradient.
-        right = 0.0
-        gold(s, i, y)
-        for j in range(parts_of(s, i, y, ids, counts)):
-            right += counts[j] * theta[ids[j]]
-            mu[ids[j]] -= counts[j]
-        loss, entropy = log_z - right, log_z - expected
-        # Rounding below zero is cut off, not by max(), which may swallow a NaN.
-        totals[0] += 0.0 if loss < 0.0 else C[i] * loss
-        totals[1] += 0.0 if entropy < 0.0 else C[i] * entropy
-        add_parts(s, i, mu, C[i], gradient, ws)
-
-
-@kernel
-def _count_parts(s: Structure, C: FloatArray, out: IntArray) -> None:
-    for i in range(out.size):
-        out[i] = n_parts(s, i) if C[i] > 0.0 else 0
-
-
-def count_jobs(n_jobs: int) -> int:
-    """Return how many threads `n_jobs` means; -1 is one for every core at hand.
-
-    Examples
-    --------
-    >>> count_jobs(3), count_jobs(-1) >= 1
-    (3, True)
-    """
-    if n_jobs != -1:
-        return n_jobs
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """Raise `ValueError` unless `n_jobs` is a number of threads, or -1."""
-    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
-    if not whole or (n_jobs < 1 and n_jobs != -1):
-        raise ValueError(
-            f"n_jobs must be an integer >= 1, or -1 for every core, not {n_jobs!r}"
-        )
-
-
-class _Worker:
-    """One thread's slice of the examples, and its scratch arrays."""
-
-    def __init__(self, problem: Problem, first: int, last: int):
-        self.problem = problem
-        self.first, self.last = first, last
-        self.totals = np.zeros(2)
-        self.done = 0
-        self._scratch = make_scratch(problem.structure)
-        self._workspace = workspace(problem.structure, 1)
-
-    def steps(self, w: FloatArray, gradient: FloatArray) -> Iterator[None]:
-        """Visit the slice, with a pause every moment or so."""
-        self.totals[:] = 0.0
-        self.done = 0
-        gradient[:] = 0.0
-        for start, stop in chunks(self.last - self.first):
-            # Scores that overflow show in the totals; no need to warn of them.
-            with np.errstate(all="ignore"):
-                _add_examples(
-                    self.problem.structure, self.first + start, self.first + stop,
-                    self.problem.C, w, gradient, self.totals, self._scratch,
-                    self._workspace,
-                )  # fmt: skip
-            self.done = stop
-            yield
-
-    def run(
-        self, w: FloatArray, gradient: FloatArray, stopped: threading.Event
-    ) -> None:
-        """Visit the slice in a thread, until told to stop."""
-        for _ in self.steps(w, gradient):
-            if stopped.is_set():
-                return
+    y, ids, counts = scratch.y_gold, scratch.ids, scratch.counts
+    size = block_size(s)
+    for first in range(start, stop, size):
+        last = min(first + size, stop)
+        block_scores(s, first, last, w, scratch.theta, ws)
+        at = 0
+        for i in range(first, last):
+            n = n_parts(s, i)
+            theta, mu = scratch.theta[at : at + n], scratch.mu[at : at + n]
+            at += n
+            if C[i] == 0.0:
+                mu[:] = 0.0
+                continue
+            log_z = marginals(s, i, theta, mu, ws)
+            expected = dot(mu, theta)
+            # The right output is taken off the marginals: one walk over the features
+            # of an example serves both sides of its gradient.
+            right = 0.0
+            gold(s, i, y)
+            for j in range(parts_of(s, i, y, ids, counts)):
+                right += counts[j] * theta[ids[j]]
+                mu[ids[j]] -= counts[j]
+            loss, entropy = log_z - right, log_z - expected
+            # Rounding below zero is cut off, not by max(), which may swallow a NaN.
+            totals[0] += 0.0 if loss < 0.0 else C[i] * loss
+            totals[1] += 0.0 if entropy < 0.0 else C[i] * entropy
+            for r in range(n):
+                mu[r] *= C[i]
+        add_block(s, first, last, scratch.mu, gradient, ws)
 
 
 class BatchGradient:
@@ -151,9 +79,7 @@ class BatchGradient:
     Parameters
     ----------
     problem : Problem
-        Structure and C; the loss is the log loss, whatever the problem's.
-    n_jobs : int
-        How many threads; -1 for one per core.
+        Structure, C and threads; the loss is the log loss, whatever the problem's.
 
     Attributes
     ----------
@@ -175,48 +101,25 @@ class BatchGradient:
     (1.3863, [-1.0, 1.0])
     """
 
-    def __init__(self, problem: Problem, n_jobs: int = 1):
-        count = problem.n_examples
+    def __init__(self, problem: Problem):
+        self.problem = problem
         self.n_used = int(np.count_nonzero(problem.C))
         self.loss = self.entropy = 0.0
-        n_workers = max(min(count_jobs(n_jobs), self.n_used), 1)
-        bounds = [0, count]
-        if n_workers > 1:
-            parts = np.zeros(count, np.int64)
-            _count_parts(problem.structure, problem.C, parts)
-            ends = np.cumsum(parts)
-            shares = ends[-1] * np.arange(1, n_workers) // n_workers
-            cuts = np.searchsorted(ends, shares, side="right").tolist()
-            bounds = [0, *cuts, count]
-        self._workers = [
-            _Worker(problem, first, last) for first, last in pairwise(bounds)
-        ]
-        # The first worker writes straight into the caller's gradient.
-        self._others = [np.zeros(problem.n_weights) for _ in self._workers[1:]]
+        self._crew = problem.crew(n_sums=problem.n_weights)
 
     def visit(self, w: FloatArray, gradient: FloatArray) -> Iterator[float]:
         """Compute everything at `w`; write the gradient, yield the fraction done."""
-        count = max(sum(worker.last - worker.first for worker in self._workers), 1)
-        if len(self._workers) == 1:
-            for _ in self._workers[0].steps(w, gradient):
-                yield self._workers[0].done / count
-        else:
-            stopped = threading.Event()
-            with ThreadPoolExecutor(len(self._workers)) as pool:
-                try:
-                    running = [
-                        pool.submit(worker.run, w, own, stopped)
-                        for worker, own in zip(
-                            self._workers, [gradient, *self._others], strict=True
-                        )
-                    ]
-                    while wait(running, LOOK_AFTER).not_done:
-                        yield sum(worker.done for worker in self._workers) / count
-                finally:  # also when the caller has had enough, or on Ctrl-C
-                    stopped.set()
-            for future in running:
-                future.result()
-            for other in self._others:
-                gradient += other
-        self.loss = sum(float(worker.totals[0]) for worker in self._workers)
-        self.entropy = sum(float(worker.totals[1]) for worker in self._workers)
+        s, C = self.problem.structure, self.problem.C
+        totals = np.zeros((len(self._crew.workers), 2))
+
+        def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
+            # Scores that overflow show in the totals; no need to warn of them.
+            with np.errstate(all="ignore"):
+                _add_examples(
+                    s, start, stop, C, w, own, totals[worker.number], worker.scratch,
+                    worker.workspace,
+                )  # fmt: skip
+
+        yield from self._crew.sum_up(add, gradient)
+        # In the order of the slices, one by one, as the gradients are.
+        self.loss, self.entropy = map(sum, zip(*totals.tolist(), strict=True))

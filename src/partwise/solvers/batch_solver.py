@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from partwise._threads import count_jobs
 from partwise.losses import Certificate
 from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State
-from partwise.solvers.batch_gradient import BatchGradient, count_jobs
+from partwise.solvers.batch_gradient import BatchGradient
 from partwise.solvers.dual_mixture import DualMixture
 from partwise.solvers.line_search import WolfeSearch
 from partwise.solvers.penalty import add_smooth_gradient, penalty
@@ -44,14 +45,14 @@ class BatchState(State):
         The step being tried.
     """
 
-    def __init__(self, problem: Problem, n_jobs: int):
+    def __init__(self, problem: Problem):
         n = problem.n_weights
         self.w, self.gradient = np.zeros(n), np.zeros(n)
         self.trial, self.trial_gradient = np.zeros(n), np.zeros(n)
         self.direction = np.zeros(n)
         self.value = math.nan
         self.dual = DualMixture(n)
-        self.batch = BatchGradient(problem, n_jobs)
+        self.batch = BatchGradient(problem)
 
     def evaluate(
         self, problem: Problem, w: FloatArray, gradient: FloatArray
@@ -102,17 +103,16 @@ class BatchSolver(Solver):
     losses: ClassVar[tuple[str, ...]] = ("log_loss",)
     needs: ClassVar[tuple[Any, ...]] = (marginals,)
 
-    n_jobs: int
     curvature: ClassVar[float] = 0.9
     """How much of the slope may remain after a step."""
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""
-        return 8 * problem.n_weights * (5 + count_jobs(self.n_jobs) - 1)
+        return 8 * problem.n_weights * (5 + count_jobs(problem.n_jobs) - 1)
 
     def make_state(self, problem: Problem) -> BatchState:
         """Make the state at zero weights."""
-        return BatchState(problem, self.n_jobs)
+        return BatchState(problem)
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None

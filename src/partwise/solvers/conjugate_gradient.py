@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.solvers.base import Problem
-from partwise.solvers.batch_gradient import check_jobs
 from partwise.solvers.batch_solver import BatchSolver, BatchState, first_step
 
 
@@ -24,8 +23,8 @@ class ConjugateGradientState(BatchState):
         The last step times its slope: the next step is first guessed to gain as much.
     """
 
-    def __init__(self, problem: Problem, n_jobs: int):
-        super().__init__(problem, n_jobs)
+    def __init__(self, problem: Problem):
+        super().__init__(problem)
         self.beta, self.reach = 0.0, 0.0
 
     def tensors(self) -> dict[str, Any]:
@@ -49,11 +48,6 @@ class ConjugateGradient(BatchSolver):
     Needs the memory of six weight vectors, and more passes than `LBFGS`. The
     certificate after a pass is exact.
 
-    Parameters
-    ----------
-    n_jobs : int
-        Threads that share the examples; -1 for one per core.
-
     Examples
     --------
     >>> from partwise.losses import get_loss
@@ -66,18 +60,12 @@ class ConjugateGradient(BatchSolver):
     (True, [0.521, -0.521])
     """
 
-    n_jobs: int = 1
-
     names: ClassVar[dict[str, dict[str, Any]]] = {"cg": {}}
     curvature: ClassVar[float] = 0.4
 
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_jobs(self.n_jobs)
-
     def make_state(self, problem: Problem) -> ConjugateGradientState:
         """Make the state at zero weights."""
-        return ConjugateGradientState(problem, self.n_jobs)
+        return ConjugateGradientState(problem)
 
     def find_direction(self, state: ConjugateGradientState) -> tuple[float, float]:
         """Set ``d = -g + beta d``, equation (1.3)."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.solvers.base import Problem
-from partwise.solvers.batch_gradient import check_jobs
 from partwise.solvers.batch_solver import BatchSolver, BatchState, first_step
 from partwise.solvers.curvature_memory import CurvatureMemory
 
@@ -16,8 +15,8 @@ from partwise.solvers.curvature_memory import CurvatureMemory
 class LBFGSState(BatchState):
     """Weights, gradient and the memory of earlier steps."""
 
-    def __init__(self, problem: Problem, n_jobs: int, history: int):
-        super().__init__(problem, n_jobs)
+    def __init__(self, problem: Problem, history: int):
+        super().__init__(problem)
         self.memory = CurvatureMemory(history, problem.n_weights)
 
     def tensors(self) -> dict[str, Any]:
@@ -42,9 +41,6 @@ class LBFGS(BatchSolver):
     history : int
         How many earlier steps tell about the curvature; each takes the memory of
         two weight vectors.
-    n_jobs : int
-        Threads that share the examples; -1 for one per core. The same number gives
-        the same result, bit for bit.
 
     Examples
     --------
@@ -58,7 +54,6 @@ class LBFGS(BatchSolver):
     """
 
     history: int = 6
-    n_jobs: int = 1
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"lbfgs": {}}
 
@@ -66,7 +61,6 @@ class LBFGS(BatchSolver):
         """Check the settings."""
         if self.history < 1:
             raise ValueError(f"history must be at least 1, not {self.history!r}")
-        check_jobs(self.n_jobs)
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""
@@ -75,7 +69,7 @@ class LBFGS(BatchSolver):
 
     def make_state(self, problem: Problem) -> LBFGSState:
         """Make the state at zero weights."""
-        return LBFGSState(problem, self.n_jobs, self.history)
+        return LBFGSState(problem, self.history)
 
     def find_direction(self, state: LBFGSState) -> tuple[float, float]:
         """Ask the memory; the whole of its step is nearly always right."""

@@ -87,8 +87,6 @@ class OWLQN(LBFGS):
     ----------
     history : int
         How many earlier steps tell about the curvature.
-    n_jobs : int
-        Threads that share the examples; -1 for one per core.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
-from partwise.solvers.base import Problem, State, chunks
+from partwise.solvers.base import Problem, State
 from partwise.solvers.working_sets import WorkingSets, make_working_sets, with_room
 from partwise.structures.interface import (
     CodeArray,
@@ -28,6 +28,7 @@ from partwise.structures.interface import (
     visit,
     workspace,
 )
+from partwise.structures.parallel import Worker
 from partwise.structures.scratch import make_scratch
 
 
@@ -35,15 +36,16 @@ from partwise.structures.scratch import make_scratch
 def _weights_of(
     s: Structure,
     scale: FloatArray,
+    start: int,
+    stop: int,
     w: FloatArray,
     sets: WorkingSets,
     y_gold: CodeArray,
     diff: Diff,
     ws: Any,
 ) -> None:
-    """Set ``w = sum_i scale_i sum_y alpha dPhi``, and the mass of every example."""
-    w[:] = 0.0
-    for i in range(sets.newest.size):
+    """Add ``scale_i sum_y alpha dPhi`` of some examples to `w`; set their mass."""
+    for i in range(start, stop):
         sets.mass[i] = 0.0
         m = sets.newest[i]
         if m < 0:
@@ -120,11 +122,20 @@ class WorkingSetState(State):
 
     def refresh(self, problem: Problem, scale: FloatArray) -> None:
         """Recompute weights and dual value from the dual variables."""
-        sets = self.sets
-        _weights_of(
-            problem.structure, scale, self.w, sets, self.scratch.y_gold, self.diff,
-            self.workspace,
-        )  # fmt: skip
+        s, sets = problem.structure, self.sets
+        crew = problem.crew(n_sums=self.w.size)
+        diffs = [self.diff, *(make_diff(s) for _ in crew.workers[1:])]
+
+        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
+            _weights_of(
+                s, scale, start, stop, w, sets, worker.scratch.y_gold,
+                diffs[worker.number], worker.workspace,
+            )  # fmt: skip
+
+        w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
+        for _ in crew.sum_up(add, w):
+            pass
+        self.w = w
         costs = np.zeros(problem.n_examples)
         _sum_costs(sets, costs)
         used = problem.C > 0
@@ -133,12 +144,7 @@ class WorkingSetState(State):
 
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate; weights and dual value must be fresh."""
-        values = np.zeros(problem.n_examples)
-        for start, stop in chunks(values.size):
-            problem.loss.fill(
-                problem.structure, self.w, values, start, stop, self.scratch,
-                self.workspace,
-            )  # fmt: skip
+        values = problem.values(self.w)
         self.oracle_calls += values.size
         primal = float(0.5 * self.w @ self.w + problem.C @ values)
         return Certificate(primal, self.dual)

@@ -1,7 +1,8 @@
 """Answers for a whole corpus: best outputs, k best outputs, marginals.
 
 Every call has scratch arrays of its own, so that one model can serve several
-threads at once.
+threads at once; and `n_jobs` threads share the examples of one call. The answers do
+not depend on how many there are.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from partwise.structures.interface import (
     output_size,
     part_scores,
     visit,
-    workspace,
 )
-from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.parallel import Crew, Worker
+from partwise.structures.scratch import Scratch
 
 
 class Decoded(NamedTuple):
@@ -50,23 +51,29 @@ def output_pointers(s: Structure) -> IntArray:
 def _decode(
     s: Structure,
     w: FloatArray,
+    start: int,
+    stop: int,
     ptr: IntArray,
     codes: CodeArray,
     scores: FloatArray,
     scratch: Scratch,
     ws: Any,
 ) -> None:
-    for i in range(scores.size):
+    for i in range(start, stop):
         visit(s, i, ws)
         part_scores(s, i, w, scratch.theta, ws)
         scores[i] = argmax(s, i, scratch.theta, codes[ptr[i] : ptr[i + 1]], ws)
 
 
-def decode(s: Structure, w: FloatArray) -> Decoded:
+def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
     """Return the best output of every example and its score, -inf if none is legal."""
     ptr = output_pointers(s)
     codes, scores = np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1)
-    _decode(s, w, ptr, codes, scores, make_scratch(s), workspace(s, 1))
+
+    def work(start: int, stop: int, worker: Worker) -> None:
+        _decode(s, w, start, stop, ptr, codes, scores, worker.scratch, worker.workspace)
+
+    Crew(s, n_jobs).run(work)
     return Decoded(ptr, codes, scores)
 
 
@@ -75,6 +82,8 @@ def _decode_kbest(
     s: Structure,
     w: FloatArray,
     k: int,
+    start: int,
+    stop: int,
     ptr: IntArray,
     codes: NDArray[np.int32],
     scores: NDArray[np.float64],
@@ -83,7 +92,7 @@ def _decode_kbest(
     scratch: Scratch,
     ws: Any,
 ) -> None:
-    for i in range(found.size):
+    for i in range(start, stop):
         visit(s, i, ws)
         part_scores(s, i, w, scratch.theta, ws)
         found[i] = kbest(s, i, scratch.theta, k, ys, scores[i], ws)
@@ -100,18 +109,22 @@ class KBest(NamedTuple):
     found: IntArray
 
 
-def decode_kbest(s: Structure, w: FloatArray, k: int) -> KBest:
+def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
     """Return the `k` best outputs of every example, and how many there are."""
     ptr = output_pointers(s)
     count = ptr.size - 1
     codes = np.zeros((k, ptr[-1]), np.int32)
     scores = np.full((count, k), -np.inf)
     found = np.zeros(count, np.int64)
-    scratch = make_scratch(s)
-    ys = np.zeros((k, scratch.y.size), np.int32)
-    _decode_kbest(
-        s, w, k, ptr, codes, scores, found, ys, scratch, workspace(s, max(k, 1))
-    )
+
+    def work(start: int, stop: int, worker: Worker) -> None:
+        ys = np.zeros((k, worker.scratch.y.size), np.int32)
+        _decode_kbest(
+            s, w, k, start, stop, ptr, codes, scores, found, ys, worker.scratch,
+            worker.workspace,
+        )  # fmt: skip
+
+    Crew(s, n_jobs, k=max(k, 1)).run(work)
     return KBest(ptr, codes, scores, found)
 
 
@@ -119,13 +132,15 @@ def decode_kbest(s: Structure, w: FloatArray, k: int) -> KBest:
 def _part_marginals(
     s: Structure,
     w: FloatArray,
+    start: int,
+    stop: int,
     ptr: IntArray,
     out: FloatArray,
     log_z: FloatArray,
     scratch: Scratch,
     ws: Any,
 ) -> None:
-    for i in range(log_z.size):
+    for i in range(start, stop):
         visit(s, i, ws)
         part_scores(s, i, w, scratch.theta, ws)
         log_z[i] = marginals(s, i, scratch.theta, scratch.mu, ws)
@@ -133,7 +148,7 @@ def _part_marginals(
 
 
 def part_marginals(
-    s: Structure, w: FloatArray, wanted: IntArray
+    s: Structure, w: FloatArray, wanted: IntArray, n_jobs: int = 1
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the marginals of the first ``wanted[i]`` parts of every example.
 
@@ -145,5 +160,11 @@ def part_marginals(
     ptr = np.zeros(wanted.size + 1, np.int64)
     np.cumsum(wanted, out=ptr[1:])
     out, log_z = np.zeros(ptr[-1]), np.zeros(wanted.size)
-    _part_marginals(s, w, ptr, out, log_z, make_scratch(s), workspace(s, 1))
+
+    def work(start: int, stop: int, worker: Worker) -> None:
+        _part_marginals(
+            s, w, start, stop, ptr, out, log_z, worker.scratch, worker.workspace
+        )
+
+    Crew(s, n_jobs).run(work)
     return ptr, out, log_z

@@ -13,9 +13,9 @@ from partwise.structures.interface import (
     IntArray,
     log_partition,
     part_scores,
-    workspace,
 )
-from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.parallel import Crew, Worker
+from partwise.structures.scratch import Scratch
 
 
 @kernel
@@ -23,6 +23,8 @@ def _segment_log_probabilities(
     s: Chain,
     restricted: Chain,
     w: FloatArray,
+    first: int,
+    last: int,
     owner: IntArray,
     start: IntArray,
     stop: IntArray,
@@ -32,20 +34,20 @@ def _segment_log_probabilities(
     ws: ChainSpace,
 ) -> None:
     allowed = restricted.mask.tokens
-    last, log_z = -1, 0.0
-    for j in range(owner.size):
+    before, log_z = -1, 0.0
+    for j in range(first, last):
         i = owner[j]
-        if i != last:
+        if i != before:
             part_scores(s, i, w, scratch.theta, ws)
             log_z = log_partition(s, i, scratch.theta, ws)
-            last = i
-        first = s.ptr[i]
-        for t in range(first + start[j], first + stop[j]):
+            before = i
+        at = s.ptr[i]
+        for t in range(at + start[j], at + stop[j]):
             keep = allowed[t, codes[t]]
             allowed[t, :] = 0
             allowed[t, codes[t]] = keep
         out[j] = log_partition(restricted, i, scratch.theta, ws) - log_z
-        for t in range(first + start[j], first + stop[j]):
+        for t in range(at + start[j], at + stop[j]):
             for k in range(s.layout.n_labels):
                 open_before = s.mask.tokens.shape[0] == 0 or s.mask.tokens[t, k]
                 allowed[t, k] = 1 if open_before else 0
@@ -58,6 +60,7 @@ def segment_probabilities(
     start: IntArray,
     stop: IntArray,
     codes: CodeArray,
+    n_jobs: int = 1,
 ) -> FloatArray:
     """Return the probability that positions start..stop-1 carry these labels.
 
@@ -68,9 +71,12 @@ def segment_probabilities(
     w : array
         The weights.
     owner, start, stop : arrays of int
-        Segment `j` is the positions ``start[j]:stop[j]`` of sequence ``owner[j]``.
+        Segment `j` is the positions ``start[j]:stop[j]`` of sequence ``owner[j]``;
+        sequences come in order.
     codes : array of int32
         A label for every position of the corpus.
+    n_jobs : int
+        Threads that share the sequences.
     """
     n_tokens = int(s.ptr[-1])
     allowed = (
@@ -80,8 +86,14 @@ def segment_probabilities(
     )
     mask = ChainMask(s.mask.transitions, s.mask.start, s.mask.end, allowed)
     out = np.zeros(owner.size)
-    _segment_log_probabilities(
-        s, s._replace(mask=mask), w, owner, start, stop, codes, out,
-        make_scratch(s), workspace(s, 1),
-    )  # fmt: skip
+    restricted = s._replace(mask=mask)
+
+    def work(begin: int, end: int, worker: Worker) -> None:
+        first, last = np.searchsorted(owner, [begin, end]).tolist()
+        _segment_log_probabilities(
+            s, restricted, w, first, last, owner, start, stop, codes, out,
+            worker.scratch, worker.workspace,
+        )  # fmt: skip
+
+    Crew(s, n_jobs).run(work)
     return np.exp(np.minimum(out, 0.0))
