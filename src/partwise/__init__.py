@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
     "ConjugateGradient": "partwise.solvers",
     "Constraints": "partwise.estimators.constraints",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     )
     from partwise.estimators.constraints import Constraints
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
+    from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence_tagger import SequenceTagger
     from partwise.losses import Certificate
@@ -72,6 +74,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "LBFGS",
     "OWLQN",
+    "C_path",
     "Certificate",
     "ConjugateGradient",
     "Constraints",

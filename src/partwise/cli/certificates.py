@@ -40,13 +40,16 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
 100: nothing could lower it by more than 0.99% (the gap).
     """
     if certificate is None:
-        return "Training ended before there was anything to certify."
-    about = "" if certificate.exact else "about "
-    words = (
-        f"The model's objective is {about}{certificate.primal:.6g}, and it is proved "
-        f"that no weights have one below {about}{certificate.dual:.6g}: nothing could "
-        f"lower it by more than {_percent(certificate.relative_gap)} (the gap)."
-    )
+        # The status, which is shown beside this, says why.
+        words = "There is no certificate of how good these weights are."
+    else:
+        about = "" if certificate.exact else "about "
+        words = (
+            f"The model's objective is {about}{certificate.primal:.6g}, and it is "
+            f"proved that no weights have one below {about}{certificate.dual:.6g}: "
+            "nothing could lower it by more than "
+            f"{_percent(certificate.relative_gap)} (the gap)."
+        )
     best = best_dev_pass(trace)
     if best in (None, len(trace)):
         return words

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,7 @@ from partwise.errors import DataError, PartwiseError
 if TYPE_CHECKING:
     from partwise import SequenceTagger
     from partwise.data import ColumnData
-    from partwise.features import Template
-
-_COLUMN = re.compile(r"(%x\[-?\d+,)(\d+)")
+    from partwise.features import Template, TokenFeatures
 
 
 @dataclass(frozen=True)
@@ -93,42 +90,58 @@ class Layout:
         return read_crfsuite(path, labelled=False)[0]
 
 
+def read_features(
+    blocks: str | None,
+    gazetteers: Sequence[str],
+    clusters: str | None,
+    ignore_case: bool,
+) -> TokenFeatures:
+    """Return the features that options choose, with the files they name read."""
+    from partwise.features import Clusters, Gazetteer, TokenFeatures
+
+    if ignore_case and not gazetteers and clusters is None:
+        raise ValueError("--ignore-case is for --gazetteer and --clusters; give one")
+    return TokenFeatures(
+        blocks or "default",
+        [Gazetteer.read(path, ignore_case=ignore_case) for path in gazetteers],
+        None if clusters is None else Clusters.read(clusters, ignore_case=ignore_case),
+    )
+
+
 def make_template(
-    chosen: str, data: ColumnData, label_column: int, columns: str | None
+    path: str | None,
+    features: TokenFeatures,
+    data: ColumnData,
+    label_column: int,
+    columns: str | None,
 ) -> Template:
     """Return the template that reads the columns of a file, but not its labels.
 
     Parameters
     ----------
-    chosen : str
-        "default", or the path of a template file. Its columns are those of the data
-        file, as in CRF++.
+    path : str, optional
+        A template file. Its columns are those of the data file, as in CRF++.
+    features : TokenFeatures
+        Gazetteers and clusters, and what to see of tokens if there is no `path`.
     data : ColumnData
         The training data, with its labels.
     label_column : int
         Where the labels are.
     columns : str, optional
-        The columns that the default template reads, such as ``"0,1"``; the first is
-        the word. All but the labels by default.
+        The columns that the features read, such as ``"0,1"``; the first is the word.
+        All but the labels by default.
     """
     from partwise.data import resolve_column
-    from partwise.features import Template, default_template
+    from partwise.features import Template
 
     forbidden = resolve_column(data, label_column)
-    if chosen == "default":
+    if path is None:
         wanted = _chosen_columns(columns, data)
         if wanted is None:
             wanted = [c for c in range(data.n_columns) if c != forbidden]
-        text = default_template(len(wanted))
-        text = _COLUMN.sub(lambda m: f"{m[1]}{wanted[int(m[2])]}", text)
-        template = Template.parse(text, "default template")
+        template = features.template(wanted)
     else:
-        if columns is not None:
-            raise ValueError(
-                "--columns is for the default template; a template file names the "
-                "columns it reads itself"
-            )
-        template = Template.read(Path(chosen))
+        template = Template.read(Path(path)).with_resources(features.resources)
     for line in template.node_lines + template.edge_lines:
         for macro in line.macros:
             if macro.column == forbidden:

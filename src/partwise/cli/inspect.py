@@ -61,6 +61,27 @@ def _template_text(model: Any, path: str) -> str:
     return str(template.text)
 
 
+def _resources(model: Any) -> dict[str, Any]:
+    """Return the sizes of the gazetteers and clusters in a model, if it has any."""
+    encoder = getattr(getattr(model, "_input", None), "encoder", None)
+    resources = getattr(getattr(encoder, "template", None), "resources", None)
+    if not resources:
+        return {}
+    known = resources.clusters
+    return {
+        "gazetteers": [
+            {type: len(one.phrases[type]) for type in one.types}
+            for one in resources.gazetteers
+        ],
+        "clusters": None
+        if known is None
+        else {
+            "words": len(known.cluster_of),
+            "clusters": len(set(known.cluster_of.values())),
+        },
+    }
+
+
 def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, Any]:
     """Return what there is to know about a model, by name."""
     import numpy as np
@@ -75,6 +96,7 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
         "bytes": Path(path).stat().st_size,
         "kind": type(model).__name__,
         "input": getattr(getattr(model, "_input", None), "kind", None),
+        **_resources(model),
         "labels": classes,
         "features": len(weights.names),
         "weights": int(model.weights_.size),
@@ -135,6 +157,21 @@ def _strongest_transitions(
     ]
 
 
+def _resources_in_words(found: dict[str, Any]) -> list[tuple[str, str]]:
+    pairs = []
+    sizes = [
+        f"{type} ({size:,})"
+        for gazetteer in found.get("gazetteers", [])
+        for type, size in gazetteer.items()
+    ]
+    if sizes:
+        pairs.append(("gazetteers", " ".join(sizes)))
+    if found.get("clusters"):
+        words, clusters = found["clusters"].values()
+        pairs.append(("clusters", f"{clusters:,} of {words:,} words"))
+    return pairs
+
+
 def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import (
@@ -150,6 +187,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         [
             ("kind", found["kind"]),
             ("reads", READS.get(found["input"])),
+            *_resources_in_words(found),
             ("bytes", found["bytes"]),
             ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
             ("features", found["features"]),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.files import Layout, make_template
+from partwise.cli.files import Layout, make_template, read_features
 from partwise.cli.options import (
     FILES,
     LABEL_COLUMN,
@@ -68,11 +68,46 @@ def tag(
             show_default=False,
         ),
     ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of a template file: ner, pos, or named blocks such as "
+            "words,lower,affixes:4,shape,neighbours:2,tags.",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    gazetteer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of phrases: a type, a tab and a phrase on each line, or "
+            "phrases alone (the type is the file's name). May be given several times.",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            help="A file of word clusters: a word and its cluster on each line, or "
+            "bits, word and count, as Brown clustering writes them.",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    ignore_case: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-case",
+            help="Find what --gazetteer and --clusters list in any case.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = False,
     columns: Annotated[
         str | None,
         typer.Option(
-            help="The columns that the default template reads, such as 0,1; the "
-            "first is the word (default: all but the labels).",
+            help="The columns to read where no template file names them, such as 0,1; "
+            "the first is the word (default: all but the labels).",
             rich_help_panel=FEATURES,
             show_default=False,
         ),
@@ -146,14 +181,33 @@ def tag(
         ),
     ] = "auto",
     C: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--C",
             "-C",
-            help="Weight of the losses; larger fits the data closer.",
+            help="Weight of the losses; larger fits the data closer (default: 0.1 for "
+            "squared_hinge, 1 for hinge and log_loss).",
+            rich_help_panel=LEARNING,
+            show_default=False,
+        ),
+    ] = None,
+    C_path: Annotated[
+        str | None,
+        typer.Option(
+            "--C-path",
+            help="Train with each of these, such as 0.01,0.1,1, one after the other, "
+            "and keep the model that is best on --dev.",
             rich_help_panel=LEARNING,
         ),
-    ] = 0.1,
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            help="What a wrong label costs: 'balanced' (rare labels more), or factors "
+            "such as B-PER=2,O=0.5.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     tol: Annotated[
         float,
         typer.Option(
@@ -165,6 +219,15 @@ def tag(
         int,
         typer.Option(help="The most passes over the data.", rich_help_panel=LEARNING),
     ] = 100,
+    dev_metric: Annotated[
+        str,
+        typer.Option(
+            help="What is measured on --dev: accuracy, sequence_accuracy, "
+            "label_f1_macro, chunk_f1, chunk_f1_macro; auto is chunk_f1 for chunk "
+            "labels, else accuracy.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = "auto",
     patience: Annotated[
         int,
         typer.Option(
@@ -181,7 +244,7 @@ def tag(
     jobs: Annotated[
         int | None,
         typer.Option(
-            help="Threads, for lbfgs, cg and owlqn; -1 for one per core.",
+            help="Threads; -1 for one per core.",
             rich_help_panel=RUN,
             show_default=False,
         ),
@@ -232,20 +295,37 @@ def tag(
     layout = Layout(format, separator, comments, skip_docstart, encoding)
     if resume and checkpoint is None:
         raise ValueError("--resume needs --checkpoint, the file to go on from")
+    Cs = None if C_path is None else _numbers(C_path)
+    if Cs is not None:
+        _check_path(C, dev, checkpoint)
     if train == dev == "-":
         raise ValueError("TRAIN and --dev cannot both be standard input")
     from partwise.cli.overwriting import refuse_overwriting
 
     refuse_overwriting(
         {"--model": model, "--checkpoint": checkpoint},
-        {"TRAIN": train, "--dev": dev, "--template": template},
+        {
+            **{"TRAIN": train, "--dev": dev, "--template": template},
+            **{"--clusters": clusters},
+            **{f"--gazetteer {path}": path for path in gazetteer or []},
+        },
     )
     model_file.check_writable(model)
-    if format is not Format.columns and (template or columns):
+    if format is not Format.columns and (
+        template or columns or features or gazetteer or clusters
+    ):
         raise ValueError(
-            f"{format.value} files name their features themselves; leave --template "
-            "and --columns out"
+            f"{format.value} files name their features themselves; leave --template, "
+            "--columns, --features, --gazetteer and --clusters out"
         )
+    if template and columns:
+        raise ValueError(
+            "--columns is for the default template and --features; a template file "
+            "names the columns it reads itself"
+        )
+    if template and features:
+        raise ValueError("give --template or --features, not both")
+    token_features = read_features(features, gazetteer or [], clusters, ignore_case)
     chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
     tagger = SequenceTagger(
         loss,
@@ -260,8 +340,10 @@ def tag(
         min_count=min_count,
         hash_bits=hash_bits,
         constraints=constraints,
+        class_weight=_class_weight(class_weight),
         random_state=seed,
         patience=patience,
+        dev_metric=dev_metric,
         checkpoint=checkpoint,
         resume=resume,
         time_limit=time_limit,
@@ -272,10 +354,49 @@ def tag(
     tagger._check_settings()
     X, y = layout.labelled(train, label_column)
     if format is Format.columns:
-        text = make_template(template or "default", X, label_column, columns)
-        tagger.set_params(template=text)
+        chosen_template = make_template(
+            template, token_features, X, label_column, columns
+        )
+        tagger.set_params(template=chosen_template)
     held_out = None if dev is None else layout.labelled(dev, label_column)
-    _fit_and_save(tagger, X, y, held_out, model, float32, verbose, json)
+    _fit_and_save(tagger, X, y, held_out, Cs, model, float32, verbose, json)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--C-path must be numbers with commas, such as 0.01,0.1,1, not {text!r}"
+        ) from None
+
+
+def _check_path(C: float | None, dev: str | None, checkpoint: str | None) -> None:
+    if dev is None:
+        raise ValueError("--C-path needs --dev, to choose the best C by")
+    if C is not None:
+        raise ValueError("give --C or --C-path, not both")
+    if checkpoint is not None:
+        raise ValueError("--C-path keeps no checkpoints; leave --checkpoint out")
+
+
+def _class_weight(text: str | None) -> Any:
+    """Read ``balanced`` or ``B-PER=2,O=0.5``; a label may hold commas and equals."""
+    if text is None or text == "balanced":
+        return text
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        label, found, weight = part.rpartition("=")
+        try:
+            weights[label] = float(weight)
+        except ValueError:
+            found = ""
+        if not found:
+            raise ValueError(
+                "--class-weight must be 'balanced' or factors such as B-PER=2,O=0.5, "
+                f"not {text!r}"
+            )
+    return weights
 
 
 def _fit_and_save(
@@ -283,15 +404,21 @@ def _fit_and_save(
     X: Any,
     y: list[list[str]],
     dev: Any,
+    Cs: list[float] | None,
     path: str,
     float32: bool,
     verbose: bool,
     json: bool,
 ) -> None:
     from partwise.cli.output import print_json
-    from partwise.cli.training import fit, summary
+    from partwise.cli.training import fit, fit_path, path_numbers, summary
 
-    outcome = fit(tagger, X, y, dev)
+    found = None
+    if Cs is None:
+        outcome = fit(tagger, X, y, dev)
+    else:
+        found, outcome = fit_path(tagger, X, y, Cs, dev)
+        tagger = found.best_estimator
     tagger.save(path, dtype="float32" if float32 else "float64")
     numbers = {
         "model": path,
@@ -299,13 +426,33 @@ def _fit_and_save(
         "tokens": sum(map(len, y)),
         **summary(tagger, outcome),
     }
+    if found is not None:
+        numbers["C_path"] = path_numbers(found)
     if json:
         print_json(numbers)
     elif verbose:
+        if found is not None:
+            _show_path(numbers["C_path"])
         _show(numbers, outcome.solution)
     if outcome.interrupted:
         typer.echo(f"{outcome.solution.status}; saved to {path}", err=True)
         raise typer.Exit(130)
+
+
+def _show_path(rows: list[dict[str, Any]]) -> None:
+    from partwise.cli.output import Percent, print_table
+
+    cells: list[list[object]] = [
+        [
+            row["C"],
+            row["passes"],
+            round(row["seconds"], 2),
+            "" if row["gap"] is None else Percent(row["gap"]),
+            Percent(row["dev_score"]),
+        ]
+        for row in rows
+    ]
+    print_table("tried", ["C", "passes", "seconds", "gap", "dev score"], cells)
 
 
 def _show(numbers: dict[str, Any], solution: Solution) -> None:
@@ -315,7 +462,10 @@ def _show(numbers: dict[str, Any], solution: Solution) -> None:
     certificate = solution.certificate
     counts = ("sentences", "tokens", "labels", "features", "weights", "passes")
     pairs = [(name, numbers[name]) for name in counts]
+    why = numbers["solver_reason"]
     pairs += [
+        ("C", numbers["C"]),
+        ("solver", numbers["solver"] + (f" ({why})" if why else "")),
         ("seconds", round(numbers["seconds"], 2)),
         ("objective", None if certificate is None else certificate.primal),
         ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),

@@ -11,6 +11,7 @@ from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
     from partwise import SequenceTagger
+    from partwise.estimators.path import Path
     from partwise.solvers.loop import Solution
 
 
@@ -20,13 +21,8 @@ class Outcome:
 
     solution: Solution
     seconds: float
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it."""
-        from partwise.solvers.loop import INTERRUPTED
-
-        return self.solution.reason == INTERRUPTED
+    interrupted: bool = False
+    """Whether Ctrl-C ended it."""
 
 
 def fit(tagger: SequenceTagger, X: Any, y: Any, dev: Any = None) -> Outcome:
@@ -37,7 +33,7 @@ def fit(tagger: SequenceTagger, X: Any, y: Any, dev: Any = None) -> Outcome:
     """
     from sklearn.exceptions import ConvergenceWarning
 
-    from partwise.solvers.loop import FAILED, Callback
+    from partwise.solvers.loop import FAILED, INTERRUPTED, Callback
 
     ended: list[Solution] = []
 
@@ -53,7 +49,41 @@ def fit(tagger: SequenceTagger, X: Any, y: Any, dev: Any = None) -> Outcome:
     (solution,) = ended
     if solution.reason == FAILED:
         raise PartwiseError(solution.status)
-    return Outcome(solution, time.perf_counter() - begin)
+    seconds = time.perf_counter() - begin
+    return Outcome(solution, seconds, solution.reason == INTERRUPTED)
+
+
+def fit_path(
+    tagger: SequenceTagger, X: Any, y: Any, Cs: list[float], dev: Any
+) -> tuple[Path, Outcome]:
+    """Fit a tagger for every C; return all, and how the best one ended."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from partwise import C_path
+
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = C_path(tagger, X, y, Cs, dev=dev)
+    return path, Outcome(
+        path.best.solution, time.perf_counter() - begin, path.interrupted
+    )
+
+
+def path_numbers(path: Path) -> list[dict[str, Any]]:
+    """Return the numbers of every C, by name."""
+    return [
+        {
+            "C": point.C,
+            "passes": len(point.trace),
+            "seconds": point.seconds,
+            "gap": None
+            if point.certificate is None
+            else point.certificate.relative_gap,
+            "dev_score": point.dev_score,
+        }
+        for point in path
+    ]
 
 
 def summary(tagger: SequenceTagger, outcome: Outcome) -> dict[str, Any]:
@@ -61,6 +91,7 @@ def summary(tagger: SequenceTagger, outcome: Outcome) -> dict[str, Any]:
     import numpy as np
 
     from partwise.cli import certificates
+    from partwise.solvers.automatic import name_of
 
     trace = outcome.solution.trace
     best = certificates.best_dev_pass(trace)
@@ -69,6 +100,9 @@ def summary(tagger: SequenceTagger, outcome: Outcome) -> dict[str, Any]:
         "features": tagger._input.n_features,
         "weights": int(tagger.weights_.size),
         "nonzero_weights": int(np.count_nonzero(tagger.weights_)),
+        "C": tagger.C_,
+        "solver": name_of(tagger.solver_),
+        "solver_reason": tagger._reason or None,
         "passes": len(trace),
         "seconds": outcome.seconds,
         "certificate": certificates.in_numbers(outcome.solution.certificate),

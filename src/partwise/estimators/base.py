@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from partwise import model_file
+from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.losses import Certificate, get_loss
 from partwise.solvers import Solver, solve
+from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
     STALLED,
+    State,
     check_objective,
     make_problem,
     penalty_name,
     structure_fingerprint,
 )
-from partwise.solvers.batch_gradient import check_jobs
 from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,
@@ -34,10 +36,10 @@ from partwise.solvers.loop import (
     Evaluate,
     Solution,
 )
-from partwise.solvers.memory import fits_in_memory
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace
+from partwise.structures import make_softmax_margin
 from partwise.structures.interface import FloatArray, Structure
 
 # Ends of training that a user should hear of.
@@ -45,15 +47,35 @@ UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
 
 PENALTIES = ("l2", "l1", "elasticnet")
 
-# What "auto" takes when the duals of the fastest solver do not fit into memory.
-SMALLEST = {"log_loss": "lbfgs", "hinge": "eg-primal", "squared_hinge": "dcd-light"}
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Everything that training needs, encoded and checked.
+
+    Attributes
+    ----------
+    structure : structure
+        The corpus, with gold outputs and costs.
+    sample_weight : array or None
+        The weight of every example.
+    evaluate : callable or None
+        Scores weights on development data.
+    """
+
+    structure: Structure
+    sample_weight: FloatArray | None = None
+    evaluate: Evaluate | None = None
 
 
 class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     """Base class: everything about training that does not depend on the structure."""
 
+    default_C: ClassVar[dict[str, float]]
+    """What ``C=None`` means, by loss."""
+
     loss: str
-    C: float
+    C: float | None
+    class_weight: Any
     solver: str | Solver
     tol: float
     max_iter: int
@@ -75,11 +97,14 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     status_: str
     n_iter_: int
     solver_: Solver
+    C_: float
 
-    def _check_settings(self) -> Solver:
+    def _check_settings(self) -> None:
         """Check all that can be checked before any data is touched."""
         for name in ("C", "tol"):
             value: Any = getattr(self, name)
+            if name == "C" and value is None:
+                continue
             if not isinstance(value, int | float | np.number) or not (
                 0 < value < math.inf
             ):
@@ -108,58 +133,73 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         if self.n_jobs is not None:
             check_jobs(self.n_jobs)
         if self.solver == "auto":
-            solver = default_solver(loss.name, penalty)
+            default_solver(loss.name, penalty)
         else:
-            solver = make_solver(self.solver)
-            check_objective(solver, loss.name, penalty)
-        return self._with_threads(solver)
+            check_objective(make_solver(self.solver), loss.name, penalty)
+
+    def _effective_C(self) -> float:
+        """Return `C`, or the one that suits the loss."""
+        return float(self.default_C[self.loss] if self.C is None else self.C)
+
+    def _jobs(self) -> int:
+        """Return `n_jobs`, which may have been set after fitting."""
+        if self.n_jobs is None:
+            return 1
+        check_jobs(self.n_jobs)
+        return int(self.n_jobs)
 
     def _l1_share(self) -> float:
         """Return the share of the L1 norm in the penalty."""
         shares = {"l2": 0.0, "l1": 1.0, "elasticnet": float(self.l1_ratio)}
         return shares[self.penalty]
 
-    def _with_threads(self, solver: Solver) -> Solver:
-        """Give `n_jobs` to a solver that can use it."""
-        if self.n_jobs is None or not is_dataclass(solver):
-            return solver
-        if "n_jobs" not in {field.name for field in fields(solver)}:
-            return solver
-        return replace(solver, n_jobs=int(self.n_jobs))
+    def _with_costs(self, structure: Structure, wanted: bool) -> Structure:
+        """Bring costs into the log loss too, where a user asks for them.
 
-    def _train(
-        self,
-        structure: Structure,
-        solver: Solver,
-        sample_weight: Any,
-        evaluate: Evaluate | None = None,
-    ) -> Solution:
-        """Solve, and keep weights, certificate, trace and status."""
+        Without that it is the likelihood, which knows no costs.
+        """
+        if wanted and self.loss == "log_loss":
+            return make_softmax_margin(structure)
+        return structure
+
+    def _train(self, data: TrainingData, previous: State | None = None) -> Solution:
+        """Solve, and keep weights, certificate, trace and status.
+
+        `previous` is where training with another C on the same data ended.
+        """
+        structure = data.structure
+        self.C_ = self._effective_C()
         problem = make_problem(
             structure,
             get_loss(self.loss),
-            float(self.C),
-            sample_weight,
+            self.C_,
+            data.sample_weight,
             self._l1_share(),
+            self._jobs(),
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
-        auto = self.solver == "auto" and problem.penalty == "l2"
-        if auto and not fits_in_memory(problem, solver):
-            solver = self._with_threads(make_solver(SMALLEST[self.loss]))
+        choice = (
+            choose_solver(problem)
+            if self.solver == "auto"
+            else Choice(make_solver(self.solver), "")
+        )
+        solver = choice.solver
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol))
         mark = structure_fingerprint(structure) if self.warm_start else ""
         before = getattr(self, "_warm", None) if self.warm_start else None
+        if previous is None and before is not None and before[0] == mark:
+            previous = before[1]
         solution = solve(
             problem,
             solver,
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self._seed(),
-            previous=before[1] if before and before[0] == mark else None,
-            evaluate=evaluate,
+            previous=previous,
+            evaluate=data.evaluate,
             patience=self.patience,
             checkpoint=self.checkpoint,
             resume=self.resume,
@@ -170,6 +210,9 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         self.certificate_ = solution.certificate
         self.trace_ = solution.trace
         self.status_ = solution.status
+        self._reason = choice.reason
+        if choice.reason:
+            self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
         self.n_iter_ = len(solution.trace)
         self.solver_ = solver
         self._warm = (mark, solution.state) if self.warm_start else None
@@ -182,7 +225,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         The warning comes last, since a filter may turn it into an exception.
         """
         self.__dict__ = fitted.__dict__
-        if solution.reason in UNFINISHED:
+        if is_unfinished(solution, self.solver_):
             warnings.warn(solution.status, ConvergenceWarning, stacklevel=3)
 
     def _seed(self) -> int:
@@ -214,6 +257,13 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
         self._check_fitted()
         save_model(self, path, dtype)
+
+
+def is_unfinished(solution: Solution, solver: Solver) -> bool:
+    """Say whether training ended in a way that a user should hear of."""
+    # All its passes are all that a solver without an objective can finish.
+    finished = solution.reason == MAX_ITER and not solver.minimises
+    return solution.reason in UNFINISHED and not finished
 
 
 MOST_BEST = 100_000

@@ -21,8 +21,10 @@ from partwise.features import (
     FeatureDictEncoder,
     Template,
     TemplateEncoder,
+    TokenFeatures,
     default_template,
 )
+from partwise.features.token_features import looks_like_blocks
 from partwise.model_file import Content
 from partwise.structures.interface import IntArray
 from partwise.structures.rows import (
@@ -60,8 +62,8 @@ class Input(Protocol):
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the features of `X` and encode it."""
 
-    def encode(self, X: Any) -> Tokens:
-        """Encode `X` with the features learnt."""
+    def encode(self, X: Any, n_jobs: int = 1) -> Tokens:
+        """Encode `X` with the features learnt; by threads, where that is faster."""
 
     def names(self) -> Sequence[str]:
         """Name the features of tokens."""
@@ -134,7 +136,7 @@ class DictInput(_EncoderInput):
         """Learn the attributes of `X` and encode it."""
         return _tokens(self.encoder.fit_encode(X))
 
-    def encode(self, X: Any) -> Tokens:
+    def encode(self, X: Any, n_jobs: int = 1) -> Tokens:
         """Encode `X`; attributes never seen are left out."""
         return _tokens(self.encoder.encode(X))
 
@@ -151,9 +153,9 @@ class TemplateInput(_EncoderInput):
         """Learn the attributes of the columns and encode them."""
         return _tokens(self.encoder.fit_encode(as_columns(X)))
 
-    def encode(self, X: Any) -> Tokens:
+    def encode(self, X: Any, n_jobs: int = 1) -> Tokens:
         """Encode columns; attributes never seen are left out."""
-        return _tokens(self.encoder.encode(as_columns(X)))
+        return _tokens(self.encoder.encode(as_columns(X), n_jobs))
 
 
 class DenseInput:
@@ -178,7 +180,7 @@ class DenseInput:
         """None: dense features do not see transitions."""
         return 0
 
-    def encode(self, X: Any) -> Tokens:
+    def encode(self, X: Any, n_jobs: int = 1) -> Tokens:
         """Check and stack the matrices."""
         check_sequences(X)
         matrices = []
@@ -318,24 +320,31 @@ def _is_dense(sequence: Any) -> bool:
 
 
 def read_template(template: Any, n_columns: int) -> Any:
-    """Return the text of a template: a text, a path, "default" or a Template."""
+    """Return a template, or its text, for data of so many columns."""
     if isinstance(template, Template):
         return template
     if isinstance(template, Path):
         return Template.read(template)
+    if isinstance(template, list | tuple):
+        template = TokenFeatures(template)
+    if isinstance(template, TokenFeatures):
+        return template.template(n_columns)
     if not isinstance(template, str):
         raise TypeError(
-            "template must be a text, a path, 'default' or a Template, not "
-            f"{type(template).__name__}"
+            "template must be a text, a path, a name such as 'default', a list of "
+            f"blocks, TokenFeatures or a Template, not {type(template).__name__}"
         )
     if template == "default":
         return default_template(n_columns)
     if "\n" in template or "%x" in template or template.strip() == "B":
         return template
+    if looks_like_blocks(template):
+        return TokenFeatures(template).template(n_columns)
     if not Path(template).is_file():
         raise DataError(
             f"template {template!r} is neither a file nor the text of a template "
-            "(lines such as U00:%x[0,0])"
+            "(lines such as U00:%x[0,0]) nor a name (default, ner, pos, or blocks "
+            "such as words,affixes:4)"
         )
     return Template.read(Path(template))
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,12 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 from partwise.errors import DataError
 from partwise.estimators.base import (
     StructuredEstimator,
+    TrainingData,
     check_k,
     check_same_length,
 )
-from partwise.estimators.costs import cost_matrix
+from partwise.estimators.costs import class_weights, cost_matrix
+from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.explanation import (
     Choice,
     NumberedNames,
@@ -36,12 +38,13 @@ from partwise.estimators.labels import (
     class_array,
     sorted_classes,
 )
+from partwise.estimators.sequence_checks import as_pair
 from partwise.features import FeatureDictEncoder
 from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Solution
+from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
-from partwise.structures.interface import CodeArray
+from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import Rows, make_dense_rows, make_sparse_rows
 
@@ -58,8 +61,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     ----------
     loss : {"squared_hinge", "hinge", "log_loss"}
         What is minimised. The log loss is multinomial logistic regression.
-    C : float
-        Weight of the losses against the penalty.
+    C : float, optional
+        Weight of the losses against the penalty; 1 by default.
     solver : str or Solver
         "auto", a name (squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg",
         "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo", "eg"), or a solver object.
@@ -75,20 +78,29 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         With "elasticnet", the share `r` of the L1 norm: the penalty is
         ``(1 - r)/2 |w|^2 + r |w|_1``.
     n_jobs : int, optional
-        Threads for solvers that can use them ("lbfgs", "cg", "owlqn"); -1 for one
-        per core, None for the solver's own setting.
+        Threads for everything that passes over the data without learning in
+        between: predictions, certificates, and all of "lbfgs", "cg", "owlqn",
+        "eg-batch" and "eg-primal"; -1 for one per core. The same number gives the
+        same result, bit for bit.
     fit_intercept : bool
         Add a constant feature; its weights are regularised like all others.
     min_count, hash_bits : int
         For feature dicts, as in `SequenceTagger`.
-    costs : matrix or dict, optional
-        What predicting one class for another costs.
+    costs : matrix, dict or callable, optional
+        What predicting one class for another costs, as in `SequenceTagger`.
+    class_weight : dict or "balanced", optional
+        What multiplies the weight of an example of this class; classes not named have
+        1. "balanced" gives rare classes more: ``n_samples / (n_classes * count)``.
     random_state : int, RandomState or None
         Seed of the order in which examples are visited.
     verbose : int
         1 shows a progress bar.
     warm_start : bool
         Go on from the last fit when the data is the same.
+    dev_metric : str or callable
+        What is measured on development data: the name of a scikit-learn scorer, such
+        as "accuracy", "f1_macro" or "neg_log_loss", or a function of
+        ``(y_true, y_pred)``; higher is better.
     patience, checkpoint, resume, time_limit, callbacks
         As in `SequenceTagger`.
 
@@ -108,12 +120,18 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     array(['pea'], dtype=object)
     """
 
+    default_C: ClassVar[dict[str, float]] = {
+        "squared_hinge": 1.0,
+        "hinge": 1.0,
+        "log_loss": 1.0,
+    }
+
     classes_: NDArray[Any]
 
     def __init__(
         self,
         loss: str = "squared_hinge",
-        C: float = 1.0,
+        C: float | None = None,
         solver: str | Solver = "auto",
         *,
         tol: float = 1e-3,
@@ -125,10 +143,12 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         min_count: int = 1,
         hash_bits: int | None = None,
         costs: Any = None,
+        class_weight: Any = None,
         random_state: Any = 0,
         verbose: int = 0,
         warm_start: bool = False,
         patience: int = 5,
+        dev_metric: Any = "accuracy",
         checkpoint: str | Path | None = None,
         resume: bool = False,
         time_limit: float | None = None,
@@ -146,10 +166,12 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         self.min_count = min_count
         self.hash_bits = hash_bits
         self.costs = costs
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
         self.patience = patience
+        self.dev_metric = dev_metric
         self.checkpoint = checkpoint
         self.resume = resume
         self.time_limit = time_limit
@@ -163,7 +185,14 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
 
     # --- training ---------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        dev: tuple[Any, Any] | None = None,
+    ) -> MulticlassClassifier:
         """Learn from labelled examples.
 
         Parameters
@@ -173,7 +202,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         y : sequence of labels
             One label (str or int) per example.
         sample_weight : array, optional
-            A weight for every example.
+            A weight for every example: what multiplies its loss.
+        dev : (X, y), optional
+            Development data, for early stopping.
 
         Returns
         -------
@@ -181,12 +212,15 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
             Itself.
         """
         fitted = copy.copy(self)
-        self._become(fitted, fitted._learn(X, y, sample_weight))
+        data = fitted._prepare(X, y, sample_weight, dev=dev)
+        self._become(fitted, fitted._train(data))
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Solution:
-        """Do what `fit` promises; everything is checked before training starts."""
-        solver = self._check_settings()
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
         named, X = _has_names(X)
         self._encoder: FeatureDictEncoder | None = None
         if named:
@@ -222,7 +256,40 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         self._labels = labels
         self.classes_ = class_array(labels.classes)
         self._costs = cost_matrix(self.costs, labels)
-        return self._train(self._structure(rows, gold), solver, sample_weight)
+        if self.class_weight is not None:
+            by_class = class_weights(self.class_weight, labels, gold, sample_weight)
+            own = 1.0 if sample_weight is None else sample_weight
+            sample_weight = own * by_class[gold]
+        structure = self._with_costs(
+            self._structure(rows, gold), self.costs is not None
+        )
+        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
+        return TrainingData(structure, sample_weight, evaluate)
+
+    def _evaluator(self, X: Any, y: Any) -> Evaluate:
+        """Make the function that scores weights on development data."""
+        known = copy.copy(self)
+        known.weights_ = np.zeros(0)
+        corpus = known._encode(X)
+        target = np.asarray(y)
+        check_same_length(corpus.labels.size, len(target), "y of dev")
+        if not np.isin(target, self.classes_).any():
+            raise DataError("dev: none of its labels occurs in the training data")
+
+        def model(w: FloatArray) -> MulticlassClassifier:
+            known.weights_ = w
+            return known
+
+        if callable(self.dev_metric):
+            measure = checked(self.dev_metric)
+            rehearse(measure, target)
+            return lambda w: measure(target, model(w).predict(corpus))
+        scorer = _scorer(self.dev_metric)
+        try:  # what a scorer cannot do, it cannot do for zero weights either
+            scorer(model(np.zeros(int(waist.n_weights(corpus)))), corpus, target)
+        except ValueError as error:
+            raise ValueError(f"dev_metric={self.dev_metric!r}: {error}") from error
+        return lambda w: float(scorer(model(w), corpus, target))
 
     def _rows(self, X: Any) -> Rows:
         """Turn a matrix or encoded rows into rows, with the constant feature."""
@@ -252,6 +319,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
 
     def _encode(self, X: Any) -> Multiclass:
         self._check_fitted()
+        if isinstance(X, Multiclass):
+            return X  # encoded before
         if self._encoder is not None:
             encoded = self._encoder.encode_rows(X)
             count, rows = encoded.ptr.size - 1, self._rows(encoded.nodes)
@@ -281,13 +350,13 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
-        codes = decode(self._encode(X), self.weights_).codes
+        codes = decode(self._encode(X), self.weights_, self._jobs()).codes
         return self.classes_[codes]
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         s = self._encode(X)
         count, K = s.labels.size, s.n_classes
-        found = decode_kbest(s, self.weights_, K)
+        found = decode_kbest(s, self.weights_, K, self._jobs())
         scores = np.zeros((count, K))
         np.put_along_axis(scores, found.codes.T.astype(np.int64), found.scores, axis=1)
         return scores
@@ -305,7 +374,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         """
         s = self._encode(X)
         wanted = np.full(s.labels.size, s.n_classes, np.int64)
-        return part_marginals(s, self.weights_, wanted)[1].reshape(-1, s.n_classes)
+        mu = part_marginals(s, self.weights_, wanted, self._jobs())[1]
+        return mu.reshape(-1, s.n_classes)
 
     def predict_marginals(self, X: Any) -> NDArray[np.float64]:
         """Return the same as `predict_proba`: the marginals of a single label."""
@@ -314,7 +384,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     def predict_kbest(self, X: Any, k: int = 5) -> list[list[tuple[Label, float]]]:
         """Return the `k` best classes of every example with their scores."""
         check_k(k)
-        _, codes, scores, found = decode_kbest(self._encode(X), self.weights_, k)
+        _, codes, scores, found = decode_kbest(
+            self._encode(X), self.weights_, k, self._jobs()
+        )
         classes = self._labels.classes
         return [
             [(classes[codes[j, i]], float(scores[i, j])) for j in range(found[i])]
@@ -360,6 +432,14 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
             float(scores[0, 0] - scores[0, 1]),
             contributions(total, self._weights),
         )
+
+
+def _scorer(metric: Any) -> Any:
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if not isinstance(metric, str) or metric not in get_scorer_names():
+        raise unknown_metric(metric, get_scorer_names())
+    return get_scorer(metric)
 
 
 def _has_names(X: Any) -> tuple[bool, Any]:

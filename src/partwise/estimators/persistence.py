@@ -13,6 +13,7 @@ from partwise import model_file
 from partwise.errors import ModelFileError
 from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.constraints import Masks, constraints_of
+from partwise.estimators.costs import class_weights
 from partwise.estimators.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
@@ -170,6 +171,9 @@ def _empty_model(cls: type, content: Content) -> Any:
     """Make an unfitted estimator with the saved settings."""
     params = content.setting("params", dict)
     defaults = cls().get_params(deep=False)
+    C = params.get("C")
+    if C is not None and (type(C) not in (int, float) or not 0 < C < np.inf):
+        raise content.error(f"setting 'C' should be a positive number, not {C!r}")
     for name, value in params.items():
         if name not in defaults or name in TRANSIENT or type(value) not in PLAIN:
             raise content.error(f"setting {name!r} is unknown or of a wrong type")
@@ -199,6 +203,7 @@ def _fill_history(model: Any, content: Content) -> None:
     model.status_ = content.setting("status", str)
     model.n_iter_ = len(model.trace_)
     model.solver_ = model.solver
+    model.C_ = model._effective_C()
     model._warm = None
 
 
@@ -210,6 +215,7 @@ def _store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     tensors = prefixed("input", own)
     masks = {k: v.astype(np.uint8) for k, v in model._masks._asdict().items()}
     tensors |= prefixed("masks", masks)
+    tensors |= _class_weight_tensors(model)
     if model.costs is not None:
         tensors["costs"] = model._costs
     if model._pairs is not None:
@@ -235,6 +241,7 @@ def _fill_tagger(model: SequenceTagger, content: Content) -> int:
         }
     )
     model._costs, model.costs = _read_costs(content, K)
+    _read_class_weight(model, content)
     _restore_params(model)
     n_columns = model._input.n_features
     n_nodes = n_columns * K
@@ -255,7 +262,8 @@ def _fill_tagger(model: SequenceTagger, content: Content) -> int:
 def _restore_params(model: SequenceTagger) -> None:
     """Say in plain settings what the file holds in other forms, for another fit."""
     if isinstance(model._input, TemplateInput):
-        model.template = model._input.encoder.template.text
+        template = model._input.encoder.template
+        model.template = template if template.resources else template.text
     if isinstance(model._input, DictInput):
         model.transition_features = model._input.encoder.transition_features
     if model.constraints is None:
@@ -276,6 +284,7 @@ def _store_classifier(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if model._encoder is not None:
         own, settings["encoder"] = model._encoder.to_tensors()
         tensors |= prefixed("encoder", dict(own))
+    tensors |= _class_weight_tensors(model)
     if model.costs is not None:
         tensors["costs"] = model._costs
     return tensors, settings
@@ -303,6 +312,7 @@ def _fill_classifier(model: MulticlassClassifier, content: Content) -> int:
         )
         model.feature_names_in_ = np.array(names, object)
     model._costs, model.costs = _read_costs(content, K)
+    _read_class_weight(model, content)
     return (width + int(model.fit_intercept)) * K
 
 
@@ -314,3 +324,22 @@ def _read_costs(content: Content, K: int) -> tuple[Any, Any]:
         return make_cost_matrix(matrix, K), matrix
     except ValueError as error:
         raise ModelFileError(f"{content.source}: {error}") from None
+
+
+def _class_weight_tensors(model: Any) -> dict[str, Any]:
+    """Return a dict of class weights as an array; other settings save themselves."""
+    if not isinstance(model.class_weight, Mapping):
+        return {}
+    by_class = class_weights(model.class_weight, model._labels, np.zeros(0, np.int32))
+    return {"class_weight": by_class}
+
+
+def _read_class_weight(model: Any, content: Content) -> None:
+    if model.class_weight not in (None, "balanced"):
+        raise content.error("setting 'class_weight' should be 'balanced' or nothing")
+    if "class_weight" in content.tensors:
+        K = len(model._labels)
+        weights = content.tensor("class_weight", dtype=np.float64, length=K, at_least=0)
+        model.class_weight = dict(
+            zip(model._labels.classes, weights.tolist(), strict=True)
+        )

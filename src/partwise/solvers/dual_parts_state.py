@@ -27,6 +27,7 @@ from partwise.structures.interface import (
     largest_sizes,
     workspace,
 )
+from partwise.structures.parallel import Worker
 from partwise.structures.scratch import make_scratch
 
 BYTES = 8
@@ -55,6 +56,7 @@ class DualPartsState(State):
         ptr = part_pointers(s)
         hinge = problem.loss.name == "hinge"
         nothing = np.zeros(0)
+        self.C = problem.C
         self.w = np.zeros(problem.n_weights)
         self.scratch = make_scratch(s)
         self.workspace = workspace(s, 1)
@@ -107,15 +109,35 @@ class DualPartsState(State):
         if not same or previous.w.size != self.w.size:
             raise ValueError("the previous run was on another structure")
 
-    def continue_from(self, problem: Problem, previous: DualPartsState) -> None:
-        """Take over the dual point of an earlier run, perhaps with another C."""
+    def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
+        """Take over the dual point of an earlier run, perhaps with another C.
+
+        Return the share of it that is kept. The gaps are not: of another C, they would
+        lead to the wrong examples.
+        """
         self.check_fits(previous)
-        for name in ("mu", "value", "step", "bend", "gap"):
+        for name in ("mu", "value", "step", "bend"):
             getattr(self.dual, name)[:] = getattr(previous.dual, name)
-        self.dual.gap[problem.C == 0.0] = 0.0  # never visited, so never corrected
         if previous.dual.theta.size:
             self.dual.theta[:] = previous.dual.theta[: self.dual.theta.size]
         self.refresh(problem)
+        return self._draw_back(problem) if not self.dual.cost.size else 1.0
+
+    def _draw_back(self, problem: Problem) -> float:
+        """Mix with the right outputs, for the best dual; return the share kept.
+
+        The weights grow with C, and with a larger one they may be far too large.
+        """
+        value, sqnorm = float(problem.C @ self.dual.value), float(self.w @ self.w)
+        if value >= sqnorm:
+            return 1.0
+        share = value / sqnorm
+        self.dual.mu[:] *= share
+        self.dual.value[:] *= share
+        s, ptr = problem.structure, self.dual.ptr
+        add_gold(s, ptr, 1.0 - share, self.dual.mu, self.scratch)
+        self.refresh(problem)
+        return share
 
     def ascend(
         self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray
@@ -137,11 +159,16 @@ class DualPartsState(State):
     def refresh(self, problem: Problem) -> None:
         """Recompute weights and dual value from the dual variables."""
         w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
-        for start, stop in chunks(problem.n_examples):
+        s, C, dual = problem.structure, problem.C, self.dual
+
+        def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
             weights_of(
-                problem.structure, problem.C, self.dual.ptr, self.dual.mu, start, stop,
-                w, self.scratch, self.workspace,
+                s, C, dual.ptr, dual.mu, start, stop, own, worker.scratch,
+                worker.workspace,
             )  # fmt: skip
+
+        for _ in problem.crew(n_sums=w.size).sum_up(add, w):
+            pass
         self.w = w
         value = self.dual.value
         point = DualPoint(value, value, value, value)
@@ -152,14 +179,13 @@ class DualPartsState(State):
         self.refresh(problem)
         n, s, dual = problem.n_examples, problem.structure, self.dual
         values, margins = np.zeros(n), np.zeros(n)
-        for start, stop in chunks(n):
-            problem.loss.fill(
-                s, self.w, values, start, stop, self.scratch, self.workspace
-            )
-            margins_of(
-                s, self.w, dual.ptr, dual.mu, start, stop, margins, self.scratch,
-                self.workspace,
-            )  # fmt: skip
+
+        def look(start: int, stop: int, worker: Worker) -> None:
+            own = worker.scratch, worker.workspace
+            problem.loss.fill(s, self.w, values, start, stop, *own)
+            margins_of(s, self.w, dual.ptr, dual.mu, start, stop, margins, *own)
+
+        problem.crew().run(look)
         self.oracle_calls += n
         point = DualPoint(dual.value, dual.value, margins, dual.value)
         dual.gap[:] = np.maximum(problem.loss.gaps(values, problem.C, point), 0.0)

@@ -22,7 +22,7 @@ import numpy as np
 
 from partwise.errors import PairingError
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.batch_forms import BatchState, PrimalState, ThetaState
 from partwise.solvers.dual_parts import (
     LARGEST_STEP,
@@ -82,6 +82,18 @@ class OnlineState(DualPartsState):
         self.mixing = bool(tensors["mixing"][0])
 
 
+def _had_other_C(problem: Problem, previous: State | None) -> bool:
+    """Say whether the part scores of an earlier run belong to another C."""
+    if isinstance(previous, BatchState):
+        before = previous.problem.C
+    elif isinstance(previous, DualPartsState):
+        before = previous.C
+    else:
+        return False
+    # Of another corpus, it will be refused.
+    return before.size == problem.C.size and not np.array_equal(before, problem.C)
+
+
 def _marginals_of(
     problem: Problem, state: OnlineState, previous: State | None
 ) -> FloatArray | None:
@@ -118,7 +130,8 @@ class ExponentiatedGradient(Solver):
         Where the duals start: mix in the first passes (log loss, online), put nearly
         all the mass on the right outputs, or take the distributions that these weights
         give. The primal form starts at the weights, or at zero. A run that follows
-        another one (`previous` of `solve`) starts at its dual point.
+        another one (`previous` of `solve`) starts at its dual point, for the hinge only
+        if C is the same.
     gold_score : float, optional
         How near the right outputs a start is: the score of every right part, or for
         the hinge that of every unit of cost, with its sign turned. By default 12, and
@@ -192,6 +205,8 @@ class ExponentiatedGradient(Solver):
     ) -> State:
         """Make the dual point before the first pass."""
         self._check_step(problem)
+        if problem.loss.name == "hinge" and _had_other_C(problem, previous):
+            previous = None  # what scores have learnt for one C, they unlearn slowly
         fixed = self._fixed_steps(problem)
         if self.form == "primal":
             return self._primal_point(problem, previous, fixed)
@@ -275,8 +290,8 @@ class ExponentiatedGradient(Solver):
             return False
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
             if previous.has_scores or self._searches_online:
-                state.continue_from(problem, previous)
-                state.mixing = not previous.has_scores
+                kept = state.continue_from(problem, previous)
+                state.mixing = kept < 1.0 or not previous.has_scores
                 return True
         mu = _marginals_of(problem, state, previous)
         if mu is not None:
@@ -301,11 +316,12 @@ class ExponentiatedGradient(Solver):
 
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
-        for start, stop in chunks(problem.n_examples):
-            gibbs_points(
-                problem.structure, state.dual, start, stop, state.scratch,
-                state.workspace,
-            )  # fmt: skip
+        s, dual = problem.structure, state.dual
+        problem.crew().run(
+            lambda start, stop, worker: gibbs_points(
+                s, dual, start, stop, worker.scratch, worker.workspace
+            )
+        )
         state.oracle_calls += problem.n_examples
         state.refresh(problem)
 

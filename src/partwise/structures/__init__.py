@@ -12,18 +12,21 @@ from partwise.structures.rows import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
 __all__ = [
     "Chain",
     "DenseRows",
     "Multiclass",
     "PairRows",
+    "SoftmaxMargin",
     "SparseRows",
     "make_chain",
     "make_dense_rows",
     "make_multiclass",
     "make_pair_rows",
     "make_pairs",
+    "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",
 ]

@@ -33,3 +33,15 @@ def make_cost_matrix(costs: ArrayLike, n_labels: int) -> FloatArray:
     if np.diagonal(matrix).any():
         raise ValueError("the cost of a right label (the diagonal) must be zero")
     return matrix
+
+
+def make_token_weight(weight: ArrayLike | None, n_tokens: int) -> FloatArray:
+    """Check the weights of tokens: finite, >= 0, one each, or none at all."""
+    if weight is None:
+        return np.zeros(0)
+    checked = np.ascontiguousarray(weight, np.float64)
+    if checked.shape != (n_tokens,):
+        raise ValueError(f"{checked.size} token weights for {n_tokens} tokens")
+    if not np.isfinite(checked).all() or (checked < 0).any():
+        raise ValueError("token weights must be finite and not negative")
+    return checked

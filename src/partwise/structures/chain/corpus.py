@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partwise.errors import DataError
-from partwise.structures.costs import hamming, make_cost_matrix
+from partwise.structures.costs import (
+    hamming,
+    make_cost_matrix,
+    make_token_weight,
+)
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import (
     Rows,
@@ -42,7 +46,11 @@ class ChainMask(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """A corpus of sequences; make one with `make_chain`."""
+    """A corpus of sequences; make one with `make_chain`.
+
+    The cost of a wrong label is ``costs[right, predicted]`` times the token's weight;
+    no weights in `token_weight`: all one.
+    """
 
     nodes: Rows
     edges: SparseRows
@@ -51,6 +59,7 @@ class Chain(NamedTuple):
     layout: ChainLayout
     mask: ChainMask
     costs: FloatArray
+    token_weight: FloatArray
 
 
 def make_chain(
@@ -63,6 +72,7 @@ def make_chain(
     start: bool = False,
     end: bool = False,
     costs: ArrayLike | None = None,
+    token_weight: ArrayLike | None = None,
     forbidden_transitions: ArrayLike | None = None,
     forbidden_start: ArrayLike | None = None,
     forbidden_end: ArrayLike | None = None,
@@ -87,6 +97,8 @@ def make_chain(
         Whether the first and the last label have weights of their own.
     costs : matrix, optional
         ``costs[right, predicted]``; Hamming by default.
+    token_weight : array, optional
+        What multiplies the cost of a wrong label, for every position.
     forbidden_transitions : boolean matrix, optional
         True where label `b` may not follow label `a`.
     forbidden_start, forbidden_end : boolean vectors, optional
@@ -141,7 +153,8 @@ def make_chain(
         n_weights=edge_at + n_row_weights(edges, square),
     )
     matrix = hamming(n_labels) if costs is None else make_cost_matrix(costs, n_labels)
-    return Chain(nodes, edges, ptr, labels, layout, mask, matrix)
+    weight = make_token_weight(token_weight, n_tokens)
+    return Chain(nodes, edges, ptr, labels, layout, mask, matrix, weight)
 
 
 def _allowed(forbidden: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8]:

@@ -9,7 +9,7 @@ from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import row_add, row_dot, row_entries, row_size
-from partwise.structures.rows.arithmetic import add_scaled
+from partwise.structures.vectors import add_scaled
 
 
 @kernel
@@ -181,9 +181,10 @@ def _(s: Chain, i: int, theta: FloatArray) -> None:
     K = s.layout.n_labels
     first = s.ptr[i]
     for t in range(s.ptr[i + 1] - first):
-        right = s.labels[first + t]
+        weight = 1.0 if s.token_weight.size == 0 else s.token_weight[first + t]
+        here, costs = theta[t * K : (t + 1) * K], s.costs[s.labels[first + t]]
         for k in range(K):
-            theta[t * K + k] += s.costs[right, k]
+            here[k] += weight * costs[k]
 
 
 @waist.cost.implement(Chain)
@@ -191,5 +192,6 @@ def _(s: Chain, i: int, y: CodeArray) -> float:
     first = s.ptr[i]
     total = 0.0
     for t in range(s.ptr[i + 1] - first):
-        total += s.costs[s.labels[first + t], y[t]]
+        weight = 1.0 if s.token_weight.size == 0 else s.token_weight[first + t]
+        total += weight * s.costs[s.labels[first + t], y[t]]
     return total
