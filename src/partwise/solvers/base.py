@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise._jit import Generic
+from partwise._threads import check_jobs
+from partwise._threads import chunks as chunks
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
 from partwise.solvers.penalty import penalty
@@ -22,9 +23,11 @@ from partwise.structures.interface import (
     n_examples,
     n_weights,
 )
+from partwise.structures.parallel import Crew
 
 NOT_FINITE = "not_finite"
 STALLED = "stalled"
+SEPARATED = "separated"
 
 
 def penalty_name(l1_ratio: float) -> str:
@@ -43,6 +46,7 @@ class Problem:
     """A structure with gold outputs, a loss, the weight C_i of every example.
 
     The objective is ``(1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1 + sum_i C_i loss_i(w)``.
+    `n_jobs` threads visit the examples wherever nothing changes in between.
 
     Examples
     --------
@@ -58,6 +62,7 @@ class Problem:
     loss: Loss
     C: FloatArray
     l1_ratio: float = 0.0
+    n_jobs: int = 1
 
     @property
     def penalty(self) -> str:
@@ -74,12 +79,17 @@ class Problem:
         """The length of the weight vector."""
         return int(n_weights(self.structure))
 
+    def crew(self, n_sums: int = 0) -> Crew:
+        """Return threads to visit the examples with; see `Crew` for `n_sums`."""
+        return Crew(self.structure, self.n_jobs, self.C, n_sums=n_sums)
+
+    def values(self, w: FloatArray) -> FloatArray:
+        """Return the loss of every example at `w`."""
+        return self.loss.values(self.structure, w, self.n_jobs)
+
     def primal(self, w: FloatArray) -> float:
         """Return the objective at `w`."""
-        if self.l1_ratio == 0.0:
-            return self.loss.primal(self.structure, w, self.C)
-        losses = self.C @ self.loss.values(self.structure, w)
-        return penalty(w, self.l1_ratio) + float(losses)
+        return penalty(w, self.l1_ratio) + float(self.C @ self.values(w))
 
     def fingerprint(self) -> str:
         """Return a hash of all the data, to recognise the problem again."""
@@ -113,8 +123,10 @@ def make_problem(
     C: float = 1.0,
     sample_weight: FloatArray | None = None,
     l1_ratio: float = 0.0,
+    n_jobs: int = 1,
 ) -> Problem:
     """Put a problem together; examples of weight zero cost nothing."""
+    check_jobs(n_jobs)
     if not C > 0 or not np.isfinite(C):
         raise ValueError(f"C must be positive and finite, not {C!r}")
     if not 0.0 <= l1_ratio <= 1.0:
@@ -122,13 +134,13 @@ def make_problem(
     l1_ratio = float(l1_ratio)
     count = int(n_examples(structure))
     if sample_weight is None:
-        return Problem(structure, loss, np.full(count, float(C)), l1_ratio)
+        return Problem(structure, loss, np.full(count, float(C)), l1_ratio, n_jobs)
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (count,):
         raise ValueError(f"{weight.size} sample weights for {count} examples")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
-    return Problem(structure, loss, C * weight, l1_ratio)
+    return Problem(structure, loss, C * weight, l1_ratio, n_jobs)
 
 
 class State(ABC):
@@ -145,7 +157,8 @@ class State(ABC):
     halted : str
         Why the solver itself cannot go on: `NOT_FINITE` when there is no objective
         to minimise, with the last good weights in `w`; `STALLED` when rounding
-        allows no better weights. Empty while it can.
+        allows no better weights; `SEPARATED` when a whole pass found nothing to
+        correct. Empty while it can.
     """
 
     w: FloatArray
@@ -168,13 +181,18 @@ class Solver(ABC):
     A subclass names itself (`names` maps a name to constructor settings), says which
     `losses` it minimises, with which `penalties`, and which questions a structure must
     answer (`needs`), and is found by any of its names once its file lies in this
-    folder. A field `n_jobs`, if it has one, is its number of threads.
+    folder.
+
+    A solver with ``minimises = False`` learns by a rule that lowers no objective: it
+    runs with the losses it lists but ignores them, has no certificate, and is never
+    advised or chosen where an objective is to be minimised.
     """
 
     names: ClassVar[dict[str, dict[str, Any]]]
     losses: ClassVar[tuple[str, ...]]
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
+    minimises: ClassVar[bool] = True
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""
@@ -198,7 +216,10 @@ class Solver(ABC):
 
     @abstractmethod
     def certify(self, problem: Problem, state: State) -> Certificate:
-        """Compute the exact certificate; may tidy ``state.w`` against rounding."""
+        """Compute the exact certificate; may tidy ``state.w`` against rounding.
+
+        Never asked of a solver that minimises no objective.
+        """
 
 
 def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
@@ -228,7 +249,8 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
     name = type(solver).__name__
     check_objective(solver, problem.loss.name, problem.penalty)
     cls = type(problem.structure)
-    for question in (*REQUIRED, *problem.loss.needs, *solver.needs):
+    of_loss = problem.loss.needs if solver.minimises else ()
+    for question in (*REQUIRED, *of_loss, *solver.needs):
         if not question.provided_by(cls):
             able = solvers_for(problem.loss.name, cls, problem.penalty)
             wanted, owner = question.__name__, cls.__name__
@@ -240,23 +262,3 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
             raise PairingError(
                 f"{name} needs {wanted!r}, which {owner} does not provide: {advice}"
             )
-
-
-def chunks(count: int, seconds: float = 0.1) -> Iterator[tuple[int, int]]:
-    """Cut ``range(count)`` into pieces that take about `seconds` each.
-
-    Where the cuts fall never changes a result; it lets a bar move and Ctrl-C act.
-
-    Examples
-    --------
-    >>> list(chunks(2))
-    [(0, 2)]
-    """
-    start, size = 0, 64
-    while start < count:
-        begin = time.perf_counter()
-        stop = min(start + size, count)
-        yield start, stop
-        took = time.perf_counter() - begin
-        start = stop
-        size = max(1, min(4 * size, int(size * seconds / max(took, 1e-6))))

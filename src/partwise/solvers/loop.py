@@ -14,6 +14,7 @@ from partwise.losses import Certificate
 from partwise.model_file import check_writable
 from partwise.solvers.base import (
     NOT_FINITE,
+    SEPARATED,
     STALLED,
     Problem,
     Solver,
@@ -49,7 +50,7 @@ class Solution:
     w : array
         The weights; those best on development data if there is any.
     certificate : Certificate or None
-        How close to optimal `w` is.
+        How close to optimal `w` is; None if the solver minimises no objective.
     trace : Trace
         One row a pass.
     reason : str
@@ -67,8 +68,11 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether the certificate met the tolerance."""
-        return self.reason == CONVERGED
+        """Whether the certificate met the tolerance.
+
+        For a solver without one: whether a whole pass found nothing to correct.
+        """
+        return self.reason in (CONVERGED, SEPARATED)
 
 
 class Callback:
@@ -115,7 +119,8 @@ def solve(
     solver : Solver
         Any solver that can do the loss on the structure.
     tol : float
-        Stop when the relative gap is proved to be at most this.
+        Stop when the relative gap is proved to be at most this; without meaning for
+        a solver that minimises no objective.
     max_iter : int
         Stop after this many passes.
     random_state : int
@@ -205,7 +210,11 @@ def solve(
         reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
         certificate = _certify_quietly(problem, solver, run)
 
-    status = _sentence(reason, run, certificate, tol) + _kept(run, reason)
+    if solver.minimises:
+        status = _sentence(reason, run, certificate, tol)
+    else:
+        status = _sentence_without_objective(reason, run, type(solver).__name__)
+    status += _kept(run, reason)
     w = run.state.w
     if run.best_w is not None:
         w = run.best_w
@@ -244,6 +253,8 @@ def _look(
     problem: Problem, solver: Solver, run: Run, tol: float, last: bool
 ) -> Certificate | None:
     """Compute the exact certificate if it is time to; correct the trace with it."""
+    if not solver.minimises:
+        return None
     estimate = run.state.estimate
     gap = math.inf if estimate is None else estimate.relative_gap
     if not last and not gap <= min(tol, run.look_below):
@@ -268,6 +279,8 @@ def _look(
 
 def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate | None:
     """Certify an interrupted run; an impatient second Ctrl-C gives the estimate."""
+    if not solver.minimises:
+        return None
     try:
         return solver.certify(problem, run.state)
     except KeyboardInterrupt:
@@ -338,3 +351,23 @@ def _sentence(
         if run.state.halted
         else f"the weights overflowed after {passes}; scale the features or lower C",
     }[reason]
+
+
+def _sentence_without_objective(reason: str, run: Run, name: str) -> str:
+    """Say how training ended where there is no gap to speak of."""
+    passes = _count_passes(len(run.trace))
+    if reason == SEPARATED:
+        last = len(run.trace)
+        return (
+            f"converged after {passes}: pass {last} found every training example right"
+        )
+    if reason == MAX_ITER:
+        ended = (
+            f"stopped after {passes}: {name} minimises no objective, so there is no gap"
+        )
+        chosen = run.best_w is not None
+        return ended if chosen else f"{ended}; choose max_iter on development data"
+    if reason in (INTERRUPTED, TIME_LIMIT):
+        what = "interrupted" if reason == INTERRUPTED else "out of time"
+        return f"{what} after {passes}; the weights so far are kept"
+    return _sentence(reason, run, None, math.nan)

@@ -85,11 +85,16 @@ class ProgressBar(Callback):
         """Show the gap, and set the bar's end to where the gap will be met."""
         self._gaps.append(row.relative_gap)
         left = self.passes_left(self._gaps, self._max_iter - row.iteration)
-        gap = f"gap {row.relative_gap:.2%} → {self.tol:g}"
+        known = []
+        if not math.isnan(row.relative_gap):
+            known.append(f"gap {row.relative_gap:.2%} → {self.tol:g}")
         if not math.isnan(row.dev_score):
-            gap += f", dev {row.dev_score:.4f}"
+            known.append(f"dev {row.dev_score:.4f}")
         self._bar.update(
-            self._task, completed=row.iteration, total=row.iteration + left, gap=gap
+            self._task,
+            completed=row.iteration,
+            total=row.iteration + left,
+            gap=", ".join(known),
         )
 
     def on_end(self, solution: Solution) -> None:

@@ -61,6 +61,8 @@ def solvers_for(
 ) -> list[str]:
     """List the solver classes that minimise `loss`, on `structure` if given.
 
+    Those that minimise no objective, as the perceptron, are not among them.
+
     Examples
     --------
     >>> solvers_for("log_loss", penalty="l1")
@@ -70,7 +72,8 @@ def solvers_for(
     for cls in all_solvers().values():
         questions = (*REQUIRED, *get_loss(loss).needs, *cls.needs)
         if (
-            loss in cls.losses
+            cls.minimises
+            and loss in cls.losses
             and penalty in cls.penalties
             and (structure is None or all(q.provided_by(structure) for q in questions))
         ):
@@ -94,7 +97,7 @@ def default_solver(loss: str, penalty: str = "l2") -> Solver:
     Examples
     --------
     >>> default_solver("log_loss", "elasticnet")
-    OWLQN(history=6, n_jobs=1)
+    OWLQN(history=6)
     """
     if (loss, penalty) in DEFAULTS:
         return make_solver(DEFAULTS[loss, penalty])

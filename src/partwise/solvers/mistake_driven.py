@@ -1,0 +1,215 @@
+"""What the perceptron and MIRA share: correct the weights where an output is wrong.
+
+Such a method visits one example after the other, compares the output it finds with
+the right one, and moves the weights towards the right one if they differ. It lowers
+no objective, so there is no gap; what it returns is the average of the weights after
+every visit, which generalises better than the last ones (Freund and Schapire 1999;
+for structures Collins, EMNLP 2002).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses import LOSSES
+from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    add_costs,
+    argmax,
+    diff_add,
+    gold,
+    make_diff,
+    part_scores,
+    visit,
+    workspace,
+)
+from partwise.structures.scratch import Scratch, make_scratch
+
+ORDERS = ("shuffled", "cyclic")
+
+VISITS, MISTAKES = 0, 1
+
+
+class RunningAverage(NamedTuple):
+    """Weights that change at few places a visit, and what their average needs.
+
+    The weights after visit `t` are ``now_t``. An update at a visit is part of the sum
+    ``now_1 + ... + now_T`` as often as there are visits from then on, so the average
+    is ``now_T - late / T`` with ``late = sum_t (t - 1) update_t``: as cheap as the
+    updates themselves.
+
+    Attributes
+    ----------
+    now : array
+        The weights after the last visit.
+    late : array
+        See above; empty if nobody asks for the average.
+    counts : array
+        How many visits there were, and mistakes in this pass.
+    """
+
+    now: FloatArray
+    late: FloatArray
+    counts: IntArray
+
+
+def mean_weights(average: RunningAverage) -> FloatArray:
+    """Return the average of the weights after every visit, or the last weights.
+
+    Examples
+    --------
+    The weights were 0, then 1, then 1, then 3: updates of 1 and 2 came after one and
+    after three visits.
+
+    >>> import numpy as np
+    >>> counts = np.array([4, 0])
+    >>> late = np.array([1 * 1.0 + 3 * 2.0])
+    >>> mean_weights(RunningAverage(np.array([3.0]), late, counts)).tolist()
+    [1.25]
+    """
+    if average.late.size == 0 or average.counts[VISITS] == 0:
+        return average.now.copy()
+    return average.now - average.late / average.counts[VISITS]
+
+
+@kernel
+def find_output(
+    s: Structure,
+    i: int,
+    w: FloatArray,
+    cost_augmented: bool,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
+    visit(s, i, ws)
+    part_scores(s, i, w, scratch.theta, ws)
+    if cost_augmented:
+        add_costs(s, i, scratch.theta)
+    gold(s, i, scratch.y_gold)
+    argmax(s, i, scratch.theta, scratch.y, ws)
+
+
+@kernel
+def correct(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_gold: CodeArray,
+    step: float,
+    average: RunningAverage,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Do ``now += step * (Phi(i, y_gold) - Phi(i, y))``, for the average as well."""
+    diff_add(s, i, y, y_gold, step, average.now, diff, ws)
+    if average.late.size > 0:
+        late = step * average.counts[VISITS]
+        diff_add(s, i, y, y_gold, late, average.late, diff, ws)
+
+
+class MistakeDrivenState(State):
+    """The running average; `w` is its mean, up to date after a pass."""
+
+    def __init__(self, problem: Problem, averaging: bool, k: int = 1):
+        s = problem.structure
+        self.w = np.zeros(problem.n_weights)
+        late = np.zeros(problem.n_weights if averaging else 0)
+        self.average = RunningAverage(self.w.copy(), late, np.zeros(2, np.int64))
+        self.scratch = make_scratch(s)
+        self.diff = make_diff(s)
+        self.workspace = workspace(s, k)
+
+    def tensors(self) -> dict[str, Any]:
+        """Return the weights, their average, and the counts."""
+        return {"w": self.w, **self.average._asdict()}
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned, the end of a pass."""
+        self.w = tensors["w"].copy()
+        fields = {key: tensors[key].copy() for key in RunningAverage._fields}
+        self.average = RunningAverage(**fields)
+        self.notice_separation()
+
+    def notice_separation(self) -> None:
+        """Say so if the pass that just ended had nothing to correct."""
+        if self.average.counts[MISTAKES] == 0:
+            self.halted = SEPARATED
+
+
+@dataclass(frozen=True)
+class MistakeDriven(Solver):
+    """A solver that corrects mistakes one by one and minimises no objective."""
+
+    averaging: bool = True
+    cost_augmented: bool = False
+    order: str = "shuffled"
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {}
+    losses: ClassVar[tuple[str, ...]] = tuple(LOSSES)
+    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs)
+    minimises: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.order not in ORDERS:
+            raise ValueError(
+                f"unknown order {self.order!r}; choose from {', '.join(ORDERS)}"
+            )
+
+    def memory(self, problem: Problem) -> int:
+        """Return about how many bytes the state will take, beside the weights."""
+        return 8 * problem.n_weights * (2 if self.averaging else 1)
+
+    def make_state(self, problem: Problem) -> MistakeDrivenState:
+        """Make the state at zero weights."""
+        return MistakeDrivenState(problem, self.averaging)
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
+    ) -> MistakeDrivenState:
+        """Start at zero, or at the weights of an earlier run of any solver."""
+        state = self.make_state(problem)
+        if previous is not None:
+            if previous.w.size != state.w.size:
+                raise ValueError("the previous run was on another structure")
+            state.w[:] = state.average.now[:] = previous.w
+        return state
+
+    @abstractmethod
+    def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
+        """Visit some examples in order; count the visits and the mistakes."""
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Visit every example of positive weight once."""
+        assert isinstance(state, MistakeDrivenState)
+        order = np.flatnonzero(problem.C)
+        if self.order == "shuffled":
+            order = rng.permutation(order)
+        state.average.counts[MISTAKES] = 0
+        try:
+            for start, stop in chunks(order.size):
+                self.learn(problem, state, order[start:stop])
+                state.oracle_calls += stop - start
+                yield stop / order.size
+        finally:
+            # Also when the pass is cut short: what it has learnt is kept.
+            state.w = mean_weights(state.average)
+        state.notice_separation()
+
+    def certify(self, problem: Problem, state: State) -> NoReturn:
+        """Raise `TypeError`: without an objective there is nothing to certify."""
+        raise TypeError(f"{type(self).__name__} minimises no objective: no certificate")

@@ -1,0 +1,105 @@
+"""The averaged structured perceptron (Collins, EMNLP 2002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from partwise._jit import kernel
+from partwise.solvers.base import Problem
+from partwise.solvers.mistake_driven import (
+    MISTAKES,
+    VISITS,
+    MistakeDriven,
+    MistakeDrivenState,
+    RunningAverage,
+    correct,
+    find_output,
+)
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    output_size,
+)
+from partwise.structures.scratch import Scratch
+
+
+@kernel
+def _differ(y: CodeArray, y_gold: CodeArray, size: int) -> bool:
+    for t in range(size):
+        if y[t] != y_gold[t]:
+            return True
+    return False
+
+
+@kernel
+def _learn(
+    s: Structure,
+    visits: IntArray,
+    steps: FloatArray,
+    cost_augmented: bool,
+    average: RunningAverage,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Figure 1 of the paper, the inner loop."""
+    y, y_gold = scratch.y, scratch.y_gold
+    for i in visits:
+        find_output(s, i, average.now, cost_augmented, scratch, ws)
+        if _differ(y, y_gold, output_size(s, i)):
+            average.counts[MISTAKES] += 1
+            correct(s, i, y, y_gold, steps[i], average, diff, ws)
+        average.counts[VISITS] += 1
+
+
+@dataclass(frozen=True)
+class Perceptron(MistakeDriven):
+    """The averaged structured perceptron, on any structure with argmax.
+
+    Where the best output of an example is not the right one, the weights move by
+    ``C_i / max C`` times the difference of their features: by one without sample
+    weights, and for twice the weight twice as far. C itself changes nothing.
+
+    It minimises no objective: the loss is ignored, there is no certificate, and `tol`
+    has no meaning. Training ends after `max_iter` passes, best chosen on development
+    data, or after a pass without a mistake.
+
+    Parameters
+    ----------
+    averaging : bool
+        Return the average of the weights after every visit, not the last weights.
+    cost_augmented : bool
+        Look for the best output by score plus cost, so that the right one has to win
+        by a margin. By score alone, costs change nothing.
+    order : {"shuffled", "cyclic"}
+        How a pass goes through the examples: in a new random order, or as they come.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [1, 0], 2)
+    >>> problem = make_problem(s, get_loss("hinge"))
+    >>> solution = solve(problem, Perceptron(averaging=False))
+    >>> solution.w.tolist()
+    [-1.0, 1.0]
+    >>> print(solution.status)
+    converged after 2 passes: pass 2 found every training example right
+    """
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {"perceptron": {}}
+
+    def learn(
+        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
+    ) -> None:
+        """Visit some examples in order; correct the weights at mistakes."""
+        steps = problem.C / problem.C.max()
+        _learn(
+            problem.structure, visits, steps, self.cost_augmented, state.average,
+            state.scratch, state.diff, state.workspace,
+        )  # fmt: skip
