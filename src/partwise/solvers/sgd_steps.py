@@ -1,0 +1,197 @@
+"""Steps of stochastic gradient descent, and the dual point that they add up to.
+
+A step down the (sub)gradient of a margin loss adds a multiple of ``dPhi(i, y)`` for
+the most violated output `y`; for the log loss, of the expectation of `dPhi` under
+``p(y | x_i; w)``. So the weights are always a sum ``sum_i sum_y alpha_iy dPhi(i, y)``,
+with a dual point `alpha` of which the account of the weights keeps what its value
+takes: the mass ``sum_y alpha_iy`` of every example, and the gain, which is the sum of
+all ``alpha cost``, or of each distribution's mass times its entropy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.solvers.scaled_weights import (
+    SCALE,
+    ScaledWeights,
+    end_step,
+    shares_of,
+)
+from partwise.solvers.sgd_schedule import Schedule, share_in_average, step_size
+from partwise.structures.interface import (
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    add_costs,
+    add_parts,
+    argmax,
+    cost,
+    diff_add,
+    gold,
+    marginals,
+    n_parts,
+    output_size,
+    part_scores,
+    parts_of,
+    visit,
+)
+from partwise.structures.scratch import Scratch, score_of
+
+GAIN, ORIGIN = -2, -1
+"""Where an account keeps the gain, and the share of the weights at the start."""
+
+
+def empty_account(n_examples: int) -> FloatArray:
+    """Return the account of weights before the first step."""
+    account = np.zeros(n_examples + 2)
+    account[ORIGIN] = 1.0
+    return account
+
+
+@kernel
+def _scores(
+    s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
+) -> None:
+    """Leave the part scores under ``w = scale v`` in ``scratch.theta``."""
+    part_scores(s, i, v, scratch.theta, ws)
+    for r in range(n_parts(s, i)):
+        scratch.theta[r] *= scale
+
+
+@kernel
+def _slack(
+    s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
+) -> float:
+    """Do what `most_violated` does, under ``w = scale v``; infinite on overflow."""
+    _scores(s, i, v, scale, scratch, ws)
+    add_costs(s, i, scratch.theta)
+    gold(s, i, scratch.y_gold)
+    best = argmax(s, i, scratch.theta, scratch.y, ws)
+    slack = best - score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+    if not np.isfinite(slack):
+        return np.inf
+    # Two ways to add up the score of the right output may differ by rounding.
+    for j in range(output_size(s, i)):
+        if scratch.y[j] != scratch.y_gold[j]:
+            return max(slack, 0.0)
+    return 0.0
+
+
+@kernel
+def _log_loss(
+    s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
+) -> tuple[float, float]:
+    """Return log loss and entropy under ``w = scale v``; infinite on overflow.
+
+    What is expected less what is right, part by part, is left in ``scratch.mu``.
+    """
+    theta, mu = scratch.theta, scratch.mu
+    _scores(s, i, v, scale, scratch, ws)
+    loss = entropy = marginals(s, i, theta, mu, ws)
+    for r in range(n_parts(s, i)):
+        entropy -= mu[r] * theta[r]
+    gold(s, i, scratch.y_gold)
+    for j in range(parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)):
+        r = scratch.ids[j]
+        loss -= scratch.counts[j] * theta[r]
+        mu[r] -= scratch.counts[j]
+    if not np.isfinite(loss + entropy):
+        return np.inf, 0.0
+    return max(loss, 0.0), max(entropy, 0.0)
+
+
+@kernel
+def _enter(
+    weights: ScaledWeights, i: int, for_v: float, for_u: float, gain: float
+) -> None:
+    """Enter a step into the accounts."""
+    weights.v_account[i] += for_v
+    weights.v_account[GAIN] += for_v * gain
+    if weights.u.size:
+        weights.u_account[i] += for_u
+        weights.u_account[GAIN] += for_u * gain
+
+
+@kernel
+def _end_step(weights: ScaledWeights, schedule: Schedule, eta: float) -> None:
+    """Let the penalty pull, at the end of its step, which no length makes unstable."""
+    share = share_in_average(schedule, weights.steps[0] + 1)
+    end_step(weights, 1.0 / (1.0 + eta * schedule.decay), share)
+
+
+@kernel
+def descend_margin(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    weight: FloatArray,
+    squared: bool,
+    schedule: Schedule,
+    weights: ScaledWeights,
+    values: FloatArray,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> bool:
+    """Take a step for each of these examples, on the hinge or its square.
+
+    The loss before its step is written to `values`. Return False, at once, if one is
+    not finite.
+    """
+    y, y_gold = scratch.y, scratch.y_gold
+    for position in range(start, stop):
+        i = order[position]
+        visit(s, i, ws)
+        slack = _slack(s, i, weights.v, weights.factors[SCALE], scratch, ws)
+        values[i] = slack * slack if squared else slack
+        if not np.isfinite(values[i]):
+            return False
+        eta = step_size(schedule, weights.steps[0])
+        size = eta * weight[i] * (2.0 * slack if squared else 1.0)
+        if slack > 0.0 and size > 0.0:
+            for_v, for_u = shares_of(weights, size)
+            diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
+            if weights.u.size:
+                diff_add(s, i, y, y_gold, for_u, weights.u, diff, ws)
+            _enter(weights, i, for_v, for_u, cost(s, i, y))
+        _end_step(weights, schedule, eta)
+    return True
+
+
+@kernel
+def descend_log(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    weight: FloatArray,
+    schedule: Schedule,
+    weights: ScaledWeights,
+    values: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> bool:
+    """Do the same for the log loss."""
+    mu = scratch.mu
+    for position in range(start, stop):
+        i = order[position]
+        visit(s, i, ws)
+        loss, entropy = _log_loss(s, i, weights.v, weights.factors[SCALE], scratch, ws)
+        values[i] = loss
+        if not np.isfinite(loss):
+            return False
+        eta = step_size(schedule, weights.steps[0])
+        if eta > 0.0:
+            for_v, for_u = shares_of(weights, eta * weight[i])
+            add_parts(s, i, mu, -for_v, weights.v, ws)
+            if weights.u.size:
+                add_parts(s, i, mu, -for_u, weights.u, ws)
+            _enter(weights, i, for_v, for_u, entropy)
+        _end_step(weights, schedule, eta)
+    return True
