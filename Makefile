@@ -2,12 +2,12 @@
 # missing; the stamps in .venv/stamps remember what is there.
 
 PYTHON ?= python3
-BENCHMARKS ?= conll2000_crf conll2000_margin encoding mnist_multiclass ner_dual qp tagging_speed
+BENCHMARKS ?= conll2000_crf conll2000_margin encoding mnist_multiclass ner_dual qp table1_ner_pos tagging_speed
 RESULTS ?= build/benchmarks
 FAST := architecture bad_input batch_solvers chain columns curvature_memory \
 	data_formats dual_coordinate feature_dicts gibbs_scores guaranteed_steps \
-	line_search loop losses metrics model_file multiclass pairing rows \
-	solver_memory stochastic_dual templates trace working_sets
+	line_search loop losses metrics mira model_file multiclass pairing perceptron rows \
+	solver_memory stochastic_dual templates trace vectors working_sets
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -15,6 +15,8 @@ os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "numba-cache" / WORKER)
 
 # Tests of one group run in one worker: these compile the same kernels.
 GROUPS = {
+    "test_cli": "command line",
+    "test_train_options": "command line",
     "test_dual_parts": "part duals",
     "test_dual_robustness": "part duals",
     "test_eg_convergence": "part duals",
@@ -25,12 +27,20 @@ GROUPS = {
     "test_smo": "part duals",
     "test_solver_memory": "part duals",
     "test_stochastic_dual": "part duals",
+    "test_frank_wolfe": "hinge",
+    "test_cutting_plane": "hinge",
+    "test_perceptron": "mistake driven",
+    "test_mira": "mistake driven",
     "test_checkpoint": "taggers",
     "test_bad_input": "taggers",
+    "test_c_path": "taggers",
+    "test_costs": "taggers",
+    "test_dev_metrics": "taggers",
     "test_model_files": "taggers",
     "test_sequence_tagger": "taggers",
     "test_tagger_constraints": "taggers",
     "test_explanations": "taggers",
+    "test_parallel": "taggers",
 }
 
 
@@ -46,3 +56,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 settings.register_profile("partwise", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "partwise")
+
+
+@pytest.fixture
+def eager_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let threads share even the smallest corpus."""
+    from partwise.structures import parallel
+
+    monkeypatch.setattr(parallel, "worth_threads", lambda n_parts, n_sums: n_parts)

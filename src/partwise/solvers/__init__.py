@@ -2,12 +2,18 @@
 
 from partwise.solvers.base import Problem, Solver, check_pairing, make_problem
 from partwise.solvers.conjugate_gradient import ConjugateGradient
+from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.dual_coordinate import DualCoordinateDescent
 from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
 from partwise.solvers.exponentiated_gradient import ExponentiatedGradient
+from partwise.solvers.frank_wolfe import FrankWolfe
+from partwise.solvers.kbest_mira import KBestMIRA
 from partwise.solvers.lbfgs import LBFGS
 from partwise.solvers.loop import Callback, Solution, solve
+from partwise.solvers.mira import MIRA
 from partwise.solvers.owlqn import OWLQN
+from partwise.solvers.perceptron import Perceptron
+from partwise.solvers.sgd import StochasticGradientDescent
 from partwise.solvers.smo import SequentialMinimalOptimization
 from partwise.solvers.smo_then_eg import SMOThenEG
 from partwise.solvers.stochastic_dual import StochasticDualCoordinateAscent
@@ -15,11 +21,16 @@ from partwise.solvers.trace import Trace, TraceRow
 
 __all__ = [
     "LBFGS",
+    "MIRA",
     "OWLQN",
     "Callback",
     "ConjugateGradient",
+    "CuttingPlane",
     "DualCoordinateDescent",
     "ExponentiatedGradient",
+    "FrankWolfe",
+    "KBestMIRA",
+    "Perceptron",
     "Problem",
     "QPSolution",
     "QPStep",
@@ -28,6 +39,7 @@ __all__ = [
     "Solution",
     "Solver",
     "StochasticDualCoordinateAscent",
+    "StochasticGradientDescent",
     "Trace",
     "TraceRow",
     "check_pairing",

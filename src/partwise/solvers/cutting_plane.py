@@ -1,0 +1,210 @@
+"""The cutting plane method with one slack (Joachims, Finley and Yu, 2009).
+
+The sum of all the losses is a convex function of the weights that lies above a plane
+for every choice of one output an example. Each pass adds the plane that touches it at
+the weights, and the next weights minimise the objective with the planes in place of
+the losses, by a small quadratic programme: its value is a lower bound on the objective
+of any weights, so that every pass ends with an exact certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.losses import Certificate
+from partwise.solvers.base import STALLED, Problem, Solver, State
+from partwise.solvers.plane_qp import solve_plane_qp
+from partwise.solvers.planes import Planes
+from partwise.structures.decoding import output_pointers
+from partwise.structures.interface import FloatArray, add_costs, argmax, cost
+
+PLANES_KEPT = 100
+"""How many planes there are at a time, more or less, in what was measured."""
+
+FRUITLESS = 5
+"""Passes in a row that improve neither bound: rounding allows no more of them."""
+
+
+class CuttingPlaneState(State):
+    """Planes, their multipliers, and the best weights so far.
+
+    `w` are the weights of the lowest objective, `iterate` those that the planes
+    propose, where the next plane will touch.
+    """
+
+    def __init__(self, problem: Problem):
+        self.planes = Planes(problem)
+        self.alpha = np.zeros(0)
+        self.idle = np.zeros(0, np.int64)
+        self.w = np.zeros(problem.n_weights)
+        self.iterate = np.zeros(problem.n_weights)
+        self.slack = np.zeros(problem.n_examples)
+        self.primal = np.inf
+        self.dual = 0.0
+        self.fruitless = 0
+
+    def tensors(self) -> dict[str, Any]:
+        """Return planes, multipliers and weights."""
+        return {
+            "codes": self.planes.codes,
+            "costs": self.planes.costs,
+            "gram": self.planes.gram,
+            "alpha": self.alpha,
+            "idle": self.idle,
+            "w": self.w,
+            "iterate": self.iterate,
+            "values": np.array([self.primal, self.dual]),
+            "fruitless": np.array([self.fruitless]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        self.planes.codes = tensors["codes"].copy()
+        self.planes.costs = tensors["costs"].copy()
+        self.planes.gram = tensors["gram"].copy()
+        self.alpha = tensors["alpha"].copy()
+        self.idle = tensors["idle"].copy()
+        self.w = tensors["w"].copy()
+        self.iterate = tensors["iterate"].copy()
+        self.primal, self.dual = tensors["values"].tolist()
+        self.fruitless = int(tensors["fruitless"][0])
+
+    def continue_from(self, problem: Problem, previous: CuttingPlaneState) -> None:
+        """Take over the planes of an earlier run, perhaps with another C."""
+        same = np.array_equal(previous.planes.ptr, self.planes.ptr)
+        if not same or previous.w.size != self.w.size:
+            raise ValueError("the previous run was on another structure")
+        self.planes.codes = previous.planes.codes.copy()
+        self.planes.costs = np.zeros(len(previous.planes))
+        self.planes.weigh_again(problem)
+        self.alpha, self.idle = previous.alpha.copy(), previous.idle.copy()
+        self.solve_planes(problem)
+        self.w = previous.w.copy()
+        self.iterate = previous.w.copy()
+
+    def solve_planes(self, problem: Problem) -> FloatArray:
+        """Find the best multipliers; return the weights that they stand for.
+
+        What is not better than before, since the solver has its tolerances, is not
+        taken: the bound never falls.
+        """
+        planes = self.planes
+        best, best_value = self.alpha, _value(planes, self.alpha)
+        found = solve_plane_qp(planes.gram, planes.costs)
+        if _value(planes, found) > best_value:
+            best = found
+        w = planes.combine(problem, best)
+        self.alpha = best
+        # From the weights themselves, free of what rounding did to the products.
+        self.dual = max(self.dual, float(planes.costs @ best - 0.5 * w @ w))
+        return w
+
+    def drop_idle(self, drop_after: int) -> None:
+        """Forget the planes whose multiplier has been zero for too long."""
+        self.idle = np.where(self.alpha > 0.0, 0, self.idle + 1)
+        used = self.idle <= drop_after
+        self.planes.keep(used)
+        self.alpha, self.idle = self.alpha[used], self.idle[used]
+
+
+def _value(planes: Planes, alpha: FloatArray) -> float:
+    return float(planes.costs @ alpha - 0.5 * alpha @ planes.gram @ alpha)
+
+
+@dataclass(frozen=True)
+class CuttingPlane(Solver):
+    """One-slack cutting planes for the hinge, on any structure with argmax.
+
+    Parameters
+    ----------
+    step : float
+        Where the next plane touches: this share of the way from the best weights so
+        far to those that the planes propose. With 1, the original method, early
+        proposals are far off the mark and the passes many.
+    drop_after : int
+        A plane that has had no part in the weights for this many passes is dropped.
+
+    See Also
+    --------
+    FrankWolfe : Learns from an output at once; as a rule many times faster.
+
+    Notes
+    -----
+    Nothing changes during a pass, so that all of it runs in ``problem.n_jobs`` threads.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
+    >>> problem = make_problem(s, get_loss("hinge"))
+    >>> solution = solve(problem, CuttingPlane(), tol=1e-6)
+    >>> solution.w.round(4).tolist()
+    [0.5, -0.5]
+    """
+
+    step: float = 0.1
+    drop_after: int = 20
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
+    losses: ClassVar[tuple[str, ...]] = ("hinge",)
+    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if not 0.0 < self.step <= 1.0:
+            raise ValueError(f"step must lie in 0..1, not be 0: {self.step!r}")
+        if self.drop_after < 1:
+            raise ValueError("drop_after must be at least 1")
+
+    def memory(self, problem: Problem) -> int:
+        """Return about the bytes of the planes, and of vectors like the weights.
+
+        How many planes are kept is found out on the way; this is what is usual.
+        """
+        n_codes = int(output_pointers(problem.structure)[-1])
+        return 4 * PLANES_KEPT * n_codes + 8 * 3 * problem.n_weights
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
+    ) -> CuttingPlaneState:
+        """Start without planes, or with those of an earlier run."""
+        state = CuttingPlaneState(problem)
+        if isinstance(previous, CuttingPlaneState):
+            state.continue_from(problem, previous)
+        return state
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Add the plane at the weights, and find the next weights."""
+        assert isinstance(state, CuttingPlaneState)
+        w, planes = state.iterate, state.planes
+        for fraction in planes.touch(problem, w, state.slack):
+            yield 0.8 * fraction
+        state.oracle_calls += problem.n_examples
+        state.alpha, state.idle = np.append(state.alpha, 0.0), np.append(state.idle, 0)
+        before = state.primal, state.dual
+        primal = float(0.5 * w @ w + problem.C @ state.slack)
+        if primal < state.primal:
+            state.primal, state.w = primal, w
+        proposed = state.solve_planes(problem)
+        state.iterate = state.w + self.step * (proposed - state.w)
+        state.drop_idle(self.drop_after)
+        improved = (state.primal, state.dual) != before
+        state.fruitless = 0 if improved else state.fruitless + 1
+        if state.fruitless >= FRUITLESS:
+            state.halted = STALLED
+        state.estimate = Certificate(state.primal, state.dual)
+
+    def certify(self, problem: Problem, state: State) -> Certificate:
+        """Return the certificate, which is known after every pass."""
+        assert isinstance(state, CuttingPlaneState)
+        if state.primal == np.inf:  # not one pass has ended
+            state.primal = problem.primal(state.w)
+        return Certificate(state.primal, state.dual)

@@ -1,0 +1,306 @@
+"""Block-coordinate Frank-Wolfe for the hinge, with the outputs found so far kept.
+
+Lacoste-Julien, Jaggi, Schmidt and Pletscher (ICML 2013) visit one example at a time,
+find the output with the largest ``cost(y) - w . dPhi(y)`` and move the example's dual
+point towards it, by an exact line search. Osokin et al. (ICML 2016) add visits in
+proportion to each example's share of the duality gap, steps among the outputs found
+earlier, which cost no inference, and pairwise steps, which take the mass from the
+worst of them. Beside these there is *momentum* here: a pass is followed by a longer
+step in the direction in which it went, if that raises the dual.
+
+A dual point is kept as the outputs that it is made of, with their shares. So nothing
+as long as the weights is kept per example, and a share that falls to zero is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.losses import Certificate
+from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.dual_parts import visiting_order
+from partwise.solvers.extrapolation import LONGER, SHORTER, carry_over, extrapolate
+from partwise.solvers.mass_steps import (
+    StepRule,
+    infer,
+    make_blackboard,
+    sweep,
+)
+from partwise.solvers.smo import SequentialMinimalState
+from partwise.solvers.stochastic_dual import check_order
+from partwise.structures.decoding import output_pointers
+from partwise.structures.interface import (
+    FloatArray,
+    IntArray,
+    Structure,
+    add_costs,
+    argmax,
+    cost,
+    diff_dot,
+)
+
+STEPS = ("pairwise", "towards")
+AVERAGING = (None, "weighted")
+
+# Of each output kept: place, dual variable, cost and the like; and each of its codes.
+BYTES_PER_OUTPUT, BYTES_PER_CODE = 72, 4
+# Outputs with a share that an example has on average, in what was measured.
+OUTPUTS_KEPT = 16
+
+
+class FrankWolfeState(SequentialMinimalState):
+    """Weights, distributions over outputs, and which way the last pass went.
+
+    `iterate` are the weights that belong to the dual point. `w` are those to use: the
+    iterate as it was at the end of the pass, or the mean of these over the passes.
+    """
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem)
+        self.iterate = self.w.copy()
+        self.before = self.sets.alpha.copy()
+        self.gap = np.zeros(problem.n_examples)
+        self.visits = np.zeros(1, np.int64)
+        self.momentum = 1.0
+        self.n_passes = 0
+
+    def fit_scratch(self) -> None:
+        """Make room for what the steps write down about every member."""
+        self.board = make_blackboard(self.sets.alpha.size, self.w.size)
+
+    def make_room(self, s: Structure, order: IntArray, position: int) -> None:
+        """Let the working sets grow, and what is known about their members too."""
+        old, direction = self.sets, self.board.direction
+        super().make_room(s, order, position)
+        before = np.zeros(self.sets.alpha.size)
+        carry_over(old, self.sets, self.before, before)
+        self.before = before
+        # What rounding has left there must not depend on how much room there was.
+        self.board = self.board._replace(direction=direction)
+
+    def refresh(self, problem: Problem, scale: FloatArray) -> None:
+        """Recompute the iterate and the dual value from the dual variables."""
+        shown, self.w = self.w, self.iterate
+        super().refresh(problem, scale)
+        self.w, self.iterate = shown, self.w
+
+    def normalise(self) -> None:
+        """Make the dual variables of every example sum to one."""
+        extrapolate(self.sets, self.sets.alpha, 0.0)
+
+    def show(self, averaging: str | None) -> None:
+        """Set `w`: the iterate, or the mean in which pass k has weight k."""
+        self.n_passes += 1
+        if averaging is None:
+            self.w = self.iterate.copy()
+        else:
+            mean = np.zeros_like(self.w) if self.n_passes == 1 else self.w
+            self.w = mean + (self.iterate - mean) * (2.0 / (self.n_passes + 1))
+
+    def tensors(self) -> dict[str, Any]:
+        """Return weights, duals and the direction of the last pass."""
+        return super().tensors() | {
+            "iterate": self.iterate,
+            "before": self.before,
+            "gap": self.gap,
+            "visits": self.visits,
+            "momentum": np.array([self.momentum]),
+            "n_passes": np.array([self.n_passes]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        super().restore(tensors)
+        self.iterate = tensors["iterate"].copy()
+        self.before = tensors["before"].copy()
+        self.gap = tensors["gap"].copy()
+        self.visits = tensors["visits"].copy()
+        self.momentum = float(tensors["momentum"][0])
+        self.n_passes = int(tensors["n_passes"][0])
+
+    def continue_from(self, problem: Problem, previous: SequentialMinimalState) -> None:
+        """Take over the dual point of an earlier run, perhaps with another C."""
+        self.check_fits(previous)
+        super().restore(previous.tensors())
+        self.iterate = self.w
+        self.before = self.sets.alpha.copy()
+        self.normalise()
+        self.refresh(problem, problem.C)
+        self.w = self.iterate.copy()
+
+
+@dataclass(frozen=True)
+class FrankWolfe(Solver):
+    """Block-coordinate Frank-Wolfe for the hinge, on any structure with argmax.
+
+    Parameters
+    ----------
+    steps : {"pairwise", "towards"}
+        Take the mass for the best output from the worst one, or from all the others
+        by the same share, as the original method does.
+    sweeps : int
+        Visits of all examples before each pass that only look at the outputs found
+        so far, without inference.
+    order : {"shuffled", "gaps", "cyclic"}
+        Visit all examples once a pass, or in proportion to their share of the
+        duality gap.
+    momentum : bool
+        Follow each pass with a longer step in the direction in which it went, kept
+        if it raises the dual.
+    line_search : bool
+        Go to the best point of each step. Otherwise the k-th visit goes the share
+        ``2n / (k + 2n)`` of the way, without sweeps and momentum; for comparisons.
+    averaging : {None, "weighted"}
+        Return the last weights, or the mean in which those of pass k have weight k.
+
+    See Also
+    --------
+    SequentialMinimalOptimization : Pairwise steps without momentum.
+
+    Notes
+    -----
+    ``FrankWolfe("towards", sweeps=0, momentum=False)`` is the method of 2013. With the
+    line search the dual value never falls.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
+    >>> problem = make_problem(s, get_loss("hinge"))
+    >>> solution = solve(problem, FrankWolfe(), tol=1e-6)
+    >>> solution.w.round(4).tolist()
+    [0.5, -0.5]
+    """
+
+    steps: str = "pairwise"
+    sweeps: int = 3
+    order: str = "shuffled"
+    momentum: bool = True
+    line_search: bool = True
+    averaging: str | None = None
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
+    losses: ClassVar[tuple[str, ...]] = ("hinge",)
+    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.steps not in STEPS:
+            raise ValueError(
+                f"unknown steps {self.steps!r}; choose from {', '.join(STEPS)}"
+            )
+        if self.averaging not in AVERAGING:
+            raise ValueError(
+                f"unknown averaging {self.averaging!r}; choose None or 'weighted'"
+            )
+        if self.sweeps < 0:
+            raise ValueError("sweeps must not be negative")
+        check_order(self.order)
+        published = self.steps == "towards" and not self.sweeps and not self.momentum
+        if not self.line_search and not published:
+            raise ValueError(
+                "line_search=False needs steps='towards', sweeps=0, momentum=False"
+            )
+
+    def memory(self, problem: Problem) -> int:
+        """Return about the bytes of the outputs kept, and of vectors like the weights.
+
+        How many outputs are kept is found out on the way; this is what is usual.
+        """
+        n, n_codes = problem.n_examples, int(output_pointers(problem.structure)[-1])
+        vectors = 1 + self.momentum + (self.averaging is not None)
+        outputs = OUTPUTS_KEPT * (n * BYTES_PER_OUTPUT + n_codes * BYTES_PER_CODE)
+        return outputs + 8 * vectors * problem.n_weights
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
+    ) -> FrankWolfeState:
+        """Start at the right outputs, or at the dual point of an earlier run.
+
+        A distribution over outputs is feasible for any C and any example weights.
+        """
+        state = FrankWolfeState(problem)
+        if isinstance(previous, SequentialMinimalState):
+            state.continue_from(problem, previous)
+        return state
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Sweep over the outputs at hand, look for new ones, then go on that way."""
+        assert isinstance(state, FrankWolfeState)
+        state.board.direction[:] = 0.0  # what rounding has left of the last pass
+        rule = StepRule(self.steps == "pairwise", self.line_search, state.visits)
+        # In the first pass there are only the right outputs.
+        sweeps = self.sweeps if state.sets.used[0] > problem.n_examples else 0
+        for done in range(sweeps):
+            order = visiting_order("shuffled", state.gap, problem.C, rng)
+            for fraction in self._sweep(problem, state, order, rule):
+                yield 0.5 * (done + fraction) / sweeps
+        order = visiting_order(self.order, state.gap, problem.C, rng)
+        for fraction in self._infer(problem, state, order, rule):
+            yield 0.5 + 0.5 * fraction
+        state.show(self.averaging)
+        primal = state.dual + float(state.gap.sum())
+        if self.momentum:
+            # After the weights are shown: it raises the dual, but the objective too.
+            self._go_on(problem, state)
+        state.estimate = Certificate(primal, state.dual, exact=False)
+
+    def _sweep(
+        self, problem: Problem, state: FrankWolfeState, order: IntArray, rule: StepRule
+    ) -> Iterator[float]:
+        for start, stop in chunks(order.size):
+            state.dual = sweep(
+                problem.structure, order, start, stop, problem.C, state.iterate,
+                state.sets, state.dual, rule, state.board, state.scratch.y_gold,
+                state.diff, state.workspace,
+            )  # fmt: skip
+            yield stop / order.size
+
+    def _infer(
+        self, problem: Problem, state: FrankWolfeState, order: IntArray, rule: StepRule
+    ) -> Iterator[float]:
+        s = problem.structure
+        for start, stop in chunks(order.size):
+            reached = start
+            while reached < stop:
+                reached, state.dual = infer(
+                    s, order, reached, stop, problem.C, state.iterate, state.sets,
+                    state.gap, state.dual, rule, state.board, state.scratch,
+                    state.diff, state.workspace,
+                )  # fmt: skip
+                if reached < stop:
+                    state.make_room(s, order, reached)
+            state.oracle_calls += stop - start
+            yield stop / order.size
+
+    def _go_on(self, problem: Problem, state: FrankWolfeState) -> None:
+        """Try a longer step in the direction of the pass; undo it if it is too long."""
+        alpha = state.sets.alpha.copy()
+        iterate, dual = state.iterate, state.dual
+        extrapolate(state.sets, state.before, state.momentum)
+        state.refresh(problem, problem.C)
+        if state.dual >= dual:
+            state.momentum *= LONGER
+        else:
+            state.momentum *= SHORTER
+            state.sets.alpha[:] = alpha
+            state.iterate, state.dual = iterate, dual
+        state.before = alpha
+
+    def certify(self, problem: Problem, state: State) -> Certificate:
+        """Recompute the weights from the duals, then primal and dual exactly."""
+        assert isinstance(state, FrankWolfeState)
+        state.normalise()
+        state.refresh(problem, problem.C)
+        slacks = problem.values(state.w)
+        state.oracle_calls += slacks.size
+        primal = float(0.5 * state.w @ state.w + problem.C @ slacks)
+        return Certificate(primal, state.dual)

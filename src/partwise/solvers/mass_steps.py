@@ -1,0 +1,316 @@
+"""Frank-Wolfe steps of one example: dual mass moves to the best output at hand.
+
+The dual variables of an example are a distribution over the outputs of its working
+set. A step moves mass to the output with the largest value ``cost(y) - w . dPhi(y)``,
+either from all the others, each by the same share (Frank and Wolfe 1956; block by
+block Lacoste-Julien et al., ICML 2013), or from the one of smallest value alone
+(*pairwise* steps, Osokin et al., ICML 2016), which can empty it for good.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses.margin import most_violated
+from partwise.solvers.working_sets import (
+    WorkingSets,
+    add_member,
+    drop_zeros,
+    has_room,
+    is_member,
+)
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    cost,
+    diff_add,
+    diff_dot,
+    gold,
+    output_size,
+    visit,
+)
+from partwise.structures.scratch import Scratch, score_of
+
+SMALLEST = 1e-300
+
+
+class StepRule(NamedTuple):
+    """How far a step goes, and from where it takes the mass.
+
+    Without `line_search` the steps shrink with the number of `visits` so far, to
+    ``2n / (visits + 2n)``; `visits` is counted on as the steps are taken.
+    """
+
+    pairwise: bool
+    line_search: bool
+    visits: IntArray
+
+
+class Blackboard(NamedTuple):
+    """Scratch space of the steps.
+
+    A value and a share for every member, and a vector as long as the weights to add
+    up a direction in, which is left at zero but for rounding.
+    """
+
+    values: FloatArray
+    shares: FloatArray
+    direction: FloatArray
+
+
+def make_blackboard(n_members: int, n_weights: int) -> Blackboard:
+    """Make the scratch space for working sets with room for `n_members`."""
+    return Blackboard(np.zeros(n_members), np.zeros(n_members), np.zeros(n_weights))
+
+
+@kernel
+def _value_by_weights(
+    s: Structure,
+    i: int,
+    w: FloatArray,
+    sets: WorkingSets,
+    values: FloatArray,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Set ``values[m] = cost - w . dPhi`` for the members of example `i`."""
+    size = output_size(s, i)
+    m = sets.newest[i]
+    while m >= 0:
+        y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+        values[m] = sets.cost[m] - diff_dot(s, i, y, y_gold, w, diff, ws)
+        m = sets.older[m]
+
+
+@kernel
+def _value_by_parts(
+    s: Structure, i: int, sets: WorkingSets, values: FloatArray, scratch: Scratch
+) -> None:
+    """Do the same from the scores of the parts, costs included, in ``scratch.theta``.
+
+    After inference they are there, and save the walk over the features.
+    """
+    size = output_size(s, i)
+    right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+    m = sets.newest[i]
+    while m >= 0:
+        y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+        values[m] = score_of(s, i, y, scratch.theta, scratch) - right
+        m = sets.older[m]
+
+
+@kernel
+def _rank_members(
+    sets: WorkingSets, i: int, values: FloatArray
+) -> tuple[int, int, float]:
+    """Return the member of largest value, the one with mass of smallest, the mean."""
+    high = low = -1
+    mean = 0.0
+    m = sets.newest[i]
+    while m >= 0:
+        mean += sets.alpha[m] * values[m]
+        if high < 0 or values[m] > values[high]:
+            high = m
+        if sets.alpha[m] > 0.0 and (low < 0 or values[m] < values[low]):
+            low = m
+        m = sets.older[m]
+    return high, low, mean
+
+
+@kernel
+def _add_direction(
+    s: Structure,
+    i: int,
+    scale: float,
+    sets: WorkingSets,
+    high: int,
+    low: int,
+    shares: FloatArray,
+    out: FloatArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Add ``scale * sum_m share_m (Phi(y_m) - Phi(y_high))`` to `out`.
+
+    Over the members with a share, or over `low` alone unless that is -1.
+    """
+    size = output_size(s, i)
+    y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
+    m = low if low >= 0 else sets.newest[i]
+    while m >= 0:
+        if shares[m] > 0.0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            diff_add(s, i, y_high, y, scale * shares[m], out, diff, ws)
+        m = -1 if low >= 0 else sets.older[m]
+
+
+@kernel
+def _sqnorm_of_direction(
+    s: Structure,
+    i: int,
+    sets: WorkingSets,
+    high: int,
+    low: int,
+    board: Blackboard,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Return the squared norm of what `_add_direction` adds for ``scale = 1``.
+
+    The direction is added up in a vector like the weights and taken off again: with
+    dense features that is many times faster than a hash table.
+    """
+    size = output_size(s, i)
+    y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
+    shares, u = board.shares, board.direction
+    _add_direction(s, i, 1.0, sets, high, low, shares, u, diff, ws)
+    total = 0.0
+    m = low if low >= 0 else sets.newest[i]
+    while m >= 0:
+        if shares[m] > 0.0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            total += shares[m] * diff_dot(s, i, y_high, y, u, diff, ws)
+        m = -1 if low >= 0 else sets.older[m]
+    _add_direction(s, i, -1.0, sets, high, low, shares, u, diff, ws)
+    return max(total, 0.0)
+
+
+@kernel
+def step_to_best(
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    high: int,
+    low: int,
+    rule: StepRule,
+    board: Blackboard,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Move mass to member `high`; return by how much the dual rose.
+
+    A step of `step` changes it by ``C (step slope - step^2 bend / 2)``. The values on
+    the board must be up to date.
+    """
+    values, shares = board.values, board.shares
+    slope = 0.0
+    m = sets.newest[i]
+    while m >= 0:
+        shares[m] = 0.0
+        if m != high and (m == low or not rule.pairwise):
+            # A pair exchanges up to all of the mass of `low`, the others up to
+            # `alpha` each: either way the step is at most the first of these.
+            shares[m] = 1.0 if rule.pairwise else sets.alpha[m]
+            slope += shares[m] * (values[high] - values[m])
+        m = sets.older[m]
+    if not slope > 0.0 and rule.line_search:
+        return 0.0
+    source = low if rule.pairwise else -1
+    bend = C * _sqnorm_of_direction(s, i, sets, high, source, board, diff, ws)
+    step = sets.alpha[low] if rule.pairwise else 1.0
+    if not rule.line_search:
+        n = sets.newest.size
+        step = 2.0 * n / (rule.visits[0] + 2.0 * n)
+    elif step * bend > slope:
+        step = slope / bend
+    _add_direction(s, i, C * step, sets, high, source, shares, w, diff, ws)
+    emptied = False
+    m = sets.newest[i]
+    while m >= 0:
+        if shares[m] > 0.0:
+            moved = step * shares[m]
+            sets.alpha[m] -= moved
+            sets.alpha[high] += moved
+            emptied |= sets.alpha[m] <= SMALLEST
+            if sets.alpha[m] <= SMALLEST:
+                sets.alpha[m] = 0.0
+        m = sets.older[m]
+    if emptied:
+        drop_zeros(sets, i)
+    return C * step * (slope - 0.5 * step * bend)
+
+
+@kernel
+def sweep(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    sets: WorkingSets,
+    dual: float,
+    rule: StepRule,
+    board: Blackboard,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Step to the best of the outputs at hand, without inference; return the dual.
+
+    The dual value is carried from call to call, so that its rounding does not depend
+    on how a pass is cut into calls.
+    """
+    for position in range(start, stop):
+        i = order[position]
+        # A single output has nobody to take mass from.
+        if C[i] == 0.0 or sets.older[sets.newest[i]] < 0:
+            continue
+        visit(s, i, ws)
+        gold(s, i, y_gold)
+        _value_by_weights(s, i, w, sets, board.values, y_gold, diff, ws)
+        high, low, _ = _rank_members(sets, i, board.values)
+        dual += step_to_best(s, i, C[i], w, sets, high, low, rule, board, diff, ws)
+    return dual
+
+
+@kernel
+def infer(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    sets: WorkingSets,
+    gap: FloatArray,
+    dual: float,
+    rule: StepRule,
+    board: Blackboard,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> tuple[int, float]:
+    """Find the best outputs of all there are and step to them.
+
+    Stop early when the working sets need more room. Return the position reached and
+    the new dual value; ``gap[i]`` is the example's share of the duality gap.
+    """
+    for position in range(start, stop):
+        i = order[position]
+        size = output_size(s, i)
+        if not has_room(sets, size):
+            return position, dual
+        if C[i] == 0.0:
+            continue
+        visit(s, i, ws)
+        slack = most_violated(s, i, w, scratch, ws)
+        _value_by_parts(s, i, sets, board.values, scratch)
+        high, low, mean = _rank_members(sets, i, board.values)
+        gap[i] = C[i] * max(slack - mean, 0.0)
+        if slack > board.values[high] and not is_member(sets, i, scratch.y, size):
+            add_member(sets, i, scratch.y, size, cost(s, i, scratch.y), 0.0)
+            high = sets.newest[i]
+            board.values[high] = slack
+        dual += step_to_best(s, i, C[i], w, sets, high, low, rule, board, diff, ws)
+        rule.visits[0] += 1
+    return stop, dual

@@ -1,0 +1,242 @@
+"""Cutting planes, kept as outputs.
+
+A plane takes one output of every example. Its vector is ``g = sum_i C_i dPhi(i, y_i)``
+and its cost ``b = sum_i C_i cost(i, y_i)``: whatever the weights, all the losses add
+up to at least ``b - w . g``. The vectors are as long as the weights and dense, the
+outputs are short, so the outputs are what is kept, and the products of the vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise._jit import kernel
+from partwise.losses.margin import most_violated
+from partwise.solvers.base import Problem
+from partwise.structures.decoding import output_pointers
+from partwise.structures.interface import (
+    FloatArray,
+    IntArray,
+    Structure,
+    add_parts,
+    cost,
+    gold,
+    n_parts,
+    part_scores,
+    parts_of,
+    visit,
+)
+from partwise.structures.parallel import Worker
+from partwise.structures.scratch import Scratch, score_of
+
+Codes = NDArray[np.int32]
+
+
+@kernel
+def _find_outputs(
+    s: Structure,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    ptr: IntArray,
+    codes: Codes,
+    slack: FloatArray,
+    costs: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Write the most violated outputs, their slack and their cost."""
+    for i in range(start, stop):
+        if C[i] == 0.0:
+            gold(s, i, codes[ptr[i] : ptr[i + 1]])
+            continue
+        visit(s, i, ws)
+        slack[i] = most_violated(s, i, w, scratch, ws)
+        codes[ptr[i] : ptr[i + 1]] = scratch.y[: ptr[i + 1] - ptr[i]]
+        costs[i] = cost(s, i, scratch.y)
+
+
+@kernel
+def _add_planes(
+    s: Structure,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    alpha: FloatArray,
+    ptr: IntArray,
+    codes: Codes,
+    w: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Add ``sum_k alpha_k C_i dPhi(i, y_ki)`` of some examples to `w`."""
+    ids, counts, mu = scratch.ids, scratch.counts, scratch.mu
+    for i in range(start, stop):
+        if C[i] == 0.0:
+            continue
+        mu[: n_parts(s, i)] = 0.0
+        total = 0.0
+        for k in range(alpha.size):
+            if alpha[k] != 0.0:
+                total += alpha[k]
+                y = codes[k, ptr[i] : ptr[i + 1]]
+                for j in range(parts_of(s, i, y, ids, counts)):
+                    mu[ids[j]] -= alpha[k] * counts[j]
+        gold(s, i, scratch.y_gold)
+        for j in range(parts_of(s, i, scratch.y_gold, ids, counts)):
+            mu[ids[j]] += total * counts[j]
+        visit(s, i, ws)
+        add_parts(s, i, mu, C[i], w, ws)
+
+
+@kernel
+def _multiply(
+    s: Structure,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    vector: FloatArray,
+    ptr: IntArray,
+    codes: Codes,
+    out: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Add the share of some examples in ``vector . g_k`` to ``out[k]``.
+
+    The parts are scored once for all the planes: each of them then costs a look-up a
+    part, not a walk over the features.
+    """
+    theta = scratch.theta
+    for i in range(start, stop):
+        if C[i] == 0.0:
+            continue
+        visit(s, i, ws)
+        part_scores(s, i, vector, theta, ws)
+        gold(s, i, scratch.y_gold)
+        right = score_of(s, i, scratch.y_gold, theta, scratch)
+        for k in range(out.size):
+            y = codes[k, ptr[i] : ptr[i + 1]]
+            out[k] += C[i] * (right - score_of(s, i, y, theta, scratch))
+
+
+@kernel
+def _fill_costs(
+    s: Structure,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    ptr: IntArray,
+    codes: Codes,
+    out: FloatArray,
+) -> None:
+    """Add the share of some examples in ``b_k`` to ``out[k]``."""
+    for i in range(start, stop):
+        if C[i] == 0.0:
+            continue
+        for k in range(out.size):
+            out[k] += C[i] * cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
+
+
+class Planes:
+    """The planes of a problem: outputs, costs and products of vectors.
+
+    Attributes
+    ----------
+    codes : array of shape (n_planes, sum of output sizes)
+        The outputs of each plane, end to end.
+    costs : array of shape (n_planes,)
+        The cost `b` of each plane.
+    gram : array of shape (n_planes, n_planes)
+        The products of their vectors.
+    """
+
+    def __init__(self, problem: Problem):
+        self.ptr = output_pointers(problem.structure)
+        self.codes: Codes = np.zeros((0, int(self.ptr[-1])), np.int32)
+        self.costs = np.zeros(0)
+        self.gram = np.zeros((0, 0))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self.costs.size
+
+    def touch(
+        self, problem: Problem, w: FloatArray, slack: FloatArray
+    ) -> Iterator[float]:
+        """Add the plane that touches the losses at `w`; write the slacks there.
+
+        Yield the fraction done.
+        """
+        s, C, ptr = problem.structure, problem.C, self.ptr
+        codes, costs = np.zeros(int(ptr[-1]), np.int32), np.zeros(problem.n_examples)
+
+        def find(start: int, stop: int, worker: Worker) -> None:
+            _find_outputs(
+                s, start, stop, C, w, ptr, codes, slack, costs, worker.scratch,
+                worker.workspace,
+            )  # fmt: skip
+
+        yield from problem.crew().visit(find)
+        self.codes = np.vstack([self.codes, codes])
+        self.costs = np.append(self.costs, C @ costs)
+        self._multiply_last(problem)
+
+    def weigh_again(self, problem: Problem) -> None:
+        """Compute costs and products for other weights C_i of the examples."""
+        codes, count = self.codes, len(self)
+        self.costs, self.gram = np.zeros(count), np.zeros((0, 0))
+        _fill_costs(
+            problem.structure, 0, problem.n_examples, problem.C, self.ptr, codes,
+            self.costs,
+        )  # fmt: skip
+        for n in range(1, count + 1):
+            self.codes = codes[:n]
+            self._multiply_last(problem)
+
+    def combine(self, problem: Problem, alpha: FloatArray) -> FloatArray:
+        """Return ``sum_k alpha_k g_k``."""
+        s, C, ptr, codes = problem.structure, problem.C, self.ptr, self.codes
+        total = np.zeros(problem.n_weights)
+
+        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
+            _add_planes(
+                s, start, stop, C, alpha, ptr, codes, w, worker.scratch,
+                worker.workspace,
+            )  # fmt: skip
+
+        for _ in problem.crew(n_sums=total.size).sum_up(add, total):
+            pass
+        return total
+
+    def _multiply_last(self, problem: Problem) -> None:
+        """Add the products of the last plane with all of them."""
+        s, C, ptr, codes = problem.structure, problem.C, self.ptr, self.codes
+        n = len(codes)
+        last = np.zeros(n)
+        last[-1] = 1.0
+        vector, products = self.combine(problem, last), np.zeros(n)
+
+        def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
+            _multiply(
+                s, start, stop, C, vector, ptr, codes, out, worker.scratch,
+                worker.workspace,
+            )  # fmt: skip
+
+        for _ in problem.crew(n_sums=n).sum_up(add, products):
+            pass
+        gram = np.zeros((n, n))
+        gram[: n - 1, : n - 1] = self.gram
+        gram[n - 1] = gram[:, n - 1] = products
+        self.gram = gram
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Forget all but the `chosen` planes."""
+        if not chosen.all():
+            self.codes, self.costs = self.codes[chosen], self.costs[chosen]
+            self.gram = self.gram[np.ix_(chosen, chosen)]
