@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.features import Clusters, Gazetteer, TokenFeatures
 from partwise.solvers.loop import Callback
 from partwise.synthetic import make_corpus
 
@@ -69,6 +70,17 @@ def columns(sentences: list[list[str]]) -> list[list[tuple[str, ...]]]:
     return [[(word, word[:1].upper()) for word in words] for words in sentences]
 
 
+def known_words() -> TokenFeatures:
+    """Return features with a gazetteer and clusters of words in the corpus."""
+    words = sorted({word for sentence in WORDS for word in sentence})
+    pairs = [" ".join(pair) for sentence in WORDS for pair in pairwise(sentence)]
+    return TokenFeatures(
+        "words,suffixes:2",
+        [Gazetteer({"word": words[::3], "pair": pairs[::5]}, ignore_case=True)],
+        Clusters({word: f"{i % 37:06b}" for i, word in enumerate(words[::2])}),
+    )
+
+
 # By name: how to make the input, and the settings that go with it.
 FORMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "dicts": (dicts, {}),
@@ -81,6 +93,7 @@ FORMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "columns": (columns, {"template": TEMPLATE}),
     "columns with B": (columns, {"template": EDGE_TEMPLATE}),
     "default template": (columns, {"template": "default"}),
+    "resources": (columns, {"template": known_words()}),
 }
 
 

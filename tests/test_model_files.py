@@ -221,6 +221,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bytes, A
         "transition features": {},
         "arrays": {},
         "columns with B": {},
+        "resources": {},
     }
     for form, more in kinds.items():
         make, settings = FORMS[form]
@@ -340,6 +341,17 @@ HOSTILE: list[tuple[str, str, Callable[[Any, bytearray], None]]] = [
     ("columns with B", "template of a number", setting("input", "template", value=1)),
     ("columns with B", "key", tensor("input.nodes.keys", 1, 10**6)),
     ("columns with B", "line", tensor("input.nodes.keys", 0, 99)),
+    ("resources", "no resources", setting("input", "resources", value=None)),
+    ("resources", "type", setting("input", "resources", "gazetteers", value=[
+        {"types": ["a", "b]"], "ignore_case": True}])),
+    ("resources", "flag of case", setting("input", "resources", "clusters", value={
+        "ignore_case": 1})),
+    ("resources", "number of phrases", tensor("input.gazetteers.0.sizes", 0, -1)),
+    ("resources", "many phrases", tensor("input.gazetteers.0.sizes", 0, 2**62)),
+    ("resources", "end of a phrase", tensor("input.gazetteers.0.ends", 0, 2**60)),
+    ("resources", "cluster", tensor("input.clusters.ids", 0, 10**6)),
+    ("resources", "negative cluster", tensor("input.clusters.ids", 0, -1)),
+    ("resources", "end of a word", tensor("input.clusters.words.ends", 0, -1)),
     ("observed", "cost", tensor("costs", 1, np.nan)),
     ("observed", "negative cost", tensor("costs", 1, -1.0)),
     ("observed", "n_weights", setting("n_weights", value=2**62)),

@@ -76,7 +76,10 @@ words = st.sampled_from(["a", "B", "ab", "Ab1", "_B-1", "", "x-y", "É"])
 tokens = st.tuples(words, words)
 corpora = st.lists(st.lists(tokens, max_size=5), max_size=4)
 modifiers = st.sampled_from(
-    ["", "", "", ".lower", ".shape", ".short_shape", ".prefix2", ".suffix1", ".kind"]
+    [
+        *("", "", "", ".lower", ".shape", ".short_shape", ".prefix2", ".suffix1"),
+        *(".kind", ".has_upper"),
+    ]
 )
 macros = st.builds(
     "%x[{},{}{}]".format, st.integers(-3, 3), st.integers(0, 1), modifiers
@@ -262,6 +265,8 @@ def test_modifiers_take_any_string(name, word):
     elif name.startswith("suffix"):
         assert (result is None) == (len(word) < int(name[-1]))
         assert result is None or word.endswith(result)
+    elif name.startswith(("has_", "is_")):
+        assert result in ("yes", None)
     else:
         assert isinstance(result, str)
 

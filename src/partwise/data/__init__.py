@@ -1,5 +1,6 @@
 """Readers and writers of the data formats that taggers use."""
 
+from partwise.data.clusters import read_clusters
 from partwise.data.column_writer import write_columns
 from partwise.data.columns import (
     ColumnData,
@@ -9,14 +10,17 @@ from partwise.data.columns import (
 )
 from partwise.data.crfsuite import read_crfsuite, write_crfsuite
 from partwise.data.files import open_output
+from partwise.data.gazetteer import read_gazetteer
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
 
 __all__ = [
     "ColumnData",
     "iter_columns",
     "open_output",
+    "read_clusters",
     "read_columns",
     "read_crfsuite",
+    "read_gazetteer",
     "read_svmhmm",
     "resolve_column",
     "write_columns",

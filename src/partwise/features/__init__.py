@@ -2,10 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+from partwise.features.clusters import Clusters
 from partwise.features.csr import Encoded, SparseRows
 from partwise.features.default_template import DEFAULT_TEMPLATE, default_template
 from partwise.features.dicts import FeatureDictEncoder
+from partwise.features.gazetteer import Gazetteer
+from partwise.features.resources import Resources
 from partwise.features.templates import Template
+from partwise.features.token_features import TokenFeatures
 
 if TYPE_CHECKING:
     from partwise.features.template_encoder import Columns, TemplateEncoder
@@ -22,11 +26,15 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "DEFAULT_TEMPLATE",
+    "Clusters",
     "Columns",
     "Encoded",
     "FeatureDictEncoder",
+    "Gazetteer",
+    "Resources",
     "SparseRows",
     "Template",
     "TemplateEncoder",
+    "TokenFeatures",
     "default_template",
 ]

@@ -39,14 +39,15 @@ def number_cells(
             if missing.size:
                 row[missing] = [n_known + new[column[t]] for t in missing.tolist()]
     except TypeError:  # a list, say, cannot be looked up
-        _refuse_other_than_strings(columns)
+        refuse_other_than_strings(columns)
         raise
     if not all(isinstance(word, str) for word in new):
-        _refuse_other_than_strings(columns)
+        refuse_other_than_strings(columns)
     return numbers
 
 
-def _refuse_other_than_strings(columns: Mapping[int, Sequence[object]]) -> None:
+def refuse_other_than_strings(columns: Mapping[int, Sequence[object]]) -> None:
+    """Raise `DataError` naming the first cell that is not a string."""
     for number, column in columns.items():
         for token, cell in enumerate(column):
             if not isinstance(cell, str):

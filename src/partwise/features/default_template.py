@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 DEFAULT_TEMPLATE = """\
 # words
 U00:%x[-2,0]
@@ -51,14 +54,17 @@ U{c}.22:%x[0,{c}]/%x[1,{c}]/%x[2,{c}]
 """
 
 
-def default_template(n_columns: int = 1) -> str:
+_COLUMN = re.compile(r"(%x\[-?\d+,)(\d+)")
+
+
+def default_template(n_columns: int | Sequence[int] = 1) -> str:
     """Return a good template for tagging.
 
     Parameters
     ----------
-    n_columns : int
-        How many columns describe a token, the label not counted. Column 0 is
-        the word; further ones (a part of speech, say) hold short categories.
+    n_columns : int or sequence of int
+        How many columns describe a token, the label not counted, or which ones. The
+        first is the word; further ones (a part of speech, say) hold short categories.
 
     Returns
     -------
@@ -71,8 +77,12 @@ def default_template(n_columns: int = 1) -> str:
     True
     >>> "U1.11:%x[-1,1]/%x[0,1]" in default_template(2)
     True
+    >>> "U1.11:%x[-1,3]/%x[0,3]" in default_template([0, 3])
+    True
     """
-    if n_columns < 1:
+    columns = range(n_columns) if isinstance(n_columns, int) else n_columns
+    if len(columns) < 1:
         raise ValueError(f"n_columns must be at least 1, not {n_columns}")
-    further = (_FURTHER_COLUMN.format(c=c) for c in range(1, n_columns))
-    return DEFAULT_TEMPLATE + "".join(further)
+    further = (_FURTHER_COLUMN.format(c=c) for c in range(1, len(columns)))
+    text = DEFAULT_TEMPLATE + "".join(further)
+    return _COLUMN.sub(lambda macro: f"{macro[1]}{columns[int(macro[2])]}", text)

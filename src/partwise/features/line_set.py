@@ -24,6 +24,7 @@ from partwise.features.csr import (
     no_attributes,
     tidy_rows,
 )
+from partwise.features.shared_rows import write_rows
 from partwise.features.strings import bucket_names, stable_hash
 from partwise.features.templates import TemplateLine
 
@@ -122,16 +123,20 @@ class LineSet:
             raise ModelFileError("the keys of the template hold an attribute twice")
         self.table = table
 
-    def encode(self, cells: Cells) -> SparseRows:
+    def encode(self, cells: Cells, n_jobs: int = 1) -> SparseRows:
         """Return the known attributes of all tokens."""
         if self.n_attributes == 0:
             return self._no_attributes(cells)
         ptr, idx = self._buffers(cells)
-        if self.hash_bits is not None:
-            mask = (1 << self.hash_bits) - 1
-            n = hash_all(self.plan, cells, mask, ptr, idx)
-        else:
-            n = look_up(self.plan, cells, self.table, ptr, idx)
+
+        def write(sentences: NDArray[np.int64], out: NDArray[np.int32]) -> int:
+            own = cells._replace(ptr=sentences)
+            if self.hash_bits is not None:
+                mask = (1 << self.hash_bits) - 1
+                return hash_all(self.plan, own, mask, ptr, out)
+            return look_up(self.plan, own, self.table, ptr, out)
+
+        n = write_rows(cells.ptr, ptr, idx, self.n_lines, n_jobs, write)
         return self._finish(ptr, idx[:n], self.n_attributes)
 
     def _finish(

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 LONGEST_AFFIX = 9
+# What is seen of cells derived from a resource: all of a cell that is not empty, or
+# with a number its beginning. Templates name these in other words; see `resources`.
+FILLED = "filled"
 
 
 def _lower(word: str) -> str:
@@ -54,6 +57,11 @@ def _kind(word: str) -> str:
     return "camel" if any(map(str.isupper, word)) else "lower"
 
 
+def _flag(test: Callable[[str], bool]) -> Callable[[str], str | None]:
+    """Make a modifier that says yes or nothing."""
+    return lambda word: "yes" if test(word) else None
+
+
 def _affixes() -> dict[str, Callable[[str], str | None]]:
     affixes: dict[str, Callable[[str], str | None]] = {}
     for length in range(1, LONGEST_AFFIX + 1):
@@ -68,6 +76,10 @@ MODIFIERS: dict[str, Callable[[str], str | None]] = {
     "shape": partial(_shape, longest_run=4),
     "short_shape": partial(_shape, longest_run=1),
     "kind": _kind,
+    "has_digit": _flag(lambda word: any(map(str.isdigit, word))),
+    "has_upper": _flag(lambda word: any(map(str.isupper, word))),
+    "has_hyphen": _flag(lambda word: "-" in word),
+    "is_title": _flag(str.istitle),
     **_affixes(),
 }
 
@@ -85,5 +97,10 @@ def modify(modifier: str, word: str) -> str | None:
     True
     >>> [modify("kind", word) for word in ("IBM", "Paris", "3.5", "--", "eBay")]
     ['upper', 'initial', 'number', 'punctuation', 'camel']
+    >>> modify("has_digit", "B2B"), modify("has_digit", "Paris")
+    ('yes', None)
     """
+    if modifier.startswith(FILLED):
+        length = modifier.removeprefix(FILLED)
+        return _prefix(word, int(length)) if length else word or None
     return MODIFIERS[modifier](word) if modifier else word

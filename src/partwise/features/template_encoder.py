@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError, ModelFileError
 from partwise.features.attribute_table import Cells, are_bounds
-from partwise.features.cell_numbers import Numbers, number_cells
+from partwise.features.cell_numbers import (
+    Numbers,
+    number_cells,
+    refuse_other_than_strings,
+)
 from partwise.features.csr import UNKNOWN, Encoded
 from partwise.features.line_set import LineSet
 from partwise.features.modifiers import modify
+from partwise.features.resources import Resources, derivation
 from partwise.features.strings import (
     Settings,
     Tensors,
@@ -25,7 +30,7 @@ from partwise.features.strings import (
     take_tensor,
     unpack_strings,
 )
-from partwise.features.templates import Template, TemplateLine
+from partwise.features.templates import MAX_COLUMN, Macro, Template, TemplateLine
 
 BOUNDARIES = ("numbered", "single", "none")
 _SETTINGS = frozenset({"template", "min_count", "hash_bits", "boundaries"})
@@ -94,6 +99,7 @@ class TemplateEncoder:
                 "template must be a Template or the text of one, not"
                 f" {type(template).__name__}"
             )
+        template.check_resources()
         self.template = template
         self.min_count = min_count
         self.hash_bits = hash_bits
@@ -103,17 +109,35 @@ class TemplateEncoder:
             )
         self.boundaries = boundaries
 
-        lines = template.node_lines + template.edge_lines
+        self._derived: dict[tuple[int, str], int] = {}
+        node_lines = tuple(map(self._with_derived, template.node_lines))
+        edge_lines = tuple(map(self._with_derived, template.edge_lines))
+        lines = node_lines + edge_lines
         macros = [macro for line in lines for macro in line.macros]
         self._columns = sorted({macro.column for macro in macros})
         self._modifiers = ("", *sorted({macro.modifier for macro in macros} - {""}))
         self._width = 1 + max((len(line.macros) for line in lines), default=0)
         self._n_before = max([0, *(-macro.offset for macro in macros)])
         self._n_after = max([0, *(macro.offset for macro in macros)])
-        self._nodes = self._make_lines(template.node_lines, first_token=0)
-        self._edges = self._make_lines(template.edge_lines, first_token=1)
+        self._nodes = self._make_lines(node_lines, first_token=0)
+        self._edges = self._make_lines(edge_lines, first_token=1)
         self._set_vocabulary([], [])
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
+
+    def _with_derived(self, line: TemplateLine) -> TemplateLine:
+        """Let a line that reads resources read the columns derived from them."""
+        macros = []
+        for macro in line.macros:
+            wanted = derivation(macro.modifier)
+            if wanted is not None:
+                # Derived columns are numbered after all that a template can name.
+                key = macro.column, wanted.resource
+                column = self._derived.setdefault(
+                    key, MAX_COLUMN + 1 + len(self._derived)
+                )
+                macro = Macro(macro.offset, column, wanted.modifier)
+            macros.append(macro)
+        return line._replace(macros=tuple(macros))
 
     def _make_lines(self, lines: tuple[TemplateLine, ...], first_token: int) -> LineSet:
         return LineSet(
@@ -194,13 +218,15 @@ class TemplateEncoder:
         self._is_ready = True
         return Encoded(ptr, nodes, edges)
 
-    def encode(self, data: Columns) -> Encoded:
+    def encode(self, data: Columns, n_jobs: int = 1) -> Encoded:
         """Encode sentences; attributes that were not learnt are dropped.
 
         Parameters
         ----------
         data : Columns
             Any object with `columns` and `ptr`.
+        n_jobs : int
+            Threads that share the sentences; -1 for one per core.
 
         Returns
         -------
@@ -216,7 +242,8 @@ class TemplateEncoder:
         row_numbers = number_cells(columns, self._rows, new_words)
         new = self._rows_of(new_words) if new_words else self._known[:0]
         cells = Cells(ptr, row_numbers, self._known, new, self._before, self._after)
-        return Encoded(ptr, self._nodes.encode(cells), self._edges.encode(cells))
+        nodes, edges = self._nodes, self._edges
+        return Encoded(ptr, nodes.encode(cells, n_jobs), edges.encode(cells, n_jobs))
 
     def _check(
         self, data: Columns
@@ -226,9 +253,10 @@ class TemplateEncoder:
         if not ptr.flags.writeable:  # kernels would compile anew for it
             ptr = ptr.copy()
         columns = data.columns
-        if self._columns and self._columns[-1] >= len(columns):
+        if self.template.n_columns > len(columns):
             raise DataError(self._missing_column(len(columns)))
-        wanted = {c: columns[c] for c in self._columns}
+        read = {macro.column for macro in self.template.macros}
+        wanted = {c: columns[c] for c in sorted(read)}
         n_tokens = len(columns[0]) if columns else (int(ptr[-1]) if ptr.size else 0)
         for c, column in wanted.items():
             if len(column) != n_tokens:
@@ -241,7 +269,12 @@ class TemplateEncoder:
                 f"ptr must rise from 0 to the number of tokens, {n_tokens}"
                 " (sentence s is the tokens ptr[s] to ptr[s + 1])"
             )
-        return ptr, wanted
+        if self._derived:
+            refuse_other_than_strings(wanted)
+        for (base, resource), number in self._derived.items():
+            words = wanted[base]
+            wanted[number] = self.template.resources.column(resource, words, ptr)
+        return ptr, {c: wanted[c] for c in self._columns}
 
     def _missing_column(self, n_columns: int) -> str:
         template = self.template
@@ -305,10 +338,13 @@ class TemplateEncoder:
             "hash_bits": self.hash_bits,
             "boundaries": self.boundaries,
         }
+        resources: Tensors = {}
+        if self.template.resources:
+            resources, settings["resources"] = self.template.resources.to_tensors()
         if self.hash_bits is not None:
-            return {}, settings
+            return resources, settings
         is_word = np.array([string in self._rows for string in self._codes], np.uint8)
-        tensors = pack_strings(self._codes, "strings")
+        tensors = resources | pack_strings(self._codes, "strings")
         tensors["strings.is_word"] = is_word
         tensors["nodes.keys"] = self._nodes.table.keys
         tensors["edges.keys"] = self._edges.table.keys
@@ -325,10 +361,18 @@ class TemplateEncoder:
         ModelFileError
             If anything is missing or does not fit together.
         """
-        chosen = take_settings(settings, _SETTINGS)
+        has_resources = isinstance(settings, Mapping) and "resources" in settings
+        names = _SETTINGS | {"resources"} if has_resources else _SETTINGS
+        chosen = take_settings(settings, names)
+        resources = Resources()
+        if has_resources:
+            resources = Resources.from_tensors(tensors, chosen.pop("resources"))
         try:
+            if resources:
+                template = Template.parse(chosen["template"])
+                chosen["template"] = template.with_resources(resources)
             encoder = cls(**chosen)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
         if encoder.hash_bits is not None:
             return encoder

@@ -4,19 +4,21 @@ A line ``U02:%x[-1,0]/%x[0,1]`` makes an attribute of each token from the text
 in other cells of its sentence: ``%x[row,column]`` is the cell `row` tokens
 further on. Lines that start with ``B`` describe transitions instead. One thing
 is added to the language: a modifier after the column, as in
-``%x[0,0.suffix3]``, which takes a function of the cell (see `modifiers`).
+``%x[0,0.suffix3]``, which takes a function of the cell (see `modifiers`), or what
+a gazetteer or clusters know of it (see `resources`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from partwise.errors import DataError
 from partwise.features.modifiers import LONGEST_AFFIX, MODIFIERS
+from partwise.features.resources import Resources, derivation
 
 MAX_OFFSET = 99
 MAX_COLUMN = 9_999
@@ -51,7 +53,7 @@ class TemplateLine(NamedTuple):
         return self.literals[0] + "".join(cell + text for cell, text in rest)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Template:
     r"""A parsed template file.
 
@@ -67,6 +69,8 @@ class Template:
         ``B`` lines with macros: attributes of the transition into a token.
     plain_transitions : bool
         Whether a ``B`` line without macros asks for label-to-label weights.
+    resources : Resources
+        The gazetteers and clusters that lines read.
 
     Examples
     --------
@@ -82,6 +86,13 @@ class Template:
     node_lines: tuple[TemplateLine, ...]
     edge_lines: tuple[TemplateLine, ...]
     plain_transitions: bool
+    resources: Resources = field(default=Resources(), hash=False)
+
+    def __repr__(self) -> str:
+        """Show the size; the lines are in `text`."""
+        n_lines = len(self.node_lines) + len(self.edge_lines)
+        known = f", {self.resources!r}" if self.resources else ""
+        return f"Template({self.source!r}, {n_lines} lines{known})"
 
     @classmethod
     def parse(cls, text: str, source: str = "template") -> Template:
@@ -137,11 +148,61 @@ column (write it as '%x[-1,0]')
             ) from None
         return cls.parse(text, str(path))
 
+    def with_resources(self, resources: Resources) -> Template:
+        """Return the same template with gazetteers and clusters to read.
+
+        Raises
+        ------
+        DataError
+            If a line reads what is not there, or no line reads what is.
+
+        Examples
+        --------
+        >>> from partwise.features import Clusters
+        >>> template = Template.parse("U:%x[0,0]", "my.template")
+        >>> template.with_resources(Resources(clusters=Clusters({"bank": "01"})))
+        Traceback (most recent call last):
+            ...
+        partwise.errors.DataError: my.template: no line reads the clusters (add one \
+such as 'U:%x[0,0.cluster]')
+        """
+        template = replace(self, resources=resources)
+        template.check_resources()
+        read = [derivation(macro.modifier) for macro in self.macros]
+        if resources.clusters is not None and not any(
+            one and not one.is_gazetteer for one in read
+        ):
+            raise DataError(
+                f"{self.source}: no line reads the clusters (add one such as"
+                " 'U:%x[0,0.cluster]')"
+            )
+        if resources.gazetteers and not any(one and one.is_gazetteer for one in read):
+            raise DataError(
+                f"{self.source}: no line reads a gazetteer (add one such as"
+                f" 'U:%x[0,0.gazetteer:{resources.types[0]}]')"
+            )
+        return template
+
+    def check_resources(self) -> None:
+        """Raise `DataError` if a line reads a resource that is not there."""
+        for line in self.node_lines + self.edge_lines:
+            for macro in line.macros:
+                wanted = derivation(macro.modifier)
+                problem = self.resources.problem_with(wanted) if wanted else ""
+                if problem:
+                    raise DataError(
+                        f"{self.source}:{line.number}: '{macro}': {problem}"
+                    )
+
+    @property
+    def macros(self) -> list[Macro]:
+        """The macros of all lines."""
+        return [m for line in self.node_lines + self.edge_lines for m in line.macros]
+
     @property
     def n_columns(self) -> int:
         """The number of columns that data must have at least."""
-        macros = [m for line in self.node_lines + self.edge_lines for m in line.macros]
-        return max((macro.column + 1 for macro in macros), default=0)
+        return max((macro.column + 1 for macro in self.macros), default=0)
 
 
 def _parse_line(content: str, source: str, number: int) -> TemplateLine:
@@ -168,11 +229,12 @@ def _parse_macro(inside: str, fail: Callable[[str], NoReturn]) -> Macro:
     column, dot, modifier = cell.partition(".")
     if not _INTEGER.fullmatch(column) or not 0 <= int(column) <= MAX_COLUMN:
         fail(f"column {column!r} in {macro} must be an integer from 0 to {MAX_COLUMN}")
-    if dot and modifier not in MODIFIERS:
+    if dot and modifier not in MODIFIERS and derivation(modifier) is None:
         known = [name for name in MODIFIERS if not name[-1].isdigit()]
         affixes = f"prefixN, suffixN with N from 1 to {LONGEST_AFFIX}"
         fail(
             f"unknown modifier {modifier!r} in {macro}"
-            f" (there are {', '.join(known)}, {affixes})"
+            f" (there are {', '.join(known)}, {affixes}, gazetteer:TYPE, cluster and"
+            " clusterN)"
         )
     return Macro(int(row), int(column), modifier)
