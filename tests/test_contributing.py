@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
 
 
-@pytest.mark.parametrize("name", ["candidates.py", "frank_wolfe.py"])
+@pytest.mark.parametrize("name", ["candidates.py", "batch_frank_wolfe.py"])
 def test_contributing_shows_the_example_files(name: str) -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from batch_frank_wolfe import BatchFrankWolfe
 from candidates import Candidates
-from frank_wolfe import FrankWolfe
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -70,12 +70,12 @@ def check_structure_can_be_trained_on():
 
 
 def check_solver_reaches_the_optimum_of_liblinear():
-    """Compare `FrankWolfe` with scikit-learn's Crammer-Singer machine."""
+    """Compare `BatchFrankWolfe` with scikit-learn's Crammer-Singer machine."""
     from sklearn.svm import LinearSVC
 
     s = problems.make_small(problems.classes_dense, count=20)
     problem = make_problem(s, get_loss("hinge"), C=0.1)
-    solution = solve(problem, FrankWolfe(), tol=1e-2, max_iter=2000)
+    solution = solve(problem, BatchFrankWolfe(), tol=1e-2, max_iter=2000)
     peer = LinearSVC(
         multi_class="crammer_singer", C=0.1, fit_intercept=False, tol=1e-8
     ).fit(s.rows.values, s.labels)
@@ -86,25 +86,25 @@ def check_solver_reaches_the_optimum_of_liblinear():
 
 
 def check_solver_works_on_the_other_structures():
-    """Train candidates and chains with `FrankWolfe`; the dual must rise."""
+    """Train candidates and chains with `BatchFrankWolfe`; the dual must rise."""
     corpora = [make_candidates(np.random.default_rng(2))]
     if problems.PLAIN_PYTHON:  # chains take longer to compile than all the rest
         corpora += map(problems.make_small, problems.CHAINS)
     for s in corpora:
         problem = make_problem(s, get_loss("hinge"), C=0.1)
-        solution = solve(problem, FrankWolfe(), tol=2e-2, max_iter=2000)
+        solution = solve(problem, BatchFrankWolfe(), tol=2e-2, max_iter=2000)
         assert solution.converged, solution.status
         assert (np.diff(solution.trace["dual"]) > -1e-12).all()
 
 
 def check_solver_resumes(folder):
-    """Stop `FrankWolfe` and go on, bit for bit: the loop does it for any solver."""
+    """Stop the solver and go on, bit for bit: the loop does it for any solver."""
     s = problems.make_small(problems.classes_dense)
     problem = make_problem(s, get_loss("hinge"))
     options = {"tol": 1e-9, "checkpoint": folder / "run"}
-    unbroken = solve(problem, FrankWolfe(), tol=1e-9, max_iter=9)
-    solve(problem, FrankWolfe(), max_iter=4, **options)
-    resumed = solve(problem, FrankWolfe(), max_iter=9, resume=True, **options)
+    unbroken = solve(problem, BatchFrankWolfe(), tol=1e-9, max_iter=9)
+    solve(problem, BatchFrankWolfe(), max_iter=4, **options)
+    resumed = solve(problem, BatchFrankWolfe(), max_iter=9, resume=True, **options)
     assert np.array_equal(unbroken.w, resumed.w)
     assert unbroken.certificate == resumed.certificate
     calls = [run.trace["oracle_calls"].tolist() for run in (unbroken, resumed)]

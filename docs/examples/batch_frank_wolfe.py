@@ -25,7 +25,7 @@ def _add_corner(s, start, stop, C, w, corner, cost, scratch, diff, ws):
     return cost
 
 
-class FrankWolfeState(State):
+class BatchFrankWolfeState(State):
     """Weights, and the cost of the dual point that they are the image of."""
 
     def tensors(self):
@@ -38,16 +38,16 @@ class FrankWolfeState(State):
 
 
 @dataclass(frozen=True)
-class FrankWolfe(Solver):
+class BatchFrankWolfe(Solver):
     """Go from the dual point towards the corner it points to, as far as pays."""
 
-    names: ClassVar = {"frank-wolfe": {}}
+    names: ClassVar = {"batch-frank-wolfe": {}}
     losses: ClassVar = ("hinge",)
     needs: ClassVar = (waist.argmax, waist.add_costs, waist.cost, waist.diff_add)
 
     def start(self, problem, rng, previous):
         """Start with all the dual mass on the right outputs, where w = 0."""
-        state = FrankWolfeState()
+        state = BatchFrankWolfeState()
         state.restore({"w": np.zeros(problem.n_weights), "cost": [0.0]})
         return state
 
