@@ -62,7 +62,11 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "tagging_speed",
         "usaddress",
         "ocr_letters",
+        "ocr_margin",
+        "table1_ner_pos",
         "defaults",
+        "solver_race",
+        "scaling",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 
