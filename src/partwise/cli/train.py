@@ -176,7 +176,8 @@ def tag(
         str,
         typer.Option(
             help="How: auto; dcd-ssvm, dcd-light or cpd for squared_hinge; eg, sdca, "
-            "lbfgs, cg or owlqn for log_loss; smo or eg for hinge.",
+            "lbfgs, cg or owlqn for log_loss; smo, frank-wolfe, cutting-plane or eg "
+            "for hinge; sgd for any; perceptron, mira or mira-kbest, without a proof.",
             rich_help_panel=LEARNING,
         ),
     ] = "auto",

@@ -64,8 +64,10 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     C : float, optional
         Weight of the losses against the penalty; 1 by default.
     solver : str or Solver
-        "auto", a name (squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg",
-        "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo", "eg"), or a solver object.
+        "auto", a solver object, or a name. Squared hinge: "dcd-ssvm", "dcd-light",
+        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo",
+        "frank-wolfe", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
+        "mira-kbest" run with any loss, but minimise none.
     tol : float
         Training stops when the objective is proved to be within this fraction of the
         best possible.
@@ -79,9 +81,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         ``(1 - r)/2 |w|^2 + r |w|_1``.
     n_jobs : int, optional
         Threads for everything that passes over the data without learning in
-        between: predictions, certificates, and all of "lbfgs", "cg", "owlqn",
-        "eg-batch" and "eg-primal"; -1 for one per core. The same number gives the
-        same result, bit for bit.
+        between: predictions, certificates, and most of "lbfgs", "cg", "owlqn",
+        "eg-batch", "eg-primal", "cpd" and "cutting-plane"; -1 for one per core. The
+        same number gives the same result, bit for bit.
     fit_intercept : bool
         Add a constant feature; its weights are regularised like all others.
     min_count, hash_bits : int
@@ -108,7 +110,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     ----------
     classes_ : array
         The classes, sorted.
-    certificate_, trace_, status_, weights_
+    certificate_, trace_, status_, weights_, C_, solver_
         As in `SequenceTagger`.
 
     Examples

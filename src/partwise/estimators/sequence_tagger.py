@@ -110,8 +110,10 @@ class SequenceTagger(StructuredEstimator):
         Weight of the losses against the penalty; larger fits the data closer. By
         default 0.1 for the squared hinge, 1 for the hinge and the log loss.
     solver : str or Solver
-        "auto", a name (squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg",
-        "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo", "eg"), or a solver object.
+        "auto", a solver object, or a name. Squared hinge: "dcd-ssvm", "dcd-light",
+        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo",
+        "frank-wolfe", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
+        "mira-kbest" run with any loss, but minimise none.
     tol : float
         Training stops when the objective is proved to be within this fraction of the
         best possible.
@@ -125,9 +127,9 @@ class SequenceTagger(StructuredEstimator):
         ``(1 - r)/2 |w|^2 + r |w|_1``.
     n_jobs : int, optional
         Threads for everything that passes over the data without learning in
-        between: predictions, certificates, and all of "lbfgs", "cg", "owlqn",
-        "eg-batch" and "eg-primal"; -1 for one per core. The same number gives the
-        same result, bit for bit.
+        between: predictions, certificates, and most of "lbfgs", "cg", "owlqn",
+        "eg-batch", "eg-primal", "cpd" and "cutting-plane"; -1 for one per core. The
+        same number gives the same result, bit for bit.
     template : str, path, list, TokenFeatures or Template, optional
         Tokens are words, or tuples of column strings that begin with the word, and
         this turns them into features: "default", "ner" or "pos" for a good choice,
@@ -193,6 +195,10 @@ class SequenceTagger(StructuredEstimator):
         How training ended, in a sentence.
     weights_ : array
         All the weights.
+    C_ : float
+        The `C` that was used.
+    solver_ : Solver
+        The solver that was used.
     transitions_ : array of shape (n_classes, n_classes)
         The weight of every label (row) being followed by every other (column).
 
