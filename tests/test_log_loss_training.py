@@ -107,10 +107,19 @@ def test_log_loss_old_model_file_has_the_defaults() -> None:
     ids=str,
 )
 def test_log_loss_solver_is_chosen_by_the_settings(
-    settings: dict[str, Any], chosen: Any
+    settings: dict[str, Any], chosen: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = tagger(**settings)._check_settings()
-    assert (type(found), repr(found)) == (type(chosen), repr(chosen))
+    class Asked(Exception):
+        pass
+
+    def ask(problem: Any, solver: Any, **options: Any) -> Any:
+        assert problem.n_jobs == settings.get("n_jobs", 1)
+        assert (type(solver), repr(solver)) == (type(chosen), repr(chosen))
+        raise Asked
+
+    monkeypatch.setattr("partwise.estimators.base.solve", ask)
+    with pytest.raises(Asked):
+        tagger(**settings).fit(X, Y)
 
 
 def test_log_loss_classifier_is_multinomial_logistic_regression() -> None:
