@@ -1,0 +1,160 @@
+"""What solvers race on: real data of several kinds, encoded as structures.
+
+Text goes through the library's default templates, with weights for all pairs of
+attribute and label. There is nothing to test on: a race is about the objective.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.chunking import TEMPLATE
+from benchmarks.mnist_multiclass import generate_digits, read_digits
+from benchmarks.ocr_letters import generate_words, read_words
+from partwise.data import ColumnData, read_columns
+from partwise.features import TemplateEncoder, default_template
+from partwise.structures import make_dense_rows, make_multiclass
+from partwise.structures.chain import Chain, make_chain
+from partwise.structures.interface import Structure
+from partwise.structures.rows import make_sparse_rows
+from partwise.synthetic import make_corpus
+
+Token = tuple[str, ...]
+
+
+class TrainingSet(NamedTuple):
+    """Encoded examples, a few of the same kind to compile with, and what it is for.
+
+    `decides` says whether the choice of ``solver="auto"`` may rest on it.
+    """
+
+    name: str
+    structure: Structure
+    few: Structure
+    decides: bool
+
+
+def training_sets(bench: Bench) -> list[TrainingSet]:
+    """Return the data of the race, those that decide first; fewer in a quick run."""
+    makers: list[Callable[[Bench], TrainingSet]] = [chunks, letters, digits, spanish]
+    held_out: list[Callable[[Bench], TrainingSet]] = [dutch, english]
+    if bench.quick:
+        makers, held_out = [chunks], [dutch]
+    return [make(bench) for make in (*makers, *held_out)]
+
+
+def chunks(bench: Bench) -> TrainingSet:
+    """Return chunking, CoNLL-2000, with the templates of CRFsuite's tutorial."""
+    return _text(bench, "CoNLL-2000", "conll2000/train.txt.gz", TEMPLATE)
+
+
+def spanish(bench: Bench) -> TrainingSet:
+    """Return named entities in Spanish."""
+    return _text(bench, "CoNLL-2002 Spanish", "conll2002/esp.train.gz")
+
+
+def dutch(bench: Bench) -> TrainingSet:
+    """Return named entities in Dutch."""
+    return _text(bench, "CoNLL-2002 Dutch", "conll2002/ned.train.gz", decides=False)
+
+
+def english(bench: Bench) -> TrainingSet:
+    """Return universal parts of speech of English, from the words alone."""
+    name, path = "EWT POS", "ud-english-ewt/train.conllu.gz"
+    return _text(bench, name, path, decides=False, read=read_tagged)
+
+
+def letters(bench: Bench) -> TrainingSet:
+    """Return handwritten words, folds 1-9: chains with dense features."""
+    words = bench.data("OCR letters", ["ocr-letters.npz"], read_words, generate_words)
+    X, y = words.where(words.fold != 0)
+    size = bench.choose(len(X), 150)
+    return TrainingSet(
+        "OCR letters", _letters(X[:size], y[:size]), _letters(X[:20], y[:20]), True
+    )
+
+
+def digits(bench: Bench) -> TrainingSet:
+    """Return handwritten digits: ten classes, dense features."""
+    files = ["mnist-10k/images-idx3-ubyte.gz", "mnist-10k/labels-idx1-ubyte.gz"]
+    X, y = bench.data("MNIST", files, read_digits, generate_digits)
+
+    def first(size: int) -> Structure:
+        rows = make_dense_rows(np.ascontiguousarray(X[:size]))
+        return make_multiclass(rows, y[:size], 10)
+
+    return TrainingSet("MNIST", first(bench.choose(len(y), 300)), first(50), True)
+
+
+def read_tagged(path: Path) -> list[list[Token]]:
+    """Read words and universal parts of speech from CoNLL-U."""
+    sentences: list[list[Token]] = [[]]
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            cells = line.rstrip("\n").split("\t")
+            if cells == [""]:
+                sentences.append([])
+            elif cells[0].isdigit():  # no comment, no range of words, no empty node
+                sentences[-1].append((cells[1].replace(" ", "_"), cells[3]))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _read_columns(path: Path) -> list[list[Token]]:
+    return [list(map(tuple, sentence)) for sentence in read_columns(path)]
+
+
+def _text(
+    bench: Bench,
+    name: str,
+    path: str,
+    template: str | None = None,
+    decides: bool = True,
+    read: Callable[[Path], list[list[Token]]] = _read_columns,
+) -> TrainingSet:
+    """Encode sentences; their last column is the label."""
+    size = bench.choose(None, 200)
+    sentences = bench.data(
+        name,
+        [path],
+        lambda path: list(islice(read(path), size)),
+        lambda: _generated(200, seed=0 if decides else 1),
+    )
+    template = template or default_template(len(sentences[0][0]) - 1)
+    labels = sorted({token[-1] for sentence in sentences for token in sentence})
+    return TrainingSet(
+        name,
+        encode(sentences, template, labels),
+        encode(sentences[:20], template, labels),
+        decides,
+    )
+
+
+def _generated(size: int, seed: int) -> list[list[Token]]:
+    corpus = make_corpus(size, random_state=seed, noise=0.05)
+    return [list(zip(s.words, s.tags, s.chunks, strict=True)) for s in corpus]
+
+
+def encode(
+    sentences: Iterable[Sequence[Token]], template: str, labels: Sequence[str]
+) -> Chain:
+    """Turn sentences, whose last column is the label, into chains."""
+    data = ColumnData.from_sentences([list(sentence) for sentence in sentences])
+    encoded = TemplateEncoder(template, boundaries="single").fit_encode(data)
+    code = {label: number for number, label in enumerate(labels)}
+    gold = np.array([code[label] for label in data.columns[-1]], np.int32)
+    own = encoded.nodes
+    rows = make_sparse_rows(own.ptr, own.idx, own.val, own.n_columns)
+    return make_chain(rows, encoded.ptr, gold, len(labels))
+
+
+def _letters(X: list[np.ndarray], y: list[list[str]]) -> Chain:
+    ptr = np.concatenate([[0], np.cumsum([len(word) for word in y])])
+    gold = np.array([ord(letter) - ord("a") for word in y for letter in word], np.int32)
+    return make_chain(make_dense_rows(np.vstack(X)), ptr, gold, 26)
