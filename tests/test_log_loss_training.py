@@ -15,7 +15,7 @@ from partwise.solvers import (
     OWLQN,
     DualCoordinateDescent,
     ExponentiatedGradient,
-    SequentialMinimalOptimization,
+    FrankWolfe,
 )
 from partwise.synthetic import make_corpus
 
@@ -100,7 +100,7 @@ def test_log_loss_old_model_file_has_the_defaults() -> None:
         ({"penalty": "l1"}, OWLQN()),
         ({"penalty": "elasticnet", "l1_ratio": 0.0}, EG),
         ({"penalty": "l2", "l1_ratio": 1.0}, EG),
-        ({"loss": "hinge"}, SequentialMinimalOptimization()),
+        ({"loss": "hinge"}, FrankWolfe()),
         ({"solver": "owlqn"}, OWLQN()),
         ({"loss": "squared_hinge", "n_jobs": 2}, DualCoordinateDescent()),
     ],

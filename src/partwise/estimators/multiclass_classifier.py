@@ -65,8 +65,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         Weight of the losses against the penalty; 1 by default.
     solver : str or Solver
         "auto", a solver object, or a name. Squared hinge: "dcd-ssvm", "dcd-light",
-        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo",
-        "frank-wolfe", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
+        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "frank-wolfe",
+        "smo", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
         "mira-kbest" run with any loss, but minimise none.
     tol : float
         Training stops when the objective is proved to be within this fraction of the

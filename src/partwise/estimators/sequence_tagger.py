@@ -111,8 +111,8 @@ class SequenceTagger(StructuredEstimator):
         default 0.1 for the squared hinge, 1 for the hinge and the log loss.
     solver : str or Solver
         "auto", a solver object, or a name. Squared hinge: "dcd-ssvm", "dcd-light",
-        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "smo",
-        "frank-wolfe", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
+        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "frank-wolfe",
+        "smo", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
         "mira-kbest" run with any loss, but minimise none.
     tol : float
         Training stops when the objective is proved to be within this fraction of the

@@ -84,7 +84,7 @@ def solvers_for(
 # What solver="auto" means; for other pairs, any solver that can do them.
 DEFAULTS = {
     ("squared_hinge", "l2"): "dcd-ssvm",
-    ("hinge", "l2"): "smo",
+    ("hinge", "l2"): "frank-wolfe",
     ("log_loss", "l2"): "eg",
     ("log_loss", "elasticnet"): "owlqn",
     ("log_loss", "l1"): "owlqn",
