@@ -1,6 +1,7 @@
 """Settings of the whole suite, made before anything imports the package."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # same one can meet; it stays between runs, so that only changed code is compiled.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "numba-cache" / WORKER)
+
+# A shell that starts the suite in the background lets it ignore Ctrl-C, and so would
+# every program that it starts; the tests of Ctrl-C need it to work.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests of one group run in one worker: these compile the same kernels.
 GROUPS = {
