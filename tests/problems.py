@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize, nnls
 
@@ -160,6 +161,11 @@ CHAINS: tuple[Maker, ...] = (
 # Python, where that costs nothing, and a part of it compiled.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
 MAKERS = (*CLASSES, *CHAINS) if PLAIN_PYTHON else COMPILED
+# For what does not depend on the structure: classes are cheap to compile.
+ANY = chain_sparse if PLAIN_PYTHON else classes_dense
+plain_only = pytest.mark.skipif(
+    not PLAIN_PYTHON, reason="of chains, in plain Python: nothing more to compile"
+)
 
 
 def draw(make: Maker, count: int = 6, seed: int = 0) -> list[Example]:

@@ -1,6 +1,5 @@
 """Cutting planes: the optimum, the bound, the planes and their programme."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,41 +8,19 @@ import pytest
 from scipy.optimize import minimize
 
 import problems
-from partwise.losses import get_loss
+from hinge_problems import HINGE, WEIGHTS, passes, small
 from partwise.solvers import cutting_plane as module
 from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
-from partwise.solvers.cutting_plane import CuttingPlane, CuttingPlaneState
+from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.plane_qp import solve_plane_qp
 from partwise.solvers.planes import Planes
 from partwise.solvers.registry import make_solver
 from partwise.solvers.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows
-from problems import Floats, Maker, Outputs
+from problems import Floats, Maker, Outputs, plain_only
 
-HINGE = get_loss("hinge")
-WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
-# What would compile everything once more, for a corpus of another kind.
-plain_only = pytest.mark.skipif(
-    not problems.PLAIN_PYTHON, reason="runs in plain Python, see test_frank_wolfe"
-)
-MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.chain_sparse,)
-
-
-def small(make: Maker = problems.chain_sparse, C: float = 1.0, **how: Any) -> Problem:
-    return make_problem(problems.make_small(make, **how), HINGE, C)
-
-
-def passes(
-    problem: Problem, solver: CuttingPlane, count: int
-) -> Iterator[CuttingPlaneState]:
-    """Run some passes and show the state after each."""
-    rng = np.random.default_rng(0)
-    state = solver.start(problem, rng, None)
-    for _ in range(count):
-        for _ in solver.run_pass(problem, state, rng):
-            pass
-        yield state
+MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 def vectors_of(
@@ -294,7 +271,7 @@ def test_cutting_plane_warm_start_keeps_the_planes() -> None:
 
 
 def test_cutting_plane_warm_start_with_other_weights_is_still_certified() -> None:
-    s = problems.make_small(problems.chain_sparse)
+    s = problems.make_small(problems.ANY)
     first = solve(make_problem(s, HINGE), CuttingPlane(), tol=1e-3, max_iter=500)
     weight = np.array([0.0, 5.0, 0.0, 1.0, 1.0, 1.0])
     problem = make_problem(s, HINGE, 2.0, weight)
@@ -318,7 +295,7 @@ def test_cutting_plane_warm_start_from_another_corpus_is_refused() -> None:
 
 @pytest.mark.usefixtures("eager_threads")
 def test_cutting_plane_threads_meet_the_same_certificate() -> None:
-    s = problems.make_small(problems.chain_sparse, count=12)
+    s = problems.make_small(problems.ANY, count=12)
     results = []
     for n_jobs in (1, 2, 2):
         problem = Problem(s, HINGE, np.full(12, 3.0), n_jobs=n_jobs)
@@ -344,6 +321,7 @@ def test_cutting_plane_interrupted_at_once_has_a_certificate() -> None:
     assert certificate.dual == 0.0
 
 
+@plain_only
 def test_cutting_plane_memory_holds_outputs_not_vectors() -> None:
     problem, solver = small(count=60), CuttingPlane()
     n_codes = int(np.diff(problem.structure.ptr).sum())

@@ -10,22 +10,20 @@ import numpy as np
 import pytest
 
 import problems
-from partwise.losses import get_loss
+from hinge_problems import HINGE, WEIGHTS, passes, small, sum_up, with_and_without
 from partwise.solvers import frank_wolfe as module
 from partwise.solvers import make_problem, mass_steps, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.extrapolation import extrapolate
-from partwise.solvers.frank_wolfe import FrankWolfe, FrankWolfeState
+from partwise.solvers.frank_wolfe import FrankWolfe
 from partwise.solvers.registry import make_solver
 from partwise.solvers.smo import SequentialMinimalOptimization
 from partwise.solvers.working_sets import with_room
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
 from plain_python import assert_pass_in_plain_python
-from problems import Floats, Maker, Outputs
+from problems import Floats, Maker, Outputs, plain_only
 from test_dual_coordinate import duals_of
 
-HINGE = get_loss("hinge")
-WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
 PUBLISHED = FrankWolfe("towards", sweeps=0, momentum=False)
 VARIANTS = {
     "default": FrankWolfe(),
@@ -36,11 +34,7 @@ VARIANTS = {
     "towards": FrankWolfe("towards"),
     "published": PUBLISHED,
 }
-# What would compile everything once more, for a corpus of another kind.
-plain_only = pytest.mark.skipif(
-    not problems.PLAIN_PYTHON, reason="runs in plain Python, see the last test"
-)
-MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.chain_sparse,)
+MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 @functools.cache
@@ -53,36 +47,6 @@ def enumerated(make: Maker) -> list[Outputs]:
 def best_of(make: Maker, C: float) -> tuple[float, Floats]:
     """Return the optimum of a small corpus with the weights `WEIGHTS`."""
     return problems.best_hinge(enumerated(make), C * WEIGHTS)
-
-
-def sum_up(
-    problem: Problem, outputs: list[Outputs], duals: list[dict[Any, float]]
-) -> tuple[Floats, float]:
-    """Return ``w(alpha)`` and the dual value, by enumeration."""
-    w = np.zeros(problem.n_weights)
-    value = 0.0
-    for out, own, C in zip(outputs, duals, problem.C, strict=True):
-        for y, alpha in own.items():
-            at = int(np.flatnonzero((out.codes == y).all(axis=1))[0])
-            w += C * alpha * out.dphi[at]
-            value += C * alpha * out.cost[at]
-    return w, value - 0.5 * float(w @ w)
-
-
-def passes(
-    problem: Problem, solver: FrankWolfe, count: int
-) -> Iterator[FrankWolfeState]:
-    """Run some passes and show the state after each."""
-    rng = np.random.default_rng(0)
-    state = solver.start(problem, rng, None)
-    for _ in range(count):
-        for _ in solver.run_pass(problem, state, rng):
-            pass
-        yield state
-
-
-def small(make: Maker = problems.chain_sparse, C: float = 1.0, **how: Any) -> Problem:
-    return make_problem(problems.make_small(make, **how), HINGE, C)
 
 
 @pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
@@ -194,12 +158,7 @@ def assert_same_optimum(one: Problem, two: Problem) -> None:
     ids=lambda make: make.__name__,
 )
 def test_frank_wolfe_example_of_weight_zero_is_dropped(make: Maker) -> None:
-    chosen = problems.draw(make)
-    weight = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    kept = [x for x, n in zip(chosen, weight, strict=True) if n]
-    assert_same_optimum(
-        make_problem(make(chosen), HINGE, 1.0, weight), make_problem(make(kept), HINGE)
-    )
+    assert_same_optimum(*with_and_without(make))
 
 
 def test_frank_wolfe_weight_two_is_the_example_twice(make: Maker) -> None:
@@ -389,6 +348,7 @@ def test_frank_wolfe_extrapolated_duals_are_distributions() -> None:
     assert np.abs(state.sets.alpha - gone).max() > 1e-3
 
 
+@plain_only
 def test_frank_wolfe_momentum_that_lowers_the_dual_is_undone() -> None:
     problem, solver = small(C=10.0), FrankWolfe()
     *_, state = passes(problem, solver, 5)
@@ -454,7 +414,7 @@ def test_frank_wolfe_warm_start_goes_on_from_the_earlier_duals(first: Any) -> No
 
 
 def test_frank_wolfe_warm_start_with_other_weights_is_still_certified() -> None:
-    s = problems.make_small(problems.chain_sparse)
+    s = problems.make_small(problems.ANY)
     first = solve(make_problem(s, HINGE), FrankWolfe(), max_iter=500)
     weight = np.array([0.0, 5.0, 0.0, 1.0, 1.0, 1.0])
     problem = make_problem(s, HINGE, 2.0, weight)

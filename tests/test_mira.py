@@ -176,7 +176,7 @@ def test_mira_kbest_is_the_naive_one(make: Maker, k: int, C: float) -> None:
 
 
 def test_mira_kbest_of_one_is_mira() -> None:
-    problem = make_problem(problems.make_small(problems.chain_sparse, 20), HINGE, 0.1)
+    problem = make_problem(problems.make_small(problems.ANY, 20), HINGE, 0.1)
     one = solve(problem, MIRA(), max_iter=4)
     two = solve(problem, KBestMIRA(k=1), max_iter=4)
     np.testing.assert_array_equal(one.w, two.w)

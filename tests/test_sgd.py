@@ -28,13 +28,13 @@ from partwise.solvers.sgd import LOOK_EVERY, StochasticGradientDescent, lower_bo
 from partwise.solvers.sgd_schedule import Schedule, choose_first_step, step_size
 from partwise.solvers.sgd_steps import GAIN, ORIGIN
 from plain_python import assert_pass_in_plain_python
-from problems import Floats, Maker
+from problems import Floats, Maker, plain_only
 from test_checkpoint import InterruptAt, assert_same
 
 LOSSES = ("hinge", "squared_hinge", "log_loss")
 AVERAGES = ("polynomial", "uniform", "none")
 RECENCY = {"polynomial": 3.0, "uniform": 0.0, "none": 0.0}
-MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.chain_sparse,)
+MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 @pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
@@ -52,7 +52,7 @@ def loss(request: pytest.FixtureRequest) -> str:
 def small(
     loss: str = "hinge",
     C: float = 0.1,
-    make: Maker = problems.chain_sparse,
+    make: Maker = problems.ANY,
     weight: Any = WEIGHTS,
 ) -> Problem:
     s = problems.make_small(make)
@@ -193,15 +193,15 @@ def test_sgd_result_does_not_depend_on_the_cuts(
 
 
 def test_sgd_example_of_weight_zero_is_never_visited(loss: str) -> None:
-    chosen = problems.draw(problems.chain_sparse)
+    chosen = problems.draw(problems.ANY)
     weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 0.5])
     kept = [x for x, n in zip(chosen, weight, strict=True) if n]
     solver = StochasticGradientDescent(0.1, shuffle=False)
     found = [
         list(passes(make_problem(s, get_loss(loss), 1.0, own), solver, 5))[-1]
         for s, own in (
-            (problems.chain_sparse(chosen), weight),
-            (problems.chain_sparse(kept), weight[weight > 0]),
+            (problems.ANY(chosen), weight),
+            (problems.ANY(kept), weight[weight > 0]),
         )
     ]
     np.testing.assert_array_equal(found[0].w, found[1].w)
@@ -292,6 +292,7 @@ def test_sgd_looks_every_tenth_pass_and_ends_within_the_tolerance() -> None:
     assert problem.primal(solution.w) <= best * (1 + 1e-3)
 
 
+@plain_only
 @pytest.mark.parametrize("averaging", AVERAGES)
 def test_sgd_steps_that_are_far_too_long_end_with_a_clear_status(
     averaging: str,
@@ -425,7 +426,7 @@ def test_sgd_interrupted_keeps_weights_that_are_certified(
     averaging: str, stop: int, loss: str
 ) -> None:
     problem = small(loss)
-    best, _ = best_small(loss, 0.1, problems.chain_sparse)
+    best, _ = best_small(loss, 0.1, problems.ANY)
     solver = StochasticGradientDescent(averaging=averaging)
     solution = solve(problem, solver, callbacks=[InterruptAt(stop)])
     assert solution.reason == "interrupted"
@@ -467,7 +468,7 @@ class Elsewhere(State):
 
 def test_sgd_starts_at_the_weights_of_another_solver(loss: str) -> None:
     problem = small(loss)
-    best, best_w = best_small(loss, 0.1, problems.chain_sparse)
+    best, best_w = best_small(loss, 0.1, problems.ANY)
     before = Elsewhere(best_w)
     short = solve(problem, StochasticGradientDescent(1e-6), max_iter=1, previous=before)
     np.testing.assert_allclose(short.w, best_w, atol=1e-4)
@@ -498,6 +499,7 @@ def test_sgd_bound_holds_after_a_run_with_other_weights(weight: Any, loss: str) 
     assert warm.certificate.dual >= 0.5 * best
 
 
+@plain_only
 def test_sgd_previous_run_on_another_structure_is_refused() -> None:
     state = solve(small(), StochasticGradientDescent(), max_iter=1).state
     other = problems.make_small(problems.classes_dense)

@@ -9,61 +9,28 @@ import numpy as np
 import pytest
 
 import problems
-from partwise.losses import get_loss
+from hinge_problems import HINGE, WEIGHTS, passes, small, sum_up, with_and_without
 from partwise.solvers import make_problem, solve
 from partwise.solvers import smo as module
 from partwise.solvers.base import Problem
 from partwise.solvers.registry import make_solver
 from partwise.solvers.smo import (
     SequentialMinimalOptimization,
-    SequentialMinimalState,
     part_marginals,
 )
 from partwise.solvers.working_sets import with_room
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
 from plain_python import assert_pass_in_plain_python
-from problems import Floats, Maker, Outputs
+from problems import Maker
 from test_dual_coordinate import duals_of
 
-HINGE = get_loss("hinge")
-WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
 PRECISE = SequentialMinimalOptimization(delta=0.0)
 MAKERS = (
     problems.MAKERS
     if problems.PLAIN_PYTHON
     else (problems.classes_dense, problems.chain_sparse)
 )
-
-
-def sum_up(
-    problem: Problem, outputs: list[Outputs], duals: list[dict[Any, float]]
-) -> tuple[Floats, float]:
-    """Return ``w(alpha)`` and the dual value, by enumeration."""
-    w = np.zeros(problem.n_weights)
-    value = 0.0
-    for out, own, C in zip(outputs, duals, problem.C, strict=True):
-        for y, alpha in own.items():
-            at = int(np.flatnonzero((out.codes == y).all(axis=1))[0])
-            w += C * alpha * out.dphi[at]
-            value += C * alpha * out.cost[at]
-    return w, value - 0.5 * float(w @ w)
-
-
-def passes(
-    problem: Problem, solver: SequentialMinimalOptimization, count: int
-) -> Iterator[SequentialMinimalState]:
-    """Run some passes and show the state after each."""
-    rng = np.random.default_rng(0)
-    state = solver.start(problem, rng, None)
-    for _ in range(count):
-        for _ in solver.run_pass(problem, state, rng):
-            pass
-        yield state
-
-
-def small(make: Maker = problems.chain_sparse, C: float = 1.0, **how: Any) -> Problem:
-    return make_problem(problems.make_small(make, **how), HINGE, C)
 
 
 @pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
@@ -154,13 +121,7 @@ def assert_same_optimum(one: Problem, two: Problem) -> None:
     ids=lambda make: make.__name__,
 )
 def test_smo_example_of_weight_zero_is_dropped(make: Maker) -> None:
-    chosen = problems.draw(make)
-    weight = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    kept = [x for x, n in zip(chosen, weight, strict=True) if n]
-    assert_same_optimum(
-        make_problem(make(chosen), HINGE, 1.0, weight),
-        make_problem(make(kept), HINGE),
-    )
+    assert_same_optimum(*with_and_without(make))
 
 
 def test_smo_weight_two_is_the_example_twice(make: Maker) -> None:
@@ -367,7 +328,7 @@ def test_smo_warm_start_goes_on_from_the_earlier_duals() -> None:
 
 
 def test_smo_warm_start_with_other_weights_is_still_certified() -> None:
-    s = problems.make_small(problems.chain_sparse)
+    s = problems.make_small(problems.ANY)
     first = solve(make_problem(s, HINGE), PRECISE, max_iter=500)
     weight = np.array([0.0, 5.0, 0.0, 1.0, 1.0, 1.0])
     problem = make_problem(s, HINGE, 2.0, weight)

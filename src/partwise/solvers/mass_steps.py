@@ -21,6 +21,8 @@ from partwise.solvers.working_sets import (
     drop_zeros,
     has_room,
     is_member,
+    rank_members,
+    value_members,
 )
 from partwise.structures.interface import (
     CodeArray,
@@ -70,30 +72,10 @@ def make_blackboard(n_members: int, n_weights: int) -> Blackboard:
 
 
 @kernel
-def _value_by_weights(
-    s: Structure,
-    i: int,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> None:
-    """Set ``values[m] = cost - w . dPhi`` for the members of example `i`."""
-    size = output_size(s, i)
-    m = sets.newest[i]
-    while m >= 0:
-        y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-        values[m] = sets.cost[m] - diff_dot(s, i, y, y_gold, w, diff, ws)
-        m = sets.older[m]
-
-
-@kernel
 def _value_by_parts(
     s: Structure, i: int, sets: WorkingSets, values: FloatArray, scratch: Scratch
 ) -> None:
-    """Do the same from the scores of the parts, costs included, in ``scratch.theta``.
+    """Do what `value_members` does, from the scores in ``scratch.theta``, with costs.
 
     After inference they are there, and save the walk over the features.
     """
@@ -104,24 +86,6 @@ def _value_by_parts(
         y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
         values[m] = score_of(s, i, y, scratch.theta, scratch) - right
         m = sets.older[m]
-
-
-@kernel
-def _rank_members(
-    sets: WorkingSets, i: int, values: FloatArray
-) -> tuple[int, int, float]:
-    """Return the member of largest value, the one with mass of smallest, the mean."""
-    high = low = -1
-    mean = 0.0
-    m = sets.newest[i]
-    while m >= 0:
-        mean += sets.alpha[m] * values[m]
-        if high < 0 or values[m] > values[high]:
-            high = m
-        if sets.alpha[m] > 0.0 and (low < 0 or values[m] < values[low]):
-            low = m
-        m = sets.older[m]
-    return high, low, mean
 
 
 @kernel
@@ -267,8 +231,8 @@ def sweep(
             continue
         visit(s, i, ws)
         gold(s, i, y_gold)
-        _value_by_weights(s, i, w, sets, board.values, y_gold, diff, ws)
-        high, low, _ = _rank_members(sets, i, board.values)
+        value_members(s, i, w, sets, board.values, y_gold, diff, ws)
+        high, low, _ = rank_members(sets, i, board.values)
         dual += step_to_best(s, i, C[i], w, sets, high, low, rule, board, diff, ws)
     return dual
 
@@ -305,7 +269,7 @@ def infer(
         visit(s, i, ws)
         slack = most_violated(s, i, w, scratch, ws)
         _value_by_parts(s, i, sets, board.values, scratch)
-        high, low, mean = _rank_members(sets, i, board.values)
+        high, low, mean = rank_members(sets, i, board.values)
         gap[i] = C[i] * max(slack - mean, 0.0)
         if slack > board.values[high] and not is_member(sets, i, scratch.y, size):
             add_member(sets, i, scratch.y, size, cost(s, i, scratch.y), 0.0)

@@ -28,7 +28,9 @@ from partwise.solvers.working_sets import (
     has_room,
     is_member,
     make_working_sets,
+    rank_members,
     sum_parts,
+    value_members,
 )
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
@@ -62,42 +64,6 @@ def _put_on_gold(s: Structure, sets: WorkingSets, y_gold: CodeArray) -> None:
 
 
 @kernel
-def _value_members(
-    s: Structure,
-    i: int,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> None:
-    """Set ``values[m] = cost - w . dPhi`` for the members of example `i`."""
-    size = output_size(s, i)
-    m = sets.newest[i]
-    while m >= 0:
-        y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-        values[m] = sets.cost[m] - diff_dot(s, i, y, y_gold, w, diff, ws)
-        m = sets.older[m]
-
-
-@kernel
-def _most_violating_pair(
-    sets: WorkingSets, i: int, values: FloatArray
-) -> tuple[int, int]:
-    """Return the member of largest value, and the one with mass of smallest."""
-    high = low = -1
-    m = sets.newest[i]
-    while m >= 0:
-        if high < 0 or values[m] > values[high]:
-            high = m
-        if sets.alpha[m] > 0.0 and (low < 0 or values[m] < values[low]):
-            low = m
-        m = sets.older[m]
-    return high, low
-
-
-@kernel
 def _move_mass(
     s: Structure,
     i: int,
@@ -121,8 +87,8 @@ def _move_mass(
     emptied = False
     for pair in range(pair_steps):
         if pair > 0:
-            _value_members(s, i, w, sets, values, y_gold, diff, ws)
-        high, low = _most_violating_pair(sets, i, values)
+            value_members(s, i, w, sets, values, y_gold, diff, ws)
+        high, low, _ = rank_members(sets, i, values)
         violation = values[high] - values[low]
         if violation <= delta:
             break
@@ -171,7 +137,7 @@ def _sweep(
             continue
         visit(s, i, ws)
         gold(s, i, y_gold)
-        _value_members(s, i, w, sets, values, y_gold, diff, ws)
+        value_members(s, i, w, sets, values, y_gold, diff, ws)
         dual += _move_mass(
             s, i, C[i], w, sets, values, pair_steps, delta, y_gold, diff, ws
         )
@@ -211,8 +177,8 @@ def _infer(
         visit(s, i, ws)
         slack[i] = most_violated(s, i, w, scratch, ws)
         y, y_gold = scratch.y, scratch.y_gold
-        _value_members(s, i, w, sets, values, y_gold, diff, ws)
-        _, low = _most_violating_pair(sets, i, values)
+        value_members(s, i, w, sets, values, y_gold, diff, ws)
+        _, low, _ = rank_members(sets, i, values)
         # No output of all there are is worth more: nothing to gain here.
         if slack[i] - values[low] <= delta:
             continue

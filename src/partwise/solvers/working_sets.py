@@ -14,9 +14,11 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.interface import (
     CodeArray,
+    Diff,
     FloatArray,
     IntArray,
     Structure,
+    diff_dot,
     output_size,
     parts_of,
 )
@@ -177,3 +179,41 @@ def with_room(s: Structure, sets: WorkingSets, n_members: int, n_codes: int) -> 
     )
     _copy_members(s, sets, new)
     return new
+
+
+@kernel
+def value_members(
+    s: Structure,
+    i: int,
+    w: FloatArray,
+    sets: WorkingSets,
+    values: FloatArray,
+    y_gold: CodeArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Set ``values[m] = cost - w . dPhi`` for the members of example `i`."""
+    size = output_size(s, i)
+    m = sets.newest[i]
+    while m >= 0:
+        y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+        values[m] = sets.cost[m] - diff_dot(s, i, y, y_gold, w, diff, ws)
+        m = sets.older[m]
+
+
+@kernel
+def rank_members(
+    sets: WorkingSets, i: int, values: FloatArray
+) -> tuple[int, int, float]:
+    """Return the member of largest value, the one with mass of smallest, the mean."""
+    high = low = -1
+    mean = 0.0
+    m = sets.newest[i]
+    while m >= 0:
+        mean += sets.alpha[m] * values[m]
+        if high < 0 or values[m] > values[high]:
+            high = m
+        if sets.alpha[m] > 0.0 and (low < 0 or values[m] < values[low]):
+            low = m
+        m = sets.older[m]
+    return high, low, mean
