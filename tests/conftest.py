@@ -9,10 +9,9 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Each worker keeps a cache of compiled code of its own, since two that write the
-# same one can meet; it stays between runs, so that only changed code is compiled.
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
-os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "numba-cache" / WORKER)
+# The workers share what they compile; it stays between runs, so that only changed code
+# is compiled.
+os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "numba-cache")
 
 # A shell that starts the suite in the background lets it ignore Ctrl-C, and so would
 # every program that it starts; the tests of Ctrl-C need it to work.

@@ -153,7 +153,8 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
 
     To read an index is to import the classes in its signatures. One index a function
     would let a structure that a user tried once break every program that cannot
-    import it. The keys also hold the source of users' structures.
+    import it, and two programs that compile at once could take the same file for
+    different code. The keys also hold the source of users' structures.
     """
 
     _impl_class = _CacheImpl
@@ -164,7 +165,7 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         self._stamp = self._impl.locator.get_source_stamp()
 
     def _turn_to(self, sig: Any) -> None:
-        own = hashlib.sha256(str(sig).encode()).hexdigest()[:12]
+        own = hashlib.sha256(str((sig, _extension_stamp())).encode()).hexdigest()[:12]
         base = f"{self._impl.filename_base}-{own}"
         self._cache_file = _Index(self._cache_path, base, self._stamp)
 

@@ -39,6 +39,7 @@ from partwise.structures.interface import (
     visit,
 )
 from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.vectors import copy
 
 SMALLEST = 1e-300
 # Scores of this size times the passes still leave marginals that are exact enough.
@@ -234,7 +235,7 @@ def _look_ahead(
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     theta, mu, dual_mu = scratch.theta, scratch.mu, dual.mu[first:]
     if eta == 1.0 and dual.cost.size == 0:
-        theta[:n] = trial.scores[:n]
+        copy(trial.scores[:n], theta)
     else:
         old = dual.theta[first : first + n]
         for r in range(n):

@@ -23,6 +23,7 @@ from partwise.structures.interface import (
     parts_of,
 )
 from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import copy
 
 
 class WorkingSets(NamedTuple):
@@ -87,7 +88,7 @@ def add_member(
 ) -> None:
     """Put output `y` into the working set of example `i`, with alpha = 0."""
     m, at = sets.used[0], sets.used[1]
-    sets.codes[at : at + size] = y[:size]
+    copy(y[:size], sets.codes[at:])
     sets.code_at[m] = at
     sets.alpha[m] = 0.0
     sets.cost[m] = cost
@@ -139,7 +140,7 @@ def _copy_members(s: Structure, old: WorkingSets, new: WorkingSets) -> None:
         m = old.newest[i]
         while m >= 0:
             at, to, to_at = old.code_at[m], new.used[0], new.used[1]
-            new.codes[to_at : to_at + size] = old.codes[at : at + size]
+            copy(old.codes[at : at + size], new.codes[to_at:])
             new.code_at[to] = to_at
             new.alpha[to] = old.alpha[m]
             new.cost[to] = old.cost[m]

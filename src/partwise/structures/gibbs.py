@@ -19,6 +19,7 @@ from partwise.structures.interface import (
     workspace,
 )
 from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.vectors import copy
 
 
 @kernel
@@ -66,9 +67,9 @@ def _fill_scores(
         visit(s, i, ws)
         # Beside the answer there is room for what goes into it.
         own = theta[ptr[i] : ptr[i + 1]]
-        own[:] = mu[ptr[i] : ptr[i + 1]]
+        copy(mu[ptr[i] : ptr[i + 1]], own)
         mix_with_uniform(s, i, own, epsilon, scratch, ws)
-        scratch.mu[: own.size] = own
+        copy(own, scratch.mu)
         gibbs_scores(s, i, scratch.mu, own, ws)
 
 

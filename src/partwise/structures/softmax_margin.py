@@ -26,6 +26,7 @@ from partwise.structures.interface import (
     Structure,
     largest_sizes,
 )
+from partwise.structures.vectors import copy
 
 
 class SoftmaxMargin(NamedTuple):
@@ -71,7 +72,7 @@ def make_softmax_margin(s: Structure) -> SoftmaxMargin:
 def _with_costs(s: SoftmaxMargin, i: int, theta: FloatArray, ws: Any) -> None:
     """Write ``theta + cost`` to the scratch array."""
     n = waist.n_parts(s.corpus, i)
-    ws.theta[:n] = theta[:n]
+    copy(theta[:n], ws.theta)
     waist.add_costs(s.corpus, i, ws.theta)
 
 

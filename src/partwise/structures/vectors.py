@@ -8,8 +8,10 @@ the array, as far as the compiler can see, and testing for it is four times slow
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise._jit import fused_kernel, kernel, vector_kernel
 from partwise.structures.interface import FloatArray
@@ -110,6 +112,17 @@ def sum_of(x: FloatArray) -> float:
     for b in range(x.size):
         total += x[b]
     return total
+
+
+@kernel
+def copy(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """Write `source` to the front of `target`.
+
+    A slice on the left does the same, but what it would say if the lengths differed
+    takes longer to compile than most kernels.
+    """
+    for b in range(source.size):
+        target[b] = source[b]
 
 
 @kernel

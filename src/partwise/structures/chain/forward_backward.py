@@ -21,6 +21,7 @@ from partwise.structures.interface import FloatArray
 from partwise.structures.vectors import (
     add_rows,
     all_above,
+    copy,
     dot,
     exponentials,
     largest,
@@ -114,7 +115,7 @@ def _exp_transitions(
         for b in range(n_labels):
             known &= transition[a, b] == space.transition[a, b]
     if not known:
-        space.transition[:] = transition
+        copy(transition.ravel(), space.transition.ravel())
         mask_transitions(transition, mask.transitions, space.legal)
         top = largest(space.legal.ravel())
         space.transition_top[0] = top if top > -np.inf else 0.0

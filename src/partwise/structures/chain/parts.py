@@ -9,7 +9,7 @@ from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import row_add, row_dot, row_entries, row_size
-from partwise.structures.vectors import add_scaled
+from partwise.structures.vectors import add_scaled, copy
 
 
 @kernel
@@ -74,18 +74,18 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     at = (last - first) * K
     tied = s.layout.transition_at
     if s.edges.n_columns == 0:
-        theta[at : at + square] = w[tied : tied + square]
+        copy(w[tied : tied + square], theta[at:])
         at += square
     else:
         for t in range(first + 1, last):
-            theta[at : at + square] = w[tied : tied + square]
+            copy(w[tied : tied + square], theta[at:])
             row_dot(s.edges, t, w[s.layout.edge_at :], theta[at : at + square])
             at += square
     if s.layout.has_start:
-        theta[at : at + K] = w[s.layout.start_at : s.layout.start_at + K]
+        copy(w[s.layout.start_at : s.layout.start_at + K], theta[at:])
         at += K
     if s.layout.has_end:
-        theta[at : at + K] = w[s.layout.end_at : s.layout.end_at + K]
+        copy(w[s.layout.end_at : s.layout.end_at + K], theta[at:])
 
 
 @waist.add_parts.implement(Chain)
