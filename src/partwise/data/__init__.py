@@ -1,4 +1,4 @@
-"""Readers and writers of the data formats that taggers use."""
+"""Readers and writers of the data formats that taggers and parsers use."""
 
 from partwise.data.clusters import read_clusters
 from partwise.data.column_writer import write_columns
@@ -12,18 +12,24 @@ from partwise.data.crfsuite import read_crfsuite, write_crfsuite
 from partwise.data.files import open_output
 from partwise.data.gazetteer import read_gazetteer
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
+from partwise.data.tree_files import iter_trees, read_trees, write_trees
+from partwise.data.treebank import Sentence
 
 __all__ = [
     "ColumnData",
+    "Sentence",
     "iter_columns",
+    "iter_trees",
     "open_output",
     "read_clusters",
     "read_columns",
     "read_crfsuite",
     "read_gazetteer",
     "read_svmhmm",
+    "read_trees",
     "resolve_column",
     "write_columns",
     "write_crfsuite",
     "write_svmhmm",
+    "write_trees",
 ]

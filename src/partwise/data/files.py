@@ -76,7 +76,7 @@ def read_blocks(
     name = source_name(source)
     carry = ""  # a "\r" whose "\n" may come with the next block
     first = True
-    for block in _decoded(source, name, encoding, size):
+    for block in decoded_blocks(source, name, encoding, size):
         if first:
             block = block.removeprefix("\ufeff")
             first = False
@@ -126,7 +126,9 @@ def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int
         yield number, last
 
 
-def _decoded(source: Source, name: str, encoding: str, size: int) -> Iterator[str]:
+def decoded_blocks(
+    source: Source, name: str, encoding: str, size: int
+) -> Iterator[str]:
     """Decode the blocks of a source, saying the line where that fails."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1

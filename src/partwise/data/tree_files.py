@@ -1,0 +1,179 @@
+"""Reading and writing treebanks: CoNLL-U, CoNLL-X and ``word tag head``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from partwise.data.files import (
+    BLOCK,
+    Source,
+    Target,
+    decoded_blocks,
+    open_output,
+    source_name,
+)
+from partwise.data.tree_format import BYTE_ORDER_MARK, find_format, is_blank
+from partwise.data.tree_reader import TreeReader
+from partwise.data.treebank import Sentence
+
+
+def read_trees(
+    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+) -> list[Sentence]:
+    r"""Read a treebank.
+
+    Parameters
+    ----------
+    source : path, "-" or file object
+        The file, plain or gzip; ``"-"`` is standard input.
+    format : {"conllu", "conllx", "heads"}, optional
+        CoNLL-U (10 columns), CoNLL-X (8 or 10), or word, tag and head; always with
+        tabs between columns. By default it is told from the file's name or its
+        first word. CoNLL files may have more columns, which are kept.
+    encoding : str, default="utf-8"
+        How bytes stand for characters.
+
+    Returns
+    -------
+    list of Sentence
+        All sentences, also those of comments alone. Whether heads are trees is not
+        checked here; see `partwise.trees.check_tree`.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, a line has another number of columns or bytes
+        that are no characters, words do not count from 1, or a head is no number,
+        out of range or the word itself; the message names the line.
+
+    See Also
+    --------
+    iter_trees : The same, a sentence at a time.
+    write_trees : Write them back.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = "Dogs\tNNS\t2\nbark\tVBP\t0\n\nHush\tUH\t0\n"
+    >>> first, second = read_trees(io.StringIO(text))
+    >>> first.forms, first.heads
+    (('Dogs', 'bark'), (2, 0))
+    """
+    reader = TreeReader(source_name(source), format)
+    text = "".join(decoded_blocks(source, reader.file, encoding, BLOCK))
+    return list(reader.sentences(text))
+
+
+def iter_trees(
+    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+) -> Iterator[Sentence]:
+    r"""Read a treebank sentence by sentence.
+
+    A sentence is passed on as soon as the blank line after it is there, so that a
+    pipe is answered while it is still open, and a large file is never held whole.
+
+    Parameters
+    ----------
+    source, format, encoding
+        As in `read_trees`.
+
+    Yields
+    ------
+    Sentence
+        The next one.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = "Dogs\tNNS\t2\nbark\tVBP\t0\n\nHush\tUH\t0\n"
+    >>> [len(sentence) for sentence in iter_trees(io.StringIO(text))]
+    [2, 1]
+    """
+    reader = TreeReader(source_name(source), format)
+    for text in _whole_sentences(decoded_blocks(source, reader.file, encoding, BLOCK)):
+        yield from reader.sentences(text)
+
+
+def _whole_sentences(blocks: Iterable[str]) -> Iterator[str]:
+    """Cut a text only after blank lines."""
+    pending = ""
+    for block in blocks:
+        begin = len(pending)
+        pending += block
+        cut = _after_last_blank_line(pending, begin)
+        if cut:
+            yield pending[:cut]
+            pending = pending[cut:]
+    if pending:
+        yield pending
+
+
+def _after_last_blank_line(text: str, begin: int) -> int:
+    """Return where the text after the last blank line starts, or 0.
+
+    Only lines that end in ``text[begin:]`` are looked at.
+    """
+    end = text.rfind("\n", begin)
+    while end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        if is_blank(text[start:end]):
+            return end + 1
+        end = text.rfind("\n", begin, end)
+    return 0
+
+
+def write_trees(
+    target: Target, sentences: Iterable[Sentence], format: str | None = None
+) -> None:
+    r"""Write a treebank.
+
+    What was read is written as it was read, byte for byte, but for what was
+    changed since. Sentences made in Python have all columns.
+
+    Parameters
+    ----------
+    target : path, "-" or file object
+        Where to write. A path appears complete or not at all, and is packed when
+        it ends in ``.gz``; ``"-"`` is standard output.
+    sentences : iterable of Sentence
+        What to write; they are taken one at a time.
+    format : {"conllu", "conllx", "heads"}, optional
+        By default what the first sentence was read in, or CoNLL-U. Sentences read
+        in another format are converted: words, tags and trees are kept, comments
+        and the like are not.
+
+    Raises
+    ------
+    DataError
+        If a sentence holds a value that no column can hold.
+
+    Examples
+    --------
+    >>> write_trees("-", [Sentence.from_columns(forms=["Hush"], heads=[0])], "heads")
+    Hush    _   0
+    <BLANKLINE>
+    """
+    if format is not None:
+        find_format(format)
+    with open_output(target) as out:
+        break_before = ""
+        for number, sentence in enumerate(sentences):
+            if format is None:
+                format = sentence.verbatim.format if sentence.verbatim else "conllu"
+            text = sentence.to_text(format)
+            if number:
+                text = text.removeprefix(BYTE_ORDER_MARK)
+            if text:
+                out.write(break_before + text)
+                break_before = _missing_break(text)
+
+
+def _missing_break(text: str) -> str:
+    """Return what a text lacks before another sentence may follow."""
+    lines = text.rsplit("\n", 2)
+    newline = "\r\n" if text.count("\r\n") else "\n"
+    if not is_blank(lines[-1]):
+        return newline * 2
+    if lines[-1]:  # blanks without a line end
+        return newline
+    return "" if is_blank(lines[-2]) else newline
