@@ -1,0 +1,134 @@
+"""The paper that drawings are made on: SVG elements, colours, pages of drawings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from partwise.drawing.characters import display_width, printable
+
+# Columns of text in multiples of the font size; sans-serif letters take less, so
+# that what is planned for fits whatever font there is.
+COLUMN = 0.6
+
+# No names of files or fonts to fetch and no ids: a drawing stands for itself, and
+# any number of them may be put into one document.
+STYLE = """
+.partwise .paper { fill: #ffffff }
+.partwise text { fill: #1f2328; font-family: system-ui, sans-serif; \
+text-anchor: middle }
+.partwise .word text { font-size: 16px }
+.partwise .word .tag { font-size: 12px; fill: #59636e }
+.partwise .arc text { font-size: 12px }
+.partwise .arc path { fill: none; stroke: #0b62c4; stroke-width: 1.5 }
+.partwise .arc .arrow { fill: #0b62c4; stroke: none }
+.partwise .alternative path { stroke: #b35900 }
+.partwise .alternative .arrow { fill: #b35900 }
+@media (prefers-color-scheme: dark) {
+.partwise .paper { fill: #0d1117 }
+.partwise text { fill: #f0f6fc }
+.partwise .word .tag { fill: #9198a1 }
+.partwise .arc path { stroke: #6cb6ff }
+.partwise .arc .arrow { fill: #6cb6ff }
+.partwise .alternative path { stroke: #f0a352 }
+.partwise .alternative .arrow { fill: #f0a352 }
+}
+"""
+OPENING = re.compile(
+    r'<svg xmlns="[^"]*" class="partwise" width="([\d.]+)" height="([\d.]+)"'
+)
+
+
+def element(
+    name: str, attributes: Mapping[str, object], *content: str, text: str = ""
+) -> str:
+    """Return an XML element; ``text`` and attributes are escaped, content is not.
+
+    Examples
+    --------
+    >>> element("text", {"x": 1.25}, text="<b>")
+    '<text x="1.2">&lt;b&gt;</text>'
+    """
+    written = "".join(f' {k}="{_written(v)}"' for k, v in attributes.items())
+    inside = escape(printable(text), quote=False) + "".join(content)
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+def text_width(text: str, font_size: float) -> float:
+    """Return about how wide a text will be, rather too much than too little."""
+    return display_width(printable(text)) * font_size * COLUMN
+
+
+def sheet(
+    width: float, height: float, title: str, description: str, content: Iterable[str]
+) -> str:
+    """Return a whole drawing, with a name and a description for screen readers."""
+    size = {"width": float(width), "height": float(height)}
+    return element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "class": "partwise",
+            **size,
+            "viewBox": f"0 0 {width:.1f} {height:.1f}",
+            "role": "img",
+        },
+        "\n" + element("title", {}, text=title),
+        "\n" + element("desc", {}, text=description) if description else "",
+        f"\n<style>{STYLE}</style>\n",
+        element("rect", {"class": "paper", **size}),
+        *(f"\n{part}" for part in content),
+        "\n",
+    )
+
+
+def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
+    """Put drawings below each other, in one SVG.
+
+    Parameters
+    ----------
+    drawings : iterable of str
+        What `draw_svg` and `draw_marginals_svg` return, or other pages.
+    title : str, default="Trees"
+        What the page is called.
+
+    Returns
+    -------
+    str
+        One self-contained SVG.
+
+    Raises
+    ------
+    ValueError
+        If one of the drawings is not by these functions.
+
+    Examples
+    --------
+    >>> from partwise.drawing import draw_svg
+    >>> best = draw_svg(["Time", "flies"], [2, 0])
+    >>> second = draw_svg(["Time", "flies"], [0, 1])
+    >>> page = draw_svg_page([best, second], title="The two best trees")
+    >>> page.count("<svg ")
+    3
+    """
+    width = height = 0.0
+    placed = []
+    for number, drawing in enumerate(drawings, start=1):
+        size = OPENING.match(drawing)
+        if size is None:
+            raise ValueError(
+                f"drawing {number} is not a whole one by draw_svg or "
+                "draw_marginals_svg (pass what they return, unchanged)"
+            )
+        placed.append(drawing.replace("<svg ", f'<svg y="{height:.1f}" ', 1))
+        width = max(width, float(size[1]))
+        height += float(size[2])
+    # An SVG without area is drawn by nobody.
+    return sheet(max(width, 1.0), max(height, 1.0), title, "", placed)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    return escape(printable(str(value)))
