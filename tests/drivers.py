@@ -2,7 +2,7 @@
 
 A waist function called from Python runs its plain body; these kernels of the same
 names do nothing but call it from compiled code. With ``NUMBA_DISABLE_JIT=1`` they
-are plain Python as well.
+are plain Python as well. Examples are visited first, as solvers do.
 """
 
 from types import FunctionType
@@ -11,6 +11,7 @@ from partwise._jit import kernel
 from partwise.structures import Chain, Multiclass
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
+from partwise.structures.dependency import DependencyTrees
 
 
 class PlainChain(Chain):
@@ -21,7 +22,15 @@ class PlainMulticlass(Multiclass):
     """Classes compared by the defaults of the waist."""
 
 
-PLAIN_CLASSES = {Chain: PlainChain, Multiclass: PlainMulticlass}
+class PlainTrees(DependencyTrees):
+    """Trees compared by the defaults of the waist."""
+
+
+PLAIN_CLASSES = {
+    Chain: PlainChain,
+    Multiclass: PlainMulticlass,
+    DependencyTrees: PlainTrees,
+}
 
 for _plain in PLAIN_CLASSES.values():
     for _question in (waist.diff_dot, waist.diff_add, waist.diff_sqnorm):
@@ -44,6 +53,7 @@ def part_scores(s, i, w, theta, ws):
 
 @kernel
 def add_parts(s, i, mu, scale, w, ws):
+    waist.visit(s, i, ws)
     return waist.add_parts(s, i, mu, scale, w, ws)
 
 
@@ -64,6 +74,7 @@ def parts_of(s, i, y, ids, counts):
 
 @kernel
 def part_row(s, i, r, idx, val, ws):
+    waist.visit(s, i, ws)
     return waist.part_row(s, i, r, idx, val, ws)
 
 
@@ -84,36 +95,43 @@ def cost(s, i, y):
 
 @kernel
 def argmax(s, i, theta, y, ws):
+    waist.visit(s, i, ws)
     return waist.argmax(s, i, theta, y, ws)
 
 
 @kernel
 def kbest(s, i, theta, k, ys, scores, ws):
+    waist.visit(s, i, ws)
     return waist.kbest(s, i, theta, k, ys, scores, ws)
 
 
 @kernel
 def marginals(s, i, theta, mu, ws):
+    waist.visit(s, i, ws)
     return waist.marginals(s, i, theta, mu, ws)
 
 
 @kernel
 def log_partition(s, i, theta, ws):
+    waist.visit(s, i, ws)
     return waist.log_partition(s, i, theta, ws)
 
 
 @kernel
 def diff_dot(s, i, y, y_ref, w, diff, ws):
+    waist.visit(s, i, ws)
     return waist.diff_dot(s, i, y, y_ref, w, diff, ws)
 
 
 @kernel
 def diff_add(s, i, y, y_ref, scale, w, diff, ws):
+    waist.visit(s, i, ws)
     waist.diff_add(s, i, y, y_ref, scale, w, diff, ws)
 
 
 @kernel
 def diff_sqnorm(s, i, y, y_ref, diff, ws):
+    waist.visit(s, i, ws)
     return waist.diff_sqnorm(s, i, y, y_ref, diff, ws)
 
 

@@ -28,6 +28,7 @@ from partwise.structures.interface import (
 )
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import copy
 
 
 class Decoded(NamedTuple):
@@ -97,7 +98,7 @@ def _decode_kbest(
         part_scores(s, i, w, scratch.theta, ws)
         found[i] = kbest(s, i, scratch.theta, k, ys, scores[i], ws)
         for j in range(found[i]):
-            codes[j, ptr[i] : ptr[i + 1]] = ys[j, : ptr[i + 1] - ptr[i]]
+            copy(ys[j, : ptr[i + 1] - ptr[i]], codes[j, ptr[i] :])
 
 
 class KBest(NamedTuple):
@@ -144,7 +145,7 @@ def _part_marginals(
         visit(s, i, ws)
         part_scores(s, i, w, scratch.theta, ws)
         log_z[i] = marginals(s, i, scratch.theta, scratch.mu, ws)
-        out[ptr[i] : ptr[i + 1]] = scratch.mu[: ptr[i + 1] - ptr[i]]
+        copy(scratch.mu[: ptr[i + 1] - ptr[i]], out[ptr[i] :])
 
 
 def part_marginals(

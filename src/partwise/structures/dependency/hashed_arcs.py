@@ -1,0 +1,361 @@
+"""Arc features from templates, hashed while they are used (a hash kernel).
+
+A template pairs something known of the head with something known of the modifier, each
+given by a 31-bit code; ``keys`` of the two sides add up to the key of the arc, whose
+middle bits say where its weights are. No list of features is ever stored, and the
+memory is that of the weights, however many words there are.
+
+Weights come in buckets of eight, a line of the cache. A template has a bucket for each
+key and direction, of which two weights count: the first, and the one of the arc's
+length. The templates that also depend on what lies between or on agreement have a
+bucket for each such value.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partwise._jit import kernel
+from partwise.structures.dependency.arcs import (
+    add_arcs,
+    arc_entries,
+    arc_scores,
+    arc_space,
+    n_arc_features,
+    n_arc_weights,
+    prepare_arcs,
+)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+
+BUCKET = 8
+"""Weights that lie together: the plain one, and one for each class of lengths."""
+
+LENGTHS = (1, 2, 3, 4, 7, 11)
+"""Where the classes of lengths begin."""
+
+LOW_BITS = 20  # of a key are not used: they are the least mixed
+DIRECTION = 0x1B873593 << LOW_BITS
+"""Added to the key of an arc that points to the left."""
+BETWEEN = 0x2545F491 << LOW_BITS
+AGREEMENT = 0x19660D01 << LOW_BITS
+N_ATTRIBUTES = 4
+"""What may agree: for words with morphology, say case, gender, number and person."""
+
+
+class Templates(NamedTuple):
+    """Which codes of the head meet which of the modifier; `make_templates` makes them.
+
+    The last two templates are those of tags between and of agreement.
+    """
+
+    head_code: CodeArray
+    modifier_code: CodeArray
+    head_factor: IntArray
+    modifier_factor: IntArray
+    seed: IntArray
+
+
+class HashedArcs(NamedTuple):
+    """The codes of all words; of every sentence the root comes first.
+
+    `tags` are small numbers, of the words that may lie between; `attributes` are zero
+    where a word has none.
+    """
+
+    codes: CodeArray
+    tags: CodeArray
+    attributes: CodeArray
+    first: IntArray
+    templates: Templates
+    bits: int
+
+
+class HashedSpace(NamedTuple):
+    """Keys of every word as head and as modifier; tags between, indices of one arc."""
+
+    head_key: IntArray
+    modifier_key: IntArray
+    between: CodeArray
+    indices: IntArray
+
+
+def make_templates(
+    pairs: ArrayLike, between: tuple[int, int], agreement: tuple[int, int]
+) -> Templates:
+    """Make the templates, each a code of the head and one of the modifier.
+
+    Examples
+    --------
+    >>> make_templates([(0, 1), (1, 1)], (1, 1), (1, 1)).head_code.tolist()
+    [0, 1, 1, 1]
+    """
+    both = np.array([*np.asarray(pairs, np.int32), between, agreement], np.int32)
+    # Any fixed numbers will do, as long as a saved model finds the same ones.
+    random = np.random.Generator(np.random.PCG64(20040731))
+    factors = random.integers(2**28, 2**29, (2, len(both)), np.int64) | 1
+    seeds = random.integers(0, 2**60, len(both), np.int64)
+    return Templates(
+        np.ascontiguousarray(both[:, 0]),
+        np.ascontiguousarray(both[:, 1]),
+        np.ascontiguousarray(factors[0]),
+        np.ascontiguousarray(factors[1]),
+        seeds,
+    )
+
+
+def make_hashed_arcs(
+    codes: NDArray[np.int32],
+    tags: ArrayLike,
+    attributes: ArrayLike,
+    lengths: ArrayLike,
+    templates: Templates,
+    bits: int,
+) -> HashedArcs:
+    """Check the codes of a corpus.
+
+    Parameters
+    ----------
+    codes : matrix of int32
+        A row for every root and every word; not negative.
+    tags : array of int
+        The tag of each, below 32,768.
+    attributes : matrix of int
+        What may agree, ``N_ATTRIBUTES`` columns; zero where there is nothing.
+    lengths : array of int
+        The number of words of every sentence; its rows are one more.
+    templates : Templates
+        As `make_templates` makes them.
+    bits : int
+        There are ``2^bits`` weights.
+    """
+    sizes = np.asarray(lengths, np.int64) + 1
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    tags = np.ascontiguousarray(tags, np.int32)
+    attributes = np.ascontiguousarray(attributes, np.int32)
+    if not (len(codes) == len(tags) == len(attributes) == first[-1]):
+        raise ValueError(
+            f"codes for {len(codes)} words and roots; the sentences have {first[-1]}"
+        )
+    if codes.size and codes.min() < 0:
+        raise ValueError("codes must not be negative")
+    if attributes.ndim != 2 or attributes.shape[1] != N_ATTRIBUTES:
+        raise ValueError(f"attributes must have {N_ATTRIBUTES} columns")
+    if not 3 <= bits <= 30:
+        raise ValueError(f"hash_bits must lie in 3..30, got {bits}")
+    return HashedArcs(
+        np.ascontiguousarray(codes, np.int32), tags, attributes, first, templates, bits
+    )
+
+
+@n_arc_weights.implement(HashedArcs)
+def _(arcs: HashedArcs) -> int:
+    return 1 << arcs.bits
+
+
+@n_arc_features.implement(HashedArcs)
+def _(arcs: HashedArcs) -> int:
+    longest = 0
+    for i in range(arcs.first.size - 1):
+        longest = max(longest, arcs.first[i + 1] - arcs.first[i])
+    return 2 * arcs.templates.seed.size + longest
+
+
+@arc_space.implement(HashedArcs)
+def _(arcs: HashedArcs, n_words: int) -> Any:
+    shape = (n_words + 1, arcs.templates.seed.size)
+    return HashedSpace(
+        np.zeros(shape, np.int64),
+        np.zeros(shape, np.int64),
+        np.zeros(n_words + 1, np.int32),
+        np.zeros(n_arc_features(arcs), np.int64),
+    )
+
+
+@prepare_arcs.implement(HashedArcs)
+def _(arcs: HashedArcs, i: int, n: int, space: Any) -> None:
+    templates = arcs.templates
+    for p in range(n + 1):
+        codes = arcs.codes[arcs.first[i] + p]
+        head_key, modifier_key = space.head_key[p], space.modifier_key[p]
+        for t in range(templates.seed.size):
+            # Less than 2^60 each, so that sums of a few never overflow.
+            head_key[t] = templates.seed[t] ^ (
+                templates.head_factor[t] * np.int64(codes[templates.head_code[t]])
+            )
+            modifier_key[t] = templates.modifier_factor[t] * np.int64(
+                codes[templates.modifier_code[t]]
+            )
+
+
+@kernel
+def length_class(length: int) -> int:
+    """Return the class of the length of an arc, from zero."""
+    found = 0
+    while found < len(LENGTHS) - 1 and length >= LENGTHS[found + 1]:
+        found += 1
+    return found
+
+
+@kernel
+def _agreement(arcs: HashedArcs, head: int, modifier: int) -> int:
+    """Say of each attribute whether both words have it, and have the same."""
+    result = 0
+    one, other = arcs.attributes[head], arcs.attributes[modifier]
+    for a in range(N_ATTRIBUTES):
+        result *= 3
+        if one[a] != 0 and other[a] != 0:
+            result += 1 if one[a] == other[a] else 2
+    return result
+
+
+@kernel
+def _between(
+    arcs: HashedArcs, base: int, space: HashedSpace, p: int, found: int
+) -> int:
+    """Add the tag of word `p` to the `found` ones between two words, unless there."""
+    tag = arcs.tags[base + p]
+    for j in range(found):
+        if space.between[j] == tag:
+            return found
+    space.between[found] = tag
+    return found + 1
+
+
+@kernel
+def _bucket(key: int, mask: int) -> int:
+    """Return where the weights of a key begin."""
+    return (key >> LOW_BITS << 3) & mask
+
+
+@kernel
+def _arc_indices(
+    arcs: HashedArcs,
+    base: int,
+    h: int,
+    m: int,
+    n_between: int,
+    idx: IntArray,
+    space: HashedSpace,
+) -> int:
+    """Write the indices of an arc's weights; return how many."""
+    n_pairs = arcs.templates.seed.size - 2
+    head_key, modifier_key = space.head_key[h], space.modifier_key[m]
+    direction = 0 if h < m else DIRECTION
+    length = 1 + length_class(abs(h - m))
+    mask = (1 << arcs.bits) - 1
+    for t in range(n_pairs):
+        at = _bucket(head_key[t] + modifier_key[t] + direction, mask)
+        idx[2 * t] = at
+        idx[2 * t + 1] = at + length
+    found = 2 * n_pairs
+    key = head_key[n_pairs] + modifier_key[n_pairs] + direction
+    for j in range(n_between):
+        tag = np.int64(space.between[j])
+        idx[found] = _bucket(key + (tag >> 3) * BETWEEN, mask) + (tag & 7)
+        found += 1
+    agreement = _agreement(arcs, base + h, base + m)
+    key = head_key[n_pairs + 1] + modifier_key[n_pairs + 1] + direction
+    idx[found] = _bucket(key + (agreement >> 3) * AGREEMENT, mask) + (agreement & 7)
+    return found + 1
+
+
+@kernel
+def _score_arc(
+    arcs: HashedArcs,
+    base: int,
+    h: int,
+    m: int,
+    n_between: int,
+    w: FloatArray,
+    space: HashedSpace,
+) -> float:
+    found = _arc_indices(arcs, base, h, m, n_between, space.indices, space)
+    total = 0.0
+    for j in range(found):
+        total += w[space.indices[j]]
+    return total
+
+
+@arc_scores.implement(HashedArcs)
+def _(arcs: HashedArcs, i: int, w: FloatArray, score: FloatArray, space: Any) -> None:
+    n = score.shape[0] - 1
+    base = arcs.first[i]
+    for h in range(n + 1):
+        row = score[h]
+        row[0] = row[h] = 0.0
+        # Away from the head, what lies between grows word by word.
+        n_between = 0
+        for m in range(h + 1, n + 1):
+            row[m] = _score_arc(arcs, base, h, m, n_between, w, space)
+            n_between = _between(arcs, base, space, m, n_between)
+        n_between = 0
+        for m in range(h - 1, 0, -1):
+            row[m] = _score_arc(arcs, base, h, m, n_between, w, space)
+            n_between = _between(arcs, base, space, m, n_between)
+
+
+@kernel
+def _add_arc(
+    arcs: HashedArcs,
+    base: int,
+    h: int,
+    m: int,
+    n_between: int,
+    step: float,
+    w: FloatArray,
+    space: HashedSpace,
+) -> float:
+    found = _arc_indices(arcs, base, h, m, n_between, space.indices, space)
+    change = 0.0
+    for j in range(found):
+        old = w[space.indices[j]]
+        change += step * (2.0 * old + step)
+        w[space.indices[j]] = old + step
+    return change
+
+
+@add_arcs.implement(HashedArcs)
+def _(
+    arcs: HashedArcs, i: int, mu: FloatArray, scale: float, w: FloatArray, space: Any
+) -> float:
+    n = mu.shape[0] - 1
+    base = arcs.first[i]
+    change = 0.0
+    for h in range(n + 1):
+        row = mu[h]
+        n_between = 0
+        for m in range(h + 1, n + 1):
+            if row[m] != 0.0:
+                step = scale * row[m]
+                change += _add_arc(arcs, base, h, m, n_between, step, w, space)
+            n_between = _between(arcs, base, space, m, n_between)
+        n_between = 0
+        for m in range(h - 1, 0, -1):
+            if row[m] != 0.0:
+                step = scale * row[m]
+                change += _add_arc(arcs, base, h, m, n_between, step, w, space)
+            n_between = _between(arcs, base, space, m, n_between)
+    return change
+
+
+@arc_entries.implement(HashedArcs)
+def _(
+    arcs: HashedArcs,
+    i: int,
+    n: int,
+    h: int,
+    m: int,
+    idx: IntArray,
+    val: FloatArray,
+    space: Any,
+) -> int:
+    base = arcs.first[i]
+    n_between = 0
+    for p in range(min(h, m) + 1, max(h, m)):
+        n_between = _between(arcs, base, space, p, n_between)
+    found = _arc_indices(arcs, base, h, m, n_between, idx, space)
+    val[:found] = 1.0
+    return found

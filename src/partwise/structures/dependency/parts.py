@@ -1,0 +1,324 @@
+"""The parts of a dependency tree, their features and their costs.
+
+In `theta` come ``(n + 1)^2`` arcs, head by head (the diagonal and modifier 0 stand for
+nothing), and then the label parts (`labels`), a row of all labels at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures import interface as waist
+from partwise.structures.dependency.arcs import (
+    add_arcs,
+    arc_entries,
+    arc_scores,
+    arc_space,
+    n_arc_features,
+    prepare_arcs,
+)
+from partwise.structures.dependency.corpus import DependencyTrees
+from partwise.structures.dependency.families import tree_space
+from partwise.structures.dependency.labels import (
+    add_labels,
+    head_row,
+    label_part_entries,
+    label_scores,
+    modifier_row,
+    n_label_features,
+    n_label_rows,
+    pair_row,
+)
+from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
+
+
+class DependencySpace(NamedTuple):
+    """Scratch arrays: of the arcs' features, of the trees, and of labels."""
+
+    arcs: Any
+    trees: Any
+    score: FloatArray
+    label_values: FloatArray
+    label_shares: FloatArray
+    rows: IntArray
+    ranked: FloatArray
+    rank_label: CodeArray
+    ranks: CodeArray
+
+
+@waist.n_examples.implement(DependencyTrees)
+def _(s: DependencyTrees) -> int:
+    return s.ptr.size - 1
+
+
+@waist.n_weights.implement(DependencyTrees)
+def _(s: DependencyTrees) -> int:
+    return s.layout.n_weights
+
+
+@kernel
+def n_words(s: DependencyTrees, i: int) -> int:
+    """Return how many words sentence `i` has."""
+    return s.ptr[i + 1] - s.ptr[i]
+
+
+@waist.n_parts.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int) -> int:
+    n = n_words(s, i)
+    return (n + 1) * (n + 1) + n_label_rows(s.labels, i, n) * s.labels.n_labels
+
+
+@waist.output_size.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int) -> int:
+    return n_words(s, i) * (2 if s.labels.n_labels else 1)
+
+
+@kernel
+def _longest(s: DependencyTrees) -> int:
+    longest = 0
+    for i in range(s.ptr.size - 1):
+        longest = max(longest, n_words(s, i))
+    return longest
+
+
+@kernel
+def _max_features(s: DependencyTrees) -> int:
+    one = n_arc_features(s.arcs) + n_label_features(s.labels)
+    return max(2 * _longest(s) * one, 1)
+
+
+@waist.max_features.implement(DependencyTrees)
+def _(s: DependencyTrees) -> int:
+    return _max_features(s)
+
+
+@waist.workspace.implement(DependencyTrees)
+def _(s: DependencyTrees, k: int) -> Any:
+    longest = int(_longest(s))
+    n_labels = s.labels.n_labels
+    # Only the best labels of an arc can be in one of the k best trees.
+    n_ranks = min(k, max(n_labels, 1))
+    side = longest + 1 if k > 1 else 1
+    return DependencySpace(
+        arc_space(s.arcs, longest),
+        tree_space(s.family, longest, k),
+        np.zeros((longest + 1) ** 2),
+        np.zeros(n_labels),
+        np.zeros(n_labels),
+        np.zeros(n_label_features(s.labels), np.int64),
+        np.zeros(side * side * n_ranks),
+        np.zeros(side * side * n_ranks, np.int32),
+        np.zeros((k, longest), np.int32),
+    )
+
+
+@waist.visit.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int, ws: Any) -> None:
+    prepare_arcs(s.arcs, i, n_words(s, i), ws.arcs)
+
+
+@kernel
+def as_matrix(values: FloatArray, n: int) -> FloatArray:
+    """View the first of some values as a matrix of arcs."""
+    return values[: (n + 1) * (n + 1)].reshape(n + 1, n + 1)
+
+
+@waist.part_scores.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
+    n = n_words(s, i)
+    arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
+    label_scores(
+        s.labels, i, n, w[s.layout.label_at :], theta[(n + 1) * (n + 1) :], ws.rows
+    )
+
+
+@waist.add_parts.implement(DependencyTrees)
+def _(
+    s: DependencyTrees, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
+) -> float:
+    n = n_words(s, i)
+    change = add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
+    return change + add_labels(
+        s.labels,
+        i,
+        n,
+        mu[(n + 1) * (n + 1) :],
+        scale,
+        w[s.layout.label_at :],
+        ws.rows,
+    )
+
+
+@kernel
+def _label_parts(
+    s: DependencyTrees, i: int, n: int, h: int, m: int, label: int, ids: IntArray
+) -> None:
+    """Write the three label parts of an arc."""
+    n_labels, at = s.labels.n_labels, (n + 1) * (n + 1) + label
+    ids[0] = at + modifier_row(n, h, m) * n_labels
+    ids[1] = at + head_row(n, h, m) * n_labels
+    ids[2] = at + pair_row(s.labels, i, n, h, m) * n_labels
+
+
+@waist.parts_of.implement(DependencyTrees)
+def _(
+    s: DependencyTrees, i: int, y: CodeArray, ids: IntArray, counts: FloatArray
+) -> int:
+    n = n_words(s, i)
+    found = 0
+    for m in range(1, n + 1):
+        ids[found] = y[m - 1] * (n + 1) + m
+        found += 1
+        if s.labels.n_labels:
+            _label_parts(s, i, n, y[m - 1], m, y[n + m - 1], ids[found:])
+            found += 3
+    counts[:found] = 1.0
+    return found
+
+
+@waist.part_row.implement(DependencyTrees)
+def _(
+    s: DependencyTrees, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any
+) -> int:
+    n = n_words(s, i)
+    n_arcs = (n + 1) * (n + 1)
+    if r < n_arcs:
+        h, m = r // (n + 1), r % (n + 1)
+        if m == 0 or h == m:
+            return 0
+        return arc_entries(s.arcs, i, n, h, m, idx, val, ws.arcs)
+    found = label_part_entries(s.labels, i, n, r - n_arcs, idx, val)
+    for j in range(found):
+        idx[j] += s.layout.label_at
+    return found
+
+
+@waist.gold.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int, y: CodeArray) -> None:
+    n, first = n_words(s, i), s.ptr[i]
+    for m in range(n):
+        y[m] = s.heads[first + m]
+        if s.labels.n_labels:
+            y[n + m] = s.word_labels[first + m]
+
+
+@kernel
+def _weight(s: DependencyTrees, word: int) -> float:
+    return s.word_weight[word] if s.word_weight.size else 1.0
+
+
+@waist.add_costs.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int, theta: FloatArray) -> None:
+    n, first, n_labels = n_words(s, i), s.ptr[i], s.labels.n_labels
+    score = as_matrix(theta, n)
+    of_labels = theta[(n + 1) * (n + 1) :]
+    for m in range(1, n + 1):
+        weight = _weight(s, first + m - 1)
+        wrong_head = weight * s.layout.head_cost
+        for h in range(n + 1):
+            if h != m and h != s.heads[first + m - 1]:
+                score[h, m] += wrong_head
+        for direction in range(2 if n_labels else 0):
+            # What the modifier says of labels is part of every arc to it.
+            at = (direction * n + m - 1) * n_labels
+            for k in range(n_labels):
+                if k != s.word_labels[first + m - 1]:
+                    of_labels[at + k] += weight * s.layout.label_cost
+
+
+@waist.cost.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int, y: CodeArray) -> float:
+    n, first = n_words(s, i), s.ptr[i]
+    total = 0.0
+    for m in range(n):
+        weight = _weight(s, first + m)
+        if y[m] != s.heads[first + m]:
+            total += weight * s.layout.head_cost
+        if s.labels.n_labels and y[n + m] != s.word_labels[first + m]:
+            total += weight * s.layout.label_cost
+    return total
+
+
+# --- differences of two trees, only where the two differ ------------------------------
+
+
+@kernel
+def _word_entries(
+    s: DependencyTrees,
+    i: int,
+    y: CodeArray,
+    y_other: CodeArray,
+    m: int,
+    diff: Diff,
+    ws: Any,
+) -> int:
+    """Write the features of word `m` in tree `y` that the other tree may not have."""
+    n = n_words(s, i)
+    h, is_labelled = y[m - 1], s.labels.n_labels > 0
+    found = 0
+    if h != y_other[m - 1]:
+        found = arc_entries(s.arcs, i, n, h, m, diff.idx, diff.val, ws.arcs)
+    elif not is_labelled or y[n + m - 1] == y_other[n + m - 1]:
+        return 0
+    if is_labelled:
+        _label_parts(s, i, n, h, m, y[n + m - 1], diff.ids)
+        for j in range(3):
+            part = diff.ids[j] - (n + 1) * (n + 1)
+            idx, val = diff.idx[found:], diff.val[found:]
+            more = label_part_entries(s.labels, i, n, part, idx, val)
+            for e in range(more):
+                idx[e] += s.layout.label_at
+            found += more
+    return found
+
+
+@waist.diff_dot.implement(DependencyTrees)
+def _(
+    s: DependencyTrees,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    w: FloatArray,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    result = 0.0
+    for m in range(1, n_words(s, i) + 1):
+        for j in range(_word_entries(s, i, y_ref, y, m, diff, ws)):
+            result += diff.val[j] * w[diff.idx[j]]
+        for j in range(_word_entries(s, i, y, y_ref, m, diff, ws)):
+            result -= diff.val[j] * w[diff.idx[j]]
+    return result
+
+
+@waist.diff_add.implement(DependencyTrees)
+def _(
+    s: DependencyTrees,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    scale: float,
+    w: FloatArray,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    for m in range(1, n_words(s, i) + 1):
+        for j in range(_word_entries(s, i, y_ref, y, m, diff, ws)):
+            w[diff.idx[j]] += scale * diff.val[j]
+        for j in range(_word_entries(s, i, y, y_ref, m, diff, ws)):
+            w[diff.idx[j]] -= scale * diff.val[j]
+
+
+@waist.diff_sqnorm.implement(DependencyTrees)
+def _(
+    s: DependencyTrees, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+) -> float:
+    for m in range(1, n_words(s, i) + 1):
+        for j in range(_word_entries(s, i, y_ref, y, m, diff, ws)):
+            waist.accumulate(diff.total, diff.idx[j], diff.val[j])
+        for j in range(_word_entries(s, i, y, y_ref, m, diff, ws)):
+            waist.accumulate(diff.total, diff.idx[j], -diff.val[j])
+    return waist.take_sqnorm(diff.total)

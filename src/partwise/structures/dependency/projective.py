@@ -1,0 +1,247 @@
+"""Projective trees by dynamic programming (Eisner 1996), in O(n^3).
+
+A word and its modifiers on one side make a *half*: ``right[s, t]`` is the best (or the
+sum of all) of the trees over the words ``s..t`` with head ``s``, ``left[s, t]`` of the
+ones with head ``t``. Two halves that meet, ``joined[s, t]``, make an arc between ``s``
+and ``t``, in one direction or the other. Heads find their modifiers on the two sides
+independently of each other: that is what makes it O(n^3).
+
+The chart is the same for the best tree and for the sum over all trees; only how the
+ways to split a span are gathered differs. Every split is a sum of two rows of the
+chart, and each table is kept in the order in which it is read, so that the loops are
+over neighbours. Words count from zero here, while in ``score[head, modifier]`` the root
+is 0 and the first word 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import generic, kernel
+from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.vectors import exponentials, largest, sum_of
+
+
+class Chart(NamedTuple):
+    """The tables of a sentence; a name that ends in ``_by_end`` is transposed.
+
+    ``open_right[s, t]`` is `joined` with the arc from ``s`` to ``t`` and
+    ``open_left_by_end[t, s]`` with the arc from ``t`` to ``s``. ``forest[t]`` covers
+    the first ``t`` words with trees that hang from the root, of which the last one has
+    the head ``r`` in ``rooted[r]``, still without its right half, and in ``before[r]``
+    without its arc.
+    """
+
+    right: FloatArray
+    right_by_end: FloatArray
+    left: FloatArray
+    left_by_end: FloatArray
+    joined: FloatArray
+    open_right: FloatArray
+    open_left_by_end: FloatArray
+    forest: FloatArray
+    before: FloatArray
+    rooted: FloatArray
+
+
+class Buffers(NamedTuple):
+    """Room for the splits of one span, and the spans still to be taken apart."""
+
+    sums: FloatArray
+    shares: FloatArray
+    spans: CodeArray
+
+
+def make_chart(n_words: int) -> Chart:
+    """Make the tables for sentences of up to `n_words` words."""
+    square = (max(n_words, 1),) * 2
+    tables = [np.zeros(square) for _ in range(7)]
+    rows = [np.zeros(n_words + 1) for _ in range(3)]
+    return Chart(*tables, *rows)
+
+
+def make_buffers(n_words: int) -> Buffers:
+    """Make the scratch arrays for sentences of up to `n_words` words."""
+    return Buffers(
+        np.zeros(n_words + 1),
+        np.zeros(n_words + 1),
+        np.zeros((2 * n_words + 2, 3), np.int32),
+    )
+
+
+class Best(NamedTuple):
+    """Of the ways to split a span, take the best."""
+
+
+class Total(NamedTuple):
+    """Of the ways to split a span, take the logarithm of the sum of all."""
+
+
+@generic
+def gather(how: Any, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
+    """Gather the splits, whose scores are ``x + y``."""
+    raise NotImplementedError
+
+
+@gather.implement(Best)
+def _(how: Best, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
+    sums = buffers.sums[: x.size]
+    for u in range(x.size):
+        sums[u] = x[u] + y[u]
+    return largest(sums)
+
+
+@gather.implement(Total)
+def _(how: Total, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
+    sums, shares = buffers.sums[: x.size], buffers.shares[: x.size]
+    for u in range(x.size):
+        sums[u] = x[u] + y[u]
+    top = largest(sums)
+    if top == -np.inf:
+        return top
+    exponentials(sums, top, shares)
+    return top + np.log(sum_of(shares))
+
+
+@kernel
+def fill_chart(
+    how: Any,
+    score: FloatArray,
+    single_root: bool,
+    chart: Chart,
+    buffers: Buffers,
+) -> float:
+    """Gather all projective trees of a sentence by the scores of their arcs."""
+    n = score.shape[0] - 1
+    right, right_by_end = chart.right, chart.right_by_end
+    left, left_by_end = chart.left, chart.left_by_end
+    for s in range(n):
+        right[s, s] = right_by_end[s, s] = left[s, s] = left_by_end[s, s] = 0.0
+    for width in range(1, n):
+        for s in range(n - width):
+            t = s + width
+            open_right = chart.open_right[s]
+            open_left = chart.open_left_by_end[t]
+            joined = gather(how, right[s, s:t], left_by_end[t, s + 1 : t + 1], buffers)
+            chart.joined[s, t] = joined
+            open_right[t] = joined + score[s + 1, t + 1]
+            open_left[s] = joined + score[t + 1, s + 1]
+            right[s, t] = right_by_end[t, s] = gather(
+                how,
+                open_right[s + 1 : t + 1],
+                right_by_end[t, s + 1 : t + 1],
+                buffers,
+            )
+            left[s, t] = left_by_end[t, s] = gather(
+                how, left[s, s:t], open_left[s:t], buffers
+            )
+    return _hang_from_root(how, score, single_root, chart, buffers)
+
+
+@kernel
+def _hang_from_root(
+    how: Any,
+    score: FloatArray,
+    single_root: bool,
+    chart: Chart,
+    buffers: Buffers,
+) -> float:
+    n = score.shape[0] - 1
+    forest, rooted = chart.forest, chart.rooted
+    forest[0] = 0.0
+    for r in range(n):
+        before = gather(how, forest[: r + 1], chart.left_by_end[r, : r + 1], buffers)
+        chart.before[r] = before
+        rooted[r] = before + score[0, r + 1]
+        if single_root and r + 1 < n:
+            forest[r + 1] = -np.inf
+        else:
+            forest[r + 1] = gather(
+                how, rooted[: r + 1], chart.right_by_end[r, : r + 1], buffers
+            )
+    return forest[n]
+
+
+@kernel
+def _best_split(x: FloatArray, y: FloatArray) -> int:
+    best = 0
+    for u in range(1, x.size):
+        if x[u] + y[u] > x[best] + y[best]:
+            best = u
+    return best
+
+
+RIGHT, LEFT, JOINED = 0, 1, 2
+
+
+@kernel
+def _push(spans: CodeArray, depth: int, kind: int, s: int, t: int) -> int:
+    """Put a span on the stack, unless there is nothing in it to take apart."""
+    if s == t:
+        return depth
+    spans[depth, 0] = kind
+    spans[depth, 1] = s
+    spans[depth, 2] = t
+    return depth + 1
+
+
+@kernel
+def best_projective_tree(
+    score: FloatArray,
+    single_root: bool,
+    heads: CodeArray,
+    chart: Chart,
+    buffers: Buffers,
+) -> float:
+    """Write the heads of the best projective tree; return its score.
+
+    Parameters
+    ----------
+    score : matrix
+        ``score[head, modifier]`` with the root as 0; the diagonal and the first column
+        do not matter, and an arc of score ``-inf`` is not allowed.
+    single_root : bool
+        Whether only one word may hang from the root.
+    heads : array of int32
+        ``heads[m - 1]`` becomes the head of word ``m``; untouched if there is no tree.
+    chart, buffers
+        Scratch arrays, as `make_chart` and `make_buffers` make them.
+    """
+    value = fill_chart(Best(), score, single_root, chart, buffers)
+    if value == -np.inf:
+        return value
+    n = score.shape[0] - 1
+    spans, depth = buffers.spans, 0
+    # No back pointers were kept: looking for n splits costs less than storing n^2.
+    end = n
+    while end > 0:
+        r = _best_split(chart.rooted[:end], chart.right_by_end[end - 1, :end])
+        heads[r] = 0
+        depth = _push(spans, depth, RIGHT, r, end - 1)
+        end = _best_split(chart.forest[: r + 1], chart.left_by_end[r, : r + 1])
+        depth = _push(spans, depth, LEFT, end, r)
+    while depth > 0:
+        depth -= 1
+        kind, s, t = spans[depth]
+        if kind == RIGHT:
+            u = s + 1
+            u += _best_split(
+                chart.open_right[s, s + 1 : t + 1], chart.right_by_end[t, s + 1 : t + 1]
+            )
+            heads[u] = s + 1
+            depth = _push(spans, depth, JOINED, s, u)
+            depth = _push(spans, depth, RIGHT, u, t)
+        elif kind == LEFT:
+            u = s + _best_split(chart.left[s, s:t], chart.open_left_by_end[t, s:t])
+            heads[u] = t + 1
+            depth = _push(spans, depth, LEFT, s, u)
+            depth = _push(spans, depth, JOINED, u, t)
+        else:
+            u = s + _best_split(
+                chart.right[s, s:t], chart.left_by_end[t, s + 1 : t + 1]
+            )
+            depth = _push(spans, depth, RIGHT, s, u)
+            depth = _push(spans, depth, LEFT, u + 1, t)
+    return value
