@@ -17,6 +17,7 @@ _HOME = {
     "ConjugateGradient": "partwise.solvers",
     "Constraints": "partwise.estimators.constraints",
     "DataError": "partwise.errors",
+    "DependencyParser": "partwise.estimators.dependency_parser",
     "DualCoordinateDescent": "partwise.solvers",
     "ExponentiatedGradient": "partwise.solvers",
     "LBFGS": "partwise.solvers",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         PartwiseError,
     )
     from partwise.estimators.constraints import Constraints
+    from partwise.estimators.dependency_parser import DependencyParser
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
@@ -79,6 +81,7 @@ __all__ = [
     "ConjugateGradient",
     "Constraints",
     "DataError",
+    "DependencyParser",
     "DualCoordinateDescent",
     "ExponentiatedGradient",
     "ModelFileError",

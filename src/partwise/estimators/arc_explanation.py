@@ -1,0 +1,201 @@
+"""Why a word has its head: the features of two trees, by name, and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.data.treebank import Sentence
+from partwise.estimators.explanation import Contribution
+from partwise.estimators.labels import Label
+from partwise.features.arc_codes import (
+    AGREEMENT_TEMPLATE,
+    ARC_TEMPLATES,
+    ATTRIBUTES,
+    CODES,
+    HEAD_TEMPLATES,
+    MODIFIER_TEMPLATES,
+    PAIR_TEMPLATES,
+)
+from partwise.structures import interface as waist
+from partwise.structures.decoding import decode
+from partwise.structures.dependency import DependencyTrees
+from partwise.structures.dependency.hashed_arcs import LENGTHS
+from partwise.structures.dependency.restricted import best_tree_with
+from partwise.structures.interface import CodeArray, FloatArray
+
+
+class ArcChoice(NamedTuple):
+    """Why a word has its head.
+
+    Attributes
+    ----------
+    word, head, label
+        The word and its head, counted from 1 (0 is the root), and the arc's label.
+    runner_up, runner_up_label
+        The head (and label) it would have otherwise; None if there is no other.
+    margin : float
+        The score of the best tree with this head minus that of the best tree with
+        another one.
+    contributions : list of Contribution
+        What adds up to the margin, largest first; `label` says for which arc a feature
+        speaks, as ``"bark → dogs"``. The two trees may differ in other words as well.
+    """
+
+    word: int
+    head: int
+    label: Label | None
+    runner_up: int | None
+    runner_up_label: Label | None
+    margin: float
+    contributions: list[Contribution]
+
+
+def explain_arc(
+    sentence: Sentence,
+    s: DependencyTrees,
+    w: FloatArray,
+    classes: Sequence[Label],
+    head: int | None,
+    word: int,
+) -> ArcChoice:
+    """Compare the best tree that has an arc with the best one that has not."""
+    n = len(sentence)
+    best = decode(s, w).codes
+    if head is None:
+        head = int(best[word - 1])
+    value, winner = best_tree_with(s, w, head, word)
+    other_value, loser = best_tree_with(s, w, head, word, with_arc=False)
+    if np.isneginf(value):
+        raise ValueError(f"no tree has the arc from {head} to {word}")
+
+    def label(y: CodeArray) -> Label | None:
+        return classes[y[n + word - 1]] if len(classes) else None
+
+    if np.isneginf(other_value):
+        return ArcChoice(word, head, label(winner), None, None, np.inf, [])
+    found = [
+        *_contributions(sentence, s, w, classes, winner, loser, 1.0),
+        *_contributions(sentence, s, w, classes, loser, winner, -1.0),
+    ]
+    return ArcChoice(
+        word,
+        head,
+        label(winner),
+        int(loser[word - 1]),
+        label(loser),
+        value - other_value,
+        sorted(found, key=lambda c: -abs(c.value)),
+    )
+
+
+def _contributions(
+    sentence: Sentence,
+    s: DependencyTrees,
+    w: FloatArray,
+    classes: Sequence[Label],
+    y: CodeArray,
+    y_other: CodeArray,
+    sign: float,
+) -> Iterator[Contribution]:
+    """Name what the arcs of one tree, that the other has not, add to its score."""
+    n, n_labels = len(sentence), len(classes)
+    ws, diff = waist.workspace(s, 1), waist.make_diff(s)
+    waist.visit(s, 0, ws)
+    per_word = 4 if n_labels else 1
+    found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
+    parts = diff.ids[:found].reshape(-1, per_word).copy()
+    for m in range(1, n + 1):
+        h = int(y[m - 1])
+        same_head = h == y_other[m - 1]
+        if same_head and (not n_labels or y[n + m - 1] == y_other[n + m - 1]):
+            continue
+        arc = f"{'root' if h == 0 else sentence.forms[h - 1]} → {sentence.forms[m - 1]}"
+        names = _arc_names(sentence, h, m)
+        for kind, part in enumerate(parts[m - 1].tolist()):
+            if kind == 0 and same_head:
+                continue
+            if kind:
+                own = str(classes[y[n + m - 1]])
+                names = [
+                    f"{own}: {name}" for name in _label_names(sentence, h, m, kind)
+                ]
+            count = waist.part_row(s, 0, part, diff.idx, diff.val, ws)
+            for j in range(count):
+                value = sign * float(w[diff.idx[j]] * diff.val[j])
+                if value:
+                    yield Contribution(names[j], arc, value)
+
+
+def _cells(sentence: Sentence, position: int) -> dict[str, str]:
+    """Return what is known of a word, by the letters that codes use."""
+
+    def cell(column: Sequence[str], at: int) -> str:
+        if at == 0:
+            return "(root)"
+        return column[at - 1] if 0 < at <= len(column) else "(end)"
+
+    basic = {
+        "w": sentence.forms,
+        "l": sentence.lemmas,
+        "u": sentence.upos,
+        "x": sentence.xpos,
+        "m": sentence.feats,
+        "s": ["-" + form.lower()[-3:] for form in sentence.forms],
+    }
+    return {
+        name + suffix: cell(column, position + shift)
+        for name, column in basic.items()
+        for suffix, shift in (("", 0), ("-1", -1), ("+1", 1))
+    }
+
+
+def _described(names: tuple[str, ...], cells: dict[str, str]) -> str:
+    return " ".join(f"{name}={cells[name]}" for name in names)
+
+
+def _sides(sentence: Sentence, h: int, m: int, pair: tuple[str, str]) -> str:
+    head, modifier = _cells(sentence, h), _cells(sentence, m)
+    sides = []
+    if CODES[pair[0]]:
+        sides.append("head " + _described(CODES[pair[0]], head))
+    if CODES[pair[1]]:
+        sides.append("word " + _described(CODES[pair[1]], modifier))
+    return ", ".join(sides) or "any arc"
+
+
+def _arc_names(sentence: Sentence, h: int, m: int) -> list[str]:
+    """Name the features of an arc, in the order in which it has them."""
+    direction = "right" if h < m else "left"
+    start = [low for low in LENGTHS if low <= abs(h - m)][-1]
+    length = f"{start}+" if start in LENGTHS[3:] else str(start)
+    names = []
+    for pair in ARC_TEMPLATES:
+        own = _sides(sentence, h, m, pair)
+        names += [f"{own}, {direction}", f"{own}, {direction} {length}"]
+    step = 1 if h < m else -1
+    seen: dict[str, None] = {}
+    inside = range(h + step, m, step) if h < m else range(m + 1, h)
+    for p in inside:
+        tag = sentence.upos[p - 1]
+        seen.setdefault(sentence.xpos[p - 1] if tag == "_" else tag)
+    names += [f"between: {tag}, {direction}" for tag in seen]
+    names.append(
+        f"agreement in {', '.join(ATTRIBUTES).lower()}, "
+        f"{_sides(sentence, h, m, AGREEMENT_TEMPLATE)}, {direction}"
+    )
+    return names
+
+
+def _label_names(sentence: Sentence, h: int, m: int, kind: int) -> list[str]:
+    """Name the features of one of the three label parts of an arc."""
+    direction = "right" if h < m else "left"
+    if kind == 1:
+        pairs: Any = [("any", name) for name in MODIFIER_TEMPLATES]
+    elif kind == 2:
+        pairs = [(name, "any") for name in HEAD_TEMPLATES]
+    else:
+        pairs = PAIR_TEMPLATES
+    return [f"{_sides(sentence, h, m, pair)}, {direction}" for pair in pairs]

@@ -1,0 +1,480 @@
+"""The dependency parser: a head, and a label, for every word of a sentence."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.attachment import attachment_scores, is_punctuation
+from partwise.data.treebank import Sentence
+from partwise.errors import DataError
+from partwise.estimators.arc_explanation import ArcChoice, explain_arc
+from partwise.estimators.base import (
+    StructuredEstimator,
+    TrainingData,
+    check_k,
+)
+from partwise.estimators.costs import sample_weights
+from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
+from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.tree_corpus import (
+    CROSSING,
+    TreeSettings,
+    as_sentences,
+    check_training_trees,
+    named,
+    without_crossings,
+)
+from partwise.solvers import Solver
+from partwise.solvers.loop import Callback, Evaluate
+from partwise.structures.decoding import Decoded, decode, decode_kbest, part_marginals
+from partwise.structures.dependency import DependencyTrees
+from partwise.structures.dependency.minimum_risk import decode_minimum_risk
+from partwise.structures.interface import FloatArray
+
+Trees = Sequence[Sentence]
+
+MEASURES: dict[str, Callable[[Trees, Trees], float]] = {
+    "uas": lambda gold, found: attachment_scores(gold, found).uas,
+    "las": lambda gold, found: float(attachment_scores(gold, found).las or 0.0),
+    "complete": lambda gold, found: attachment_scores(gold, found).complete,
+}
+"""What may be measured on development data, by name."""
+
+DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
+    "best": decode,
+    "minimum_risk": decode_minimum_risk,
+}
+"""How a tree is chosen."""
+
+
+class DependencyParser(StructuredEstimator):
+    """Predict the dependency tree of a sentence from its words and tags.
+
+    First-order parsing: the score of a tree is the sum of the scores of its arcs, which
+    come from sparse features of the two words and of what is around and between them.
+    The best of all trees is found exactly.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "log_loss"}
+        What is minimised. Only the log loss gives calibrated probabilities.
+    C : float, optional
+        Weight of the losses against the penalty. The default depends on the loss.
+    solver : str or Solver
+        "auto", a solver object, or a name, as in `SequenceTagger`.
+    projective : bool
+        Whether arcs may not cross (Eisner's algorithm), or any tree will do (maximum
+        spanning trees).
+    single_root : bool
+        Whether exactly one word of a sentence hangs from the root.
+    labelled : bool, optional
+        Whether arcs have labels. By default they have if the training data has labels.
+    crossing : {"refuse", "lift", "skip"}
+        What a projective parser does with training trees whose arcs cross: say so and
+        stop, hang the words higher until nothing crosses, or leave the sentence out.
+    hash_bits : int
+        Features of arcs share ``2^hash_bits`` weights.
+    suffix : int
+        How many letters of the end of a word are a feature.
+    head_cost, label_cost : float
+        What a wrong head, and a wrong label, cost in training with margins.
+    punctuation_weight : float
+        What multiplies these costs for punctuation; 0 if it does not count.
+    tol : float
+        Training stops when the objective is proved to be within this fraction of the
+        best possible.
+    max_iter : int
+        The most passes over the data.
+    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+        As in `SequenceTagger`.
+    dev_metric : {"las", "uas", "complete"} or callable, optional
+        What is measured on development data; by default "las", or "uas" without
+        labels. A function takes the right and the predicted sentences.
+    checkpoint, resume, time_limit, callbacks
+        As in `SequenceTagger`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels of arcs, sorted; empty without labels.
+    certificate_, trace_, status_, weights_, C_, solver_
+        As in `SequenceTagger`.
+
+    Examples
+    --------
+    >>> from partwise import DependencyParser
+    >>> from partwise.data import Sentence
+    >>> train = [
+    ...     Sentence.from_columns(
+    ...         forms=["dogs", "bark"], upos=["NOUN", "VERB"],
+    ...         heads=[2, 0], labels=["nsubj", "root"],
+    ...     )
+    ... ]
+    >>> parser = DependencyParser(hash_bits=12).fit(train)
+    >>> [tree] = parser.predict(
+    ...     [Sentence.from_columns(forms=["cats", "sleep"], upos=["NOUN", "VERB"])]
+    ... )
+    >>> tree.heads, tree.labels
+    ((2, 0), ('nsubj', 'root'))
+    """
+
+    default_C: ClassVar[dict[str, float]] = {
+        "squared_hinge": 0.1,
+        "hinge": 0.1,
+        "log_loss": 1.0,
+    }
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float | None = None,
+        solver: str | Solver = "auto",
+        *,
+        projective: bool = True,
+        single_root: bool = True,
+        labelled: bool | None = None,
+        crossing: str = "refuse",
+        hash_bits: int = 22,
+        suffix: int = 3,
+        head_cost: float = 1.0,
+        label_cost: float = 1.0,
+        punctuation_weight: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        patience: int = 5,
+        dev_metric: Any = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.projective = projective
+        self.single_root = single_root
+        self.labelled = labelled
+        self.crossing = crossing
+        self.hash_bits = hash_bits
+        self.suffix = suffix
+        self.head_cost = head_cost
+        self.label_cost = label_cost
+        self.punctuation_weight = punctuation_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.patience = patience
+        self.dev_metric = dev_metric
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    # --- training ---------------------------------------------------------------
+
+    def fit(
+        self,
+        sentences: Iterable[Sentence],
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        dev: Iterable[Sentence] | None = None,
+    ) -> DependencyParser:
+        """Learn from sentences with their trees.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            As `read_trees` reads them, or made by ``Sentence.from_columns``.
+        y : ignored
+            Sentences hold their trees; for scikit-learn.
+        sample_weight : array, optional
+            A weight for every sentence: what multiplies its loss.
+        dev : iterable of Sentence, optional
+            Development data with trees, for early stopping.
+
+        Returns
+        -------
+        DependencyParser
+            Itself.
+        """
+        fitted = copy.copy(self)
+        data = fitted._prepare(sentences, sample_weight, dev=dev)
+        self._become(fitted, fitted._train(data))
+        return self
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.crossing not in CROSSING:
+            raise ValueError(
+                f"crossing must be one of {', '.join(CROSSING)}, not {self.crossing!r}"
+            )
+        for name, least, most in (("hash_bits", 8, 30), ("suffix", 1, 20)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or not least <= value <= most:
+                raise ValueError(
+                    f"{name} must be an integer from {least} to {most}, not {value!r}"
+                )
+        for name in ("head_cost", "label_cost", "punctuation_weight"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not (
+                0 <= value < np.inf
+            ):
+                raise ValueError(f"{name} must be a number >= 0, not {value!r}")
+        if self.dev_metric is not None:
+            self._measure()
+
+    def _settings(self) -> TreeSettings:
+        return TreeSettings(
+            bool(self.projective),
+            bool(self.single_root),
+            int(self.hash_bits),
+            int(self.suffix),
+        )
+
+    def _prepare(
+        self, sentences: Any, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
+        self._trees = self._settings()
+        trees = as_sentences(sentences)
+        check_training_trees(trees, self._trees)
+        self._trees.check_lengths(trees, self._jobs(), 1)
+        sample_weight = sample_weights(sample_weight, len(trees))
+        if self._trees.projective:
+            trees, kept = without_crossings(trees, self.crossing)
+            if sample_weight is not None:
+                sample_weight = sample_weight[kept]
+            if not any(len(sentence) for sentence in trees):
+                raise DataError("no sentence is left to learn from: all have crossings")
+        self._labels = LabelCodes(self._find_labels(trees))
+        self.classes_ = class_array(self._labels.classes)
+        weights = None
+        if self.punctuation_weight != 1.0:
+            weights = np.array(
+                [
+                    float(self.punctuation_weight) if is_punctuation(*word) else 1.0
+                    for sentence in trees
+                    for word in zip(sentence.forms, sentence.upos, strict=True)
+                ]
+            )
+        structure = self._trees.structure(
+            trees,
+            self._labels,
+            gold=True,
+            word_weight=weights,
+            head_cost=float(self.head_cost),
+            label_cost=float(self.label_cost),
+        )
+        evaluate = None if dev is None else self._evaluator(as_sentences(dev, "dev"))
+        return TrainingData(structure, sample_weight, evaluate)
+
+    def _find_labels(self, trees: list[Sentence]) -> list[Any]:
+        """Return the labels of the arcs; none if arcs are not to have any."""
+        if self.labelled is False:
+            return []
+        without = [i for i, s in enumerate(trees) if len(s) and s.labels is None]
+        if len(without) == sum(len(s) > 0 for s in trees) and self.labelled is None:
+            return []
+        if without:
+            i = without[0]
+            raise DataError(
+                f"{named(trees[i], i)}: the labels of arcs are not given "
+                "(labelled=False trains without labels)"
+            )
+        return sorted_classes([label for s in trees for label in s.labels or ()])
+
+    def _measure(self) -> Callable[[Trees, Trees], float]:
+        metric = self.dev_metric
+        if callable(metric):
+            return checked(metric)
+        if metric is None:
+            metric = "las" if len(self._labels) else "uas"
+        if metric not in MEASURES:
+            raise unknown_metric(metric, MEASURES)
+        return MEASURES[metric]
+
+    def _evaluator(self, dev: list[Sentence]) -> Evaluate:
+        """Make the function that scores weights on development data."""
+        check_training_trees(dev, TreeSettings(False, False, 8, 1))
+        self._trees.check_lengths(dev, self._jobs(), 1)
+        measure = self._measure()
+        rehearse(measure, dev)
+        corpus = self._trees.structure(dev, self._labels)
+
+        def evaluate(w: FloatArray) -> float:
+            return measure(dev, self._with_trees(dev, decode(corpus, w, self._jobs())))
+
+        return evaluate
+
+    # --- predicting -----------------------------------------------------------------
+
+    def _encode(self, sentences: Any, k: int = 1) -> tuple[list[Sentence], Any]:
+        self._check_fitted()
+        words = as_sentences(sentences)
+        self._trees.check_lengths(words, self._jobs(), k)
+        return words, self._trees.structure(words, self._labels)
+
+    def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
+        """Return the sentences with predicted trees."""
+        codes, ends = found.codes.tolist(), found.ptr.tolist()
+        return [
+            self._tree(sentence, codes[ends[i] : ends[i + 1]])
+            for i, sentence in enumerate(words)
+        ]
+
+    def _tree(self, sentence: Sentence, y: list[int]) -> Sentence:
+        n = len(sentence)
+        labels = self._labels.decode(y[n:]) if len(self._labels) else None
+        return sentence.with_tree(y[:n], labels)
+
+    def predict(
+        self, sentences: Iterable[Sentence], *, decoding: str = "best"
+    ) -> list[Sentence]:
+        """Return the sentences with their predicted trees.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            Heads and labels that they have are ignored.
+        decoding : {"best", "minimum_risk"}
+            The tree with the highest score; or the one that has the most arcs right on
+            average, by the probabilities of arcs.
+
+        Returns
+        -------
+        list of Sentence
+            They write everything but heads and labels as it was read.
+        """
+        if decoding not in DECODERS:
+            raise ValueError(
+                f"decoding must be one of {', '.join(DECODERS)}, not {decoding!r}"
+            )
+        words, corpus = self._encode(sentences)
+        return self._with_trees(
+            words, DECODERS[decoding](corpus, self.weights_, self._jobs())
+        )
+
+    def predict_marginals(self, sentences: Iterable[Sentence]) -> list[FloatArray]:
+        """Return the probability of every arc.
+
+        Probabilities are those of the log-linear model with these weights; they are
+        calibrated only for models trained with the log loss.
+
+        Returns
+        -------
+        list of arrays of shape (n + 1, n + 1)
+            ``[head, modifier]``, words counted from 1; head 0 is the root. Every column
+            but the first sums to one.
+        """
+        words, corpus = self._encode(sentences)
+        sizes = np.array([len(sentence) + 1 for sentence in words], np.int64)
+        ptr, mu, _ = part_marginals(corpus, self.weights_, sizes**2, self._jobs())
+        return [
+            mu[ptr[i] : ptr[i + 1]].reshape(size, size)
+            for i, size in enumerate(sizes.tolist())
+        ]
+
+    def predict_kbest(
+        self, sentences: Iterable[Sentence], k: int = 5
+    ) -> list[list[tuple[Sentence, float]]]:
+        """Return the `k` best trees of every sentence with their scores."""
+        check_k(k)
+        words, corpus = self._encode(sentences, k)
+        ptr, codes, scores, found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        return [
+            [
+                (
+                    self._tree(sentence, codes[j, ptr[i] : ptr[i + 1]].tolist()),
+                    float(scores[i, j]),
+                )
+                for j in range(found[i])
+            ]
+            for i, sentence in enumerate(words)
+        ]
+
+    def score(
+        self,
+        sentences: Iterable[Sentence],
+        y: Any = None,
+        *,
+        metric: str = "uas",
+    ) -> float:
+        """Return how good the predicted trees are.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            With the right trees.
+        y : ignored
+            For scikit-learn.
+        metric : {"uas", "las", "complete"}
+            The share of words with the right head; with the right head and label; of
+            sentences with all heads right. `attachment_scores` has more.
+        """
+        if metric not in MEASURES:
+            raise ValueError(
+                f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
+            )
+        gold = as_sentences(sentences)
+        return MEASURES[metric](gold, self.predict(gold))
+
+    # --- understanding --------------------------------------------------------------
+
+    def explain(
+        self, sentence: Sentence, arc: int | tuple[int, int] | None = None
+    ) -> ArcChoice | list[ArcChoice]:
+        """Say which features made a head win over the runner-up.
+
+        Parameters
+        ----------
+        sentence : Sentence
+            One sentence.
+        arc : int or (int, int), optional
+            A word, counted from 1: why it has the head it has. Or a pair of head and
+            word: what speaks for this head, against the one that the best tree has (or
+            the runner-up, if it is the same). By default all words.
+
+        Returns
+        -------
+        ArcChoice or list of ArcChoice
+            The head, the other head, the margin between the two best trees with them,
+            and the features' contributions.
+        """
+        words, corpus = self._encode([sentence])
+        n = len(words[0])
+        if arc is None:
+            return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
+        head, word = (None, arc) if isinstance(arc, int | np.integer) else arc
+        if not 1 <= word <= n:
+            raise ValueError(f"words are counted from 1 to {n}; there is no {word}")
+        if head is not None and not (0 <= head <= n and head != word):
+            raise ValueError(f"word {word} cannot have the head {head}")
+        return self._explain(words[0], corpus, head, int(word))
+
+    def _explain(
+        self, sentence: Sentence, corpus: Any, head: int | None, word: int
+    ) -> ArcChoice:
+        return explain_arc(
+            sentence, corpus, self.weights_, self._labels.classes, head, word
+        )

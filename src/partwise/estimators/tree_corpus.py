@@ -1,0 +1,236 @@
+"""From sentences to a structure: codes of words, labels of arcs, checked trees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from partwise.data.treebank import Sentence
+from partwise.errors import DataError, OutOfMemoryError
+from partwise.estimators.labels import LabelCodes
+from partwise.features.arc_codes import (
+    AGREEMENT_TEMPLATE,
+    ARC_TEMPLATES,
+    BETWEEN_TEMPLATE,
+    HEAD_TEMPLATES,
+    LABEL_CLASS,
+    MODIFIER_TEMPLATES,
+    PAIR_TEMPLATES,
+    code_index,
+    encode_words,
+)
+from partwise.solvers.memory import available_memory, in_words
+from partwise.structures.dependency import (
+    DependencyTrees,
+    make_dependency_trees,
+    make_hashed_arcs,
+    make_label_templates,
+    make_labels,
+    make_templates,
+)
+from partwise.structures.interface import FloatArray
+from partwise.trees import check_tree, is_projective, lift, nonprojective_words
+
+CROSSING = ("refuse", "lift", "skip")
+"""What may be done with training trees whose arcs cross, by a projective parser."""
+
+LABEL_ROW_BITS = 7
+"""Labels have rows of weights for this many bits less than arcs have weights."""
+
+# Tables of n^2 numbers that inference over one sentence of n words keeps.
+N_TABLES = {True: 18, False: 14}
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """What a parser's trees and features are, as far as it decides its weights.
+
+    Attributes
+    ----------
+    projective, single_root : bool
+        Which trees there are.
+    hash_bits : int
+        Arcs have ``2^hash_bits`` weights.
+    suffix : int
+        How many letters the suffix of a word has.
+    """
+
+    projective: bool
+    single_root: bool
+    hash_bits: int
+    suffix: int
+
+    @property
+    def label_bits(self) -> int:
+        """Labels have ``2^label_bits`` rows of weights."""
+        return max(self.hash_bits - LABEL_ROW_BITS, 1)
+
+    def structure(
+        self,
+        sentences: Sequence[Sentence],
+        labels: LabelCodes,
+        *,
+        gold: bool = False,
+        word_weight: FloatArray | None = None,
+        head_cost: float = 1.0,
+        label_cost: float = 1.0,
+    ) -> DependencyTrees:
+        """Encode sentences; with `gold`, their trees as well."""
+        words = encode_words(sentences, self.suffix)
+        arcs = make_hashed_arcs(
+            words.codes,
+            words.tags,
+            words.attributes,
+            words.lengths,
+            make_templates(
+                [_indices(pair) for pair in ARC_TEMPLATES],
+                _indices(BETWEEN_TEMPLATE),
+                _indices(AGREEMENT_TEMPLATE),
+            ),
+            self.hash_bits,
+        )
+        heads = word_labels = of_labels = None
+        if gold:
+            heads = np.concatenate([_no_words, *(s.heads or () for s in sentences)])
+        if len(labels):
+            of_labels = make_labels(
+                words.codes,
+                code_index(LABEL_CLASS),
+                words.lengths,
+                make_label_templates(
+                    [code_index(name) for name in MODIFIER_TEMPLATES],
+                    [code_index(name) for name in HEAD_TEMPLATES],
+                    [_indices(pair) for pair in PAIR_TEMPLATES],
+                ),
+                len(labels),
+                self.label_bits,
+            )
+            if gold:
+                word_labels = np.concatenate(
+                    [_no_words]
+                    + [
+                        labels.encode(s.labels or (), named(s, i))
+                        for i, s in enumerate(sentences)
+                    ]
+                )
+        return make_dependency_trees(
+            arcs,
+            words.lengths,
+            heads,
+            labels=of_labels,
+            word_labels=word_labels,
+            projective=self.projective,
+            single_root=self.single_root,
+            head_cost=head_cost,
+            label_cost=label_cost,
+            word_weight=word_weight,
+        )
+
+    def n_weights(self, n_labels: int) -> int:
+        """Return how many weights a parser with so many labels has."""
+        return (1 << self.hash_bits) + (n_labels << self.label_bits if n_labels else 0)
+
+    def check_lengths(self, sentences: Sequence[Sentence], n_jobs: int, k: int) -> None:
+        """Refuse a sentence whose tables would not fit into memory."""
+        if not sentences:
+            return
+        i = max(range(len(sentences)), key=lambda i: len(sentences[i]))
+        side = len(sentences[i]) + 1
+        tables = N_TABLES[self.projective] + (20 * k if k > 1 else 0)
+        needed, free = 8 * tables * side**2 * n_jobs, available_memory()
+        if free is not None and needed > free:
+            raise OutOfMemoryError(
+                f"{named(sentences[i], i)} has {side - 1:,} words; its tables would "
+                f"take {in_words(needed)}, more than the {in_words(free)} that are "
+                "free (split it into sentences)"
+            )
+
+
+_no_words = np.zeros(0, np.int32)
+
+
+def _indices(pair: tuple[str, str]) -> tuple[int, int]:
+    return code_index(pair[0]), code_index(pair[1])
+
+
+def named(sentence: Sentence, i: int) -> str:
+    """Say which sentence this is: where it was read, or its number."""
+    return sentence.place or f"sentence {i}"
+
+
+def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sentence]:
+    """Return a list of sentences, or say what else was given."""
+    if isinstance(sentences, Sentence | str | bytes) or not isinstance(
+        sentences, Iterable
+    ):
+        raise DataError(
+            f"{what} must be a list of Sentence, not {type(sentences).__name__} "
+            "(read_trees reads them from a file, Sentence.from_columns makes one)"
+        )
+    result = list(sentences)
+    for i, sentence in enumerate(result):
+        if not isinstance(sentence, Sentence):
+            raise DataError(
+                f"{what}: number {i} is a {type(sentence).__name__}, not a Sentence "
+                "(Sentence.from_columns makes one)"
+            )
+    return result
+
+
+def check_training_trees(sentences: Sequence[Sentence], settings: TreeSettings) -> None:
+    """Refuse sentences without heads or whose heads are no tree."""
+    if not any(len(sentence) for sentence in sentences):
+        raise DataError("there are no words to learn from")
+    for i, sentence in enumerate(sentences):
+        if sentence.heads is None:
+            raise DataError(f"{named(sentence, i)}: the heads are not given")
+        try:
+            check_tree(
+                sentence.heads,
+                named(sentence, i),
+                single_root=settings.single_root,
+                forms=sentence.forms,
+            )
+        except DataError as error:
+            if "several roots" in str(error):
+                error.add_note("single_root=False allows several roots")
+            raise
+
+
+def without_crossings(
+    sentences: list[Sentence], policy: str
+) -> tuple[list[Sentence], list[int]]:
+    """Return the sentences for a projective parser, and the numbers of those kept."""
+    crossing = [i for i, s in enumerate(sentences) if not is_projective(s.heads or ())]
+    kept = list(range(len(sentences)))
+    if not crossing:
+        return sentences, kept
+    first = crossing[0]
+    words = nonprojective_words(sentences[first].heads or ())
+    example = f"the first is {named(sentences[first], first)}, at word {words[0]}"
+    if policy == "refuse":
+        raise DataError(
+            f"{len(crossing)} of {len(sentences)} trees have crossing arcs, which a "
+            f"projective parser cannot build ({example}). Choose: crossing='lift' "
+            "hangs such words higher, crossing='skip' leaves these sentences out, "
+            "projective=False trains a parser for all trees"
+        )
+    done = "lifted" if policy == "lift" else "left out"
+    warnings.warn(
+        f"{len(crossing)} of {len(sentences)} trees have crossing arcs and were {done} "
+        f"({example})",
+        UserWarning,
+        stacklevel=4,
+    )
+    if policy == "skip":
+        chosen = set(crossing)
+        kept = [i for i in kept if i not in chosen]
+        return [sentences[i] for i in kept], kept
+    result = list(sentences)
+    for i in crossing:
+        result[i] = result[i].with_tree(lift(result[i].heads or ()), result[i].labels)
+    return result, kept

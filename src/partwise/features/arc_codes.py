@@ -1,0 +1,249 @@
+"""What features of dependency arcs see of a word: 31-bit codes of its columns.
+
+Codes are hashes of text, so that there is no vocabulary to learn or to save: a word
+that training never saw has codes like any other, whose weights are zero. They are
+computed for the distinct values of a column, and combined with those of the neighbours
+for the whole corpus at once.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint64]
+
+LEAST_BITS = np.uint64(0x7FFFFFFF)
+ROOT, BEFORE, AFTER = "\0root", "\0before", "\0after"
+NOT_GIVEN = "_"
+
+ATTRIBUTES = ("Case", "Gender", "Number", "Person")
+"""What may agree between two words with morphology."""
+
+COLUMNS = ("form", "lemma", "upos", "xpos", "feats")
+"""What a sentence may say of its words."""
+
+# What is known of a word. Letters: w the form, l the lemma, u and x the coarse and the
+# fine part of speech, m the morphology, s the suffix; -1 and +1 are the neighbours.
+CODES: dict[str, tuple[str, ...]] = {
+    "any": (),
+    "w": ("w",),
+    "l": ("l",),
+    "u": ("u",),
+    "x": ("x",),
+    "s": ("s",),
+    "m": ("m",),
+    "wx": ("w", "x"),
+    "lu": ("l", "u"),
+    "um": ("u", "m"),
+    "uxm": ("u", "x", "m"),
+    "x-1 x": ("x-1", "x"),
+    "x x+1": ("x", "x+1"),
+    "x-1 x x+1": ("x-1", "x", "x+1"),
+    "u-1 u": ("u-1", "u"),
+    "u u+1": ("u", "u+1"),
+    "w-1 x": ("w-1", "x"),
+    "x w+1": ("x", "w+1"),
+}
+
+# Pairs of a code of the head and one of the modifier, after McDonald, Crammer and
+# Pereira (2005), with lemmas, morphology and suffixes beside them.
+ARC_TEMPLATES: tuple[tuple[str, str], ...] = (
+    ("wx", "any"), ("w", "any"), ("x", "any"), ("lu", "any"),
+    ("any", "wx"), ("any", "w"), ("any", "x"), ("any", "lu"),
+    ("wx", "wx"), ("x", "wx"), ("wx", "x"), ("w", "w"), ("x", "x"), ("w", "x"),
+    ("x", "w"), ("u", "u"), ("l", "l"), ("l", "u"), ("u", "l"), ("lu", "um"),
+    ("um", "lu"),
+    ("um", "um"), ("um", "u"), ("u", "um"), ("m", "m"), ("s", "x"), ("x", "s"),
+    ("s", "s"),
+    ("x x+1", "x-1 x"), ("x-1 x", "x-1 x"), ("x x+1", "x x+1"), ("x-1 x", "x x+1"),
+    ("x x+1", "x"), ("x-1 x", "x"), ("x", "x-1 x"), ("x", "x x+1"),
+    ("x-1 x x+1", "x-1 x x+1"), ("x-1 x x+1", "any"), ("any", "x-1 x x+1"),
+    ("u", "x-1 x x+1"), ("x-1 x x+1", "u"), ("u", "w-1 x"), ("u", "x w+1"),
+)  # fmt: skip
+BETWEEN_TEMPLATE = ("u", "u")
+AGREEMENT_TEMPLATE = ("u", "u")
+
+LABEL_CLASS = "uxm"
+"""Words that are alike to the label of an arc, beside what they say alone."""
+MODIFIER_TEMPLATES = (
+    "any", "w", "l", "u", "x", "m", "um", "s", "x-1 x", "x x+1", "w-1 x", "x w+1",
+)  # fmt: skip
+HEAD_TEMPLATES = ("w", "l", "u", "x", "um", "s")
+PAIR_TEMPLATES = (("u", "u"), ("x", "x"), ("um", "um"), ("u", "um"), ("um", "u"))
+
+
+class Words(Protocol):
+    """A sentence, as far as features look at it."""
+
+    @property
+    def forms(self) -> Sequence[str]:
+        """The words."""
+
+    @property
+    def lemmas(self) -> Sequence[str]:
+        """Their dictionary forms."""
+
+    @property
+    def upos(self) -> Sequence[str]:
+        """Their coarse parts of speech."""
+
+    @property
+    def xpos(self) -> Sequence[str]:
+        """Their fine parts of speech."""
+
+    @property
+    def feats(self) -> Sequence[str]:
+        """Their morphology."""
+
+
+class WordCodes(NamedTuple):
+    """Codes of a corpus: a row for the root of every sentence and for every word.
+
+    Attributes
+    ----------
+    codes : matrix of int32
+        A column for every entry of `CODES`, in order.
+    tags : array of int32
+        The coarse part of speech, as a small number.
+    attributes : matrix of int32
+        A column for every one of `ATTRIBUTES`; zero where a word has none.
+    lengths : array of int64
+        The number of words of every sentence.
+    """
+
+    codes: NDArray[np.int32]
+    tags: NDArray[np.int32]
+    attributes: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+
+
+def code_index(name: str) -> int:
+    """Return the column of a code.
+
+    Examples
+    --------
+    >>> code_index("w")
+    1
+    """
+    return list(CODES).index(name)
+
+
+def hash_text(text: str) -> int:
+    """Return the 31-bit code of a text, the same in every program.
+
+    Examples
+    --------
+    >>> hash_text("Paris")
+    1475208422
+    """
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
+
+
+def _mixed(values: Codes) -> Codes:
+    """Spread what is known over all bits (the finaliser of MurmurHash3)."""
+    values = (values ^ (values >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    values = (values ^ (values >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return values ^ (values >> np.uint64(33))
+
+
+def _hashed(
+    sentences: Sequence[Words], column: Callable[[Words], Sequence[str]]
+) -> tuple[Codes, Codes]:
+    """Return the codes of one column, and those of the words that have no value."""
+    known: dict[str, int] = {}
+    result: list[int] = []
+    root = hash_text(ROOT)
+    for sentence in sentences:
+        result.append(root)
+        for value in column(sentence):
+            code = known.get(value)
+            if code is None:
+                code = known[value] = hash_text(value)
+            result.append(code)
+    missing = known.get(NOT_GIVEN, -1)
+    codes = np.array(result, np.int64)
+    return codes.astype(np.uint64), codes == missing
+
+
+def _shifted(codes: Codes, lengths: NDArray[np.int64]) -> tuple[Codes, Codes]:
+    """Return the codes of the words before and after."""
+    before, after = np.roll(codes, 1), np.roll(codes, -1)
+    roots = np.cumsum(lengths + 1) - (lengths + 1)
+    before[roots] = hash_text(BEFORE)
+    after[roots + lengths] = hash_text(AFTER)
+    return before, after
+
+
+def encode_words(sentences: Sequence[Words], suffix: int = 3) -> WordCodes:
+    """Compute the codes of all words of a corpus.
+
+    A fine part of speech that is not given is the coarse one, and the other way round;
+    a lemma that is not given is the form in lower case.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Anything with `forms`, `lemmas`, `upos`, `xpos` and `feats`.
+    suffix : int
+        How many letters the suffix has.
+
+    Examples
+    --------
+    >>> from partwise.data import Sentence
+    >>> words = Sentence.from_columns(forms=["Dogs", "bark"], upos=["NOUN", "VERB"])
+    >>> encoded = encode_words([words])
+    >>> encoded.codes.shape == (3, len(CODES)), encoded.lengths.tolist()
+    (True, [2])
+    """
+    lengths = np.array([len(s.forms) for s in sentences], np.int64)
+    lower = {w: w.lower() for s in sentences for w in s.forms}
+    basic: dict[str, Codes] = {}
+    basic["w"], _ = _hashed(sentences, lambda s: s.forms)
+    basic["s"], _ = _hashed(sentences, lambda s: [lower[w][-suffix:] for w in s.forms])
+    small, _ = _hashed(sentences, lambda s: [lower[w] for w in s.forms])
+    lemma, no_lemma = _hashed(sentences, lambda s: s.lemmas)
+    upos, no_upos = _hashed(sentences, lambda s: s.upos)
+    xpos, no_xpos = _hashed(sentences, lambda s: s.xpos)
+    basic["l"] = np.where(no_lemma, small, lemma)
+    basic["u"] = np.where(no_upos, xpos, upos)
+    basic["x"] = np.where(no_xpos, upos, xpos)
+    basic["m"], _ = _hashed(sentences, lambda s: s.feats)
+    for name in "wux":
+        basic[f"{name}-1"], basic[f"{name}+1"] = _shifted(basic[name], lengths)
+    columns = []
+    for number, names in enumerate(CODES.values()):
+        total = np.full(basic["w"].size, number + 1, np.uint64)
+        for name in names:
+            total = _mixed(total * np.uint64(0x9E3779B97F4A7C15) + basic[name])
+        columns.append((total & LEAST_BITS).astype(np.int32))
+    return WordCodes(
+        np.ascontiguousarray(np.stack(columns, axis=1)),
+        (_mixed(basic["u"]) & np.uint64(0x7FFF)).astype(np.int32),
+        _attributes(sentences),
+        lengths,
+    )
+
+
+def _attributes(sentences: Sequence[Words]) -> NDArray[np.int32]:
+    known: dict[str, tuple[int, ...]] = {}
+    result: list[tuple[int, ...]] = []
+    none = (0,) * len(ATTRIBUTES)
+    for sentence in sentences:
+        result.append(none)
+        for feats in sentence.feats:
+            codes = known.get(feats)
+            if codes is None:
+                given = dict(
+                    pair.split("=", 1) for pair in feats.split("|") if "=" in pair
+                )
+                codes = known[feats] = tuple(
+                    hash_text(given[name]) | 1 if name in given else 0
+                    for name in ATTRIBUTES
+                )
+            result.append(codes)
+    return np.array(result, np.int32).reshape(-1, len(ATTRIBUTES))
