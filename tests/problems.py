@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize, nnls
 
+from all_trees import all_trees
 from partwise.structures import (
     Chain,
     Multiclass,
@@ -26,6 +27,17 @@ from partwise.structures import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.dependency import (
+    DependencyTrees,
+    arcs,
+    make_dependency_trees,
+    make_hashed_arcs,
+    make_label_templates,
+    make_labels,
+    make_listed_arcs,
+    make_templates,
+)
+from partwise.structures.dependency.families import Projective
 from partwise.structures.interface import (
     add_costs,
     cost,
@@ -37,8 +49,10 @@ from partwise.structures.interface import (
     output_size,
     part_row,
     parts_of,
+    visit,
     workspace,
 )
+from partwise.trees import is_projective
 
 Floats = NDArray[np.float64]
 Example = tuple[Floats, NDArray[np.int32]]
@@ -146,6 +160,136 @@ def _legalise(y: NDArray[np.int32]) -> NDArray[np.int32]:
     return y
 
 
+# --- dependency trees: the output is the heads, and after them the labels ---
+
+
+class StrictArcs(NamedTuple):
+    """Listed arcs that answer only about the sentence visited last."""
+
+    listed: Any
+
+
+@arcs.n_arc_weights.implement(StrictArcs)
+def _(strict: StrictArcs) -> int:
+    return arcs.n_arc_weights(strict.listed)
+
+
+@arcs.n_arc_features.implement(StrictArcs)
+def _(strict: StrictArcs) -> int:
+    return arcs.n_arc_features(strict.listed)
+
+
+@arcs.arc_space.implement(StrictArcs)
+def _(strict: StrictArcs, n_words: int) -> Any:
+    return np.full(1, -1)  # the sentence visited last
+
+
+@arcs.prepare_arcs.implement(StrictArcs)
+def _(strict: StrictArcs, i: int, n: int, space: Any) -> None:
+    space[0] = i
+
+
+@arcs.arc_scores.implement(StrictArcs)
+def _(strict: StrictArcs, i: int, w: Floats, score: Floats, space: Any) -> None:
+    assert space[0] == i, "the scores of an example that was not visited"
+    arcs.arc_scores(strict.listed, i, w, score, arcs.NoSpace())
+
+
+@arcs.add_arcs.implement(StrictArcs)
+def _(
+    strict: StrictArcs, i: int, mu: Floats, scale: float, w: Floats, space: Any
+) -> float:
+    assert space[0] == i, "parts added of an example that was not visited"
+    return arcs.add_arcs(strict.listed, i, mu, scale, w, arcs.NoSpace())
+
+
+@arcs.arc_entries.implement(StrictArcs)
+def _(
+    strict: StrictArcs, i: int, n: int, h: int, m: int, idx: Any, val: Any, space: Any
+) -> int:
+    assert space[0] == i, "the features of an example that was not visited"
+    return arcs.arc_entries(strict.listed, i, n, h, m, idx, val, arcs.NoSpace())
+
+
+def _with_roots(chosen: Sequence[Example]) -> tuple[list[Floats], list[int]]:
+    """Return the rows of every sentence, those of the root first, and the lengths."""
+    rows = [np.vstack([np.ones(N_COLUMNS), x]) for x, _ in chosen]
+    return rows, [len(x) for x, _ in chosen]
+
+
+def _listed_arcs(chosen: Sequence[Example]) -> Any:
+    """List features of arcs: where head and modifier agree, and the direction."""
+    rows, lengths = _with_roots(chosen)
+    both = [
+        np.concatenate([head * modifier, [1.0 if h < m else -0.5]])
+        for x in rows
+        for h, head in enumerate(x)
+        for m, modifier in enumerate(x)
+    ]
+    return make_listed_arcs(_sparse(np.array(both)), lengths)
+
+
+def _word_codes(chosen: Sequence[Example]) -> tuple[Any, list[int]]:
+    """Tell words apart by the signs of their columns."""
+    rows, lengths = _with_roots(chosen)
+    signs = np.sign(np.vstack(rows)).astype(np.int32) + 1
+    return np.stack([signs[:, 0], 3 * signs[:, 1] + signs[:, 2]], axis=1), lengths
+
+
+def _hashed_arcs(chosen: Sequence[Example]) -> Any:
+    codes, lengths = _word_codes(chosen)
+    templates = make_templates([(0, 0), (1, 0), (0, 1)], (0, 0), (0, 0))
+    attributes = np.stack([codes[:, 1] % 3] * 4, axis=1)
+    return make_hashed_arcs(codes, codes[:, 0], attributes, lengths, templates, 6)
+
+
+def _trees(of_arcs: Any, chosen: Sequence[Example], **options: Any) -> DependencyTrees:
+    lengths = [len(x) for x, _ in chosen]
+    heads = [y[: len(x)] for x, y in chosen]
+    return make_dependency_trees(of_arcs, lengths, np.concatenate(heads), **options)
+
+
+def trees_projective(chosen: Sequence[Example]) -> DependencyTrees:
+    """Take features from lists, and insist on visits; several roots."""
+    return _trees(StrictArcs(_listed_arcs(chosen)), chosen, single_root=False)
+
+
+def trees_nonprojective(chosen: Sequence[Example]) -> DependencyTrees:
+    return _trees(_hashed_arcs(chosen), chosen, projective=False)
+
+
+def trees_labelled(chosen: Sequence[Example]) -> DependencyTrees:
+    """Give arcs labels, costs of their own, and words weights."""
+    codes, lengths = _word_codes(chosen)
+    templates = make_label_templates([0, 1], [1], [(0, 0)])
+    return _trees(
+        _hashed_arcs(chosen),
+        chosen,
+        labels=make_labels(codes, 0, lengths, templates, N_ARC_LABELS, 2),
+        word_labels=np.concatenate([y[len(x) :] for x, y in chosen]),
+        head_cost=1.5,
+        label_cost=0.5,
+        word_weight=np.concatenate([1.0 + (x[:, 0] > 0) for x, _ in chosen]),
+    )
+
+
+N_ARC_LABELS = 2
+
+
+def _hang(chosen: Sequence[Example], make: Maker, seed: int) -> list[Example]:
+    """Give every example a tree, and labels, in the place of its classes."""
+    rng = np.random.default_rng(seed)
+    hung = []
+    for x, y in chosen:
+        trees = all_trees(len(x), make is not trees_projective)
+        if make is not trees_nonprojective:
+            trees = np.array([heads for heads in trees if is_projective(heads)])
+        heads = trees[rng.integers(len(trees))]
+        labels = y % N_ARC_LABELS if make is trees_labelled else y[:0]
+        hung.append((x, np.concatenate([heads, labels]).astype(np.int32)))
+    return hung
+
+
 Maker = Callable[[Sequence[Example]], Any]
 
 CLASSES: tuple[Maker, ...] = (classes_dense, classes_sparse, classes_costs)
@@ -157,10 +301,13 @@ CHAINS: tuple[Maker, ...] = (
     chain_edges,
     chain_masked,
 )
+TREES: tuple[Maker, ...] = (trees_projective, trees_nonprojective, trees_labelled)
 # Every kind of rows makes the compiler work again: the whole matrix runs as plain
 # Python, where that costs nothing, and a part of it compiled.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
-MAKERS = (*CLASSES, *CHAINS) if PLAIN_PYTHON else COMPILED
+MAKERS = (*CLASSES, *CHAINS, *TREES) if PLAIN_PYTHON else COMPILED
+# Those whose marginals lead back to scores (`gibbs_scores`).
+REVERSIBLE = tuple(make for make in MAKERS if make not in TREES)
 # For what does not depend on the structure: classes are cheap to compile.
 ANY = chain_sparse if PLAIN_PYTHON else classes_dense
 plain_only = pytest.mark.skipif(
@@ -174,7 +321,7 @@ def draw(make: Maker, count: int = 6, seed: int = 0) -> list[Example]:
     drawn = examples(count, lengths, seed)
     if make is chain_masked:
         return [(x, _legalise(y)) for x, y in drawn]
-    return drawn
+    return _hang(drawn, make, seed) if make in TREES else drawn
 
 
 def make_small(make: Maker, count: int = 6, seed: int = 0) -> Any:
@@ -196,6 +343,9 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
     if isinstance(s, Multiclass):
         yield from ((k,) for k in range(s.n_classes))
         return
+    if isinstance(s, DependencyTrees):
+        yield from _legal_trees(s, int(s.ptr[i + 1] - s.ptr[i]))
+        return
     first, last = s.ptr[i], s.ptr[i + 1]
     for y in itertools.product(range(s.layout.n_labels), repeat=int(last - first)):
         fine = [s.mask.transitions[a, b] for a, b in itertools.pairwise(y)]
@@ -207,9 +357,18 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
             yield y
 
 
+def _legal_trees(s: DependencyTrees, n: int) -> Iterator[tuple[int, ...]]:
+    labels = range(s.labels.n_labels)
+    for heads in all_trees(n, s.layout.single_root > 0).tolist():
+        if not isinstance(s.family, Projective) or is_projective(heads):
+            for own in itertools.product(labels, repeat=n if labels else 0):
+                yield (*heads, *own)
+
+
 def _phi(s: Any, i: int, y: NDArray[np.int32]) -> Floats:
     diff, ws = make_diff(s), workspace(s, 1)
     total = np.zeros(n_weights(s))
+    visit(s, i, ws)
     for p in range(parts_of(s, i, y, diff.ids, diff.counts)):
         found = part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)
         np.add.at(total, diff.idx[:found], diff.counts[p] * diff.val[:found])

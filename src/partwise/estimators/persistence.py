@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise import model_file
-from partwise.errors import ModelFileError
 from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.constraints import Masks, constraints_of
-from partwise.estimators.costs import class_weights
-from partwise.estimators.inputs import DictInput, TemplateInput, load_input
+from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
+from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
+from partwise.estimators.persistence_parser import fill_parser, store_parser
+from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
 from partwise.estimators.sequence_tagger import SequenceTagger
-from partwise.features import FeatureDictEncoder
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import COLUMNS, Trace
-from partwise.structures.costs import hamming, make_cost_matrix
-from partwise.structures.rows import make_pairs
 
 KIND = "model"
-ESTIMATORS = {cls.__name__: cls for cls in (SequenceTagger, MulticlassClassifier)}
+
+
+class Storage(NamedTuple):
+    """How the models of one class are written and read.
+
+    Attributes
+    ----------
+    cls : type
+        The estimator.
+    store : callable
+        Returns the tensors and settings of a model that are its class's own.
+    fill : callable
+        Reads them into a model that has its labels, and returns how many weights it
+        has to have.
+    least_labels : int
+        How few labels a model may have.
+    """
+
+    cls: type
+    store: Callable[[Any], tuple[dict[str, Any], dict[str, Any]]]
+    fill: Callable[[Any, Content], int]
+    least_labels: int
+
+
+STORAGES = {
+    storage.cls.__name__: storage
+    for storage in (
+        Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
+        Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
+        Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
+    )
+}
 
 # Settings that speak of a run rather than of the model are not saved.
 TRANSIENT = ("callbacks", "checkpoint", "resume", "verbose", "warm_start", "dev_metric")
@@ -38,8 +66,8 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
     """Write a fitted estimator to `path`."""
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
-    store = _store_tagger if isinstance(model, SequenceTagger) else _store_classifier
-    tensors, settings = store(model)
+    name = _storage_name(model)
+    tensors, settings = STORAGES[name].store(model)
     classes = model._labels.classes
     tensors |= prefixed("labels", model_file.pack_strings(list(map(str, classes))))
     tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
@@ -52,10 +80,10 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
         )
     certificate = model.certificate_
     settings |= {
-        "estimator": type(model).__name__,
+        "estimator": name,
         "params": _plain_params(model),
         "solver": _describe_solver(model.solver),
-        "integer_labels": isinstance(classes[0], int),
+        "integer_labels": bool(classes) and isinstance(classes[0], int),
         "n_weights": int(model.weights_.size),
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
@@ -76,7 +104,7 @@ def load(path: str | Path) -> Any:
 
     Returns
     -------
-    SequenceTagger or MulticlassClassifier
+    SequenceTagger, MulticlassClassifier or DependencyParser
 
     Examples
     --------
@@ -89,13 +117,15 @@ def load(path: str | Path) -> Any:
     array(['pea'], dtype=object)
     """
     content = model_file.read(path, kind=KIND)
-    cls = ESTIMATORS[content.setting("estimator", str, choices=tuple(ESTIMATORS))]
-    model = _empty_model(cls, content)
+    storage = STORAGES[content.setting("estimator", str, choices=tuple(STORAGES))]
+    model = _empty_model(storage.cls, content)
     labels = model_file.unpack_strings(
         content.part("labels").tensors, unique=True, source=str(path)
     )
-    if len(labels) < 2:
-        raise content.error("a model needs at least two labels")
+    if len(labels) < storage.least_labels:
+        raise content.error(
+            f"a model needs at least {storage.least_labels} labels, not {len(labels)}"
+        )
     classes: list[Any] = list(labels)
     if content.setting("integer_labels", bool):
         try:
@@ -106,8 +136,7 @@ def load(path: str | Path) -> Any:
             raise content.error("labels are not the integers they should be")
     model._labels = LabelCodes(classes)
     model.classes_ = class_array(classes)
-    fill = _fill_tagger if cls is SequenceTagger else _fill_classifier
-    size = fill(model, content)
+    size = storage.fill(model, content)
     if size != content.setting("n_weights", int, at_least=0):
         raise content.error("the number of weights does not fit the vocabulary")
     model.weights_ = model_file.unpack_sparse(
@@ -118,6 +147,11 @@ def load(path: str | Path) -> Any:
     ).astype(np.float64)
     _fill_history(model, content)
     return model
+
+
+def _storage_name(model: StructuredEstimator) -> str:
+    """Return the name of the class that a model, or one it is derived from, has."""
+    return next(n for n, storage in STORAGES.items() if isinstance(model, storage.cls))
 
 
 def _weight_limit(tensors: Mapping[str, Any]) -> int:
@@ -205,141 +239,3 @@ def _fill_history(model: Any, content: Content) -> None:
     model.solver_ = model.solver
     model.C_ = model._effective_C()
     model._warm = None
-
-
-# --- each estimator's own part ------------------------------------------------------
-
-
-def _store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    own, own_settings = model._input.to_tensors()
-    tensors = prefixed("input", own)
-    masks = {k: v.astype(np.uint8) for k, v in model._masks._asdict().items()}
-    tensors |= prefixed("masks", masks)
-    tensors |= _class_weight_tensors(model)
-    if model.costs is not None:
-        tensors["costs"] = model._costs
-    if model._pairs is not None:
-        tensors |= {"pairs.ptr": model._pairs.ptr, "pairs.label": model._pairs.label}
-    settings = {
-        "input": {"kind": model._input.kind, **own_settings},
-        "has_costs": model.costs is not None,
-        "has_pairs": model._pairs is not None,
-    }
-    return dict(tensors), settings
-
-
-def _fill_tagger(model: SequenceTagger, content: Content) -> int:
-    """Fill a tagger from a file; return how many weights it has to have."""
-    K = len(model._labels)
-    model._input = load_input(content.part("input"))
-    masks = content.part("masks")
-    shapes = {"transitions": (K, K), "start": (K,), "end": (K,)}
-    model._masks = Masks(
-        **{
-            name: masks.tensor(name, dtype=np.uint8, ndim=len(shape), shape=shape) > 0
-            for name, shape in shapes.items()
-        }
-    )
-    model._costs, model.costs = _read_costs(content, K)
-    _read_class_weight(model, content)
-    _restore_params(model)
-    n_columns = model._input.n_features
-    n_nodes = n_columns * K
-    model._pairs = None
-    if content.setting("has_pairs", bool):
-        pairs = content.part("pairs")
-        label = pairs.tensor("label", dtype=np.int32, at_least=0, below=K)
-        ptr = pairs.pointers("ptr", end=label.size, length=n_columns + 1)
-        try:
-            model._pairs = make_pairs(ptr, label, K)
-        except ValueError as error:
-            raise content.error(str(error)) from None
-        n_nodes = label.size
-    ends = K * (int(model.start) + int(model.end))
-    return n_nodes + K * K + ends + model._input.n_edge_features * K * K
-
-
-def _restore_params(model: SequenceTagger) -> None:
-    """Say in plain settings what the file holds in other forms, for another fit."""
-    if isinstance(model._input, TemplateInput):
-        template = model._input.encoder.template
-        model.template = template if template.resources else template.text
-    if isinstance(model._input, DictInput):
-        model.transition_features = model._input.encoder.transition_features
-    if model.constraints is None:
-        model.constraints = constraints_of(model._masks, model._labels)
-
-
-def _store_classifier(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    tensors: dict[str, Any] = {}
-    settings: dict[str, Any] = {
-        "n_features": int(model.n_features_in_),
-        "has_costs": model.costs is not None,
-        "has_encoder": model._encoder is not None,
-        "has_names": hasattr(model, "feature_names_in_"),
-    }
-    if settings["has_names"]:
-        names = list(map(str, model.feature_names_in_))
-        tensors |= prefixed("names", model_file.pack_strings(names))
-    if model._encoder is not None:
-        own, settings["encoder"] = model._encoder.to_tensors()
-        tensors |= prefixed("encoder", dict(own))
-    tensors |= _class_weight_tensors(model)
-    if model.costs is not None:
-        tensors["costs"] = model._costs
-    return tensors, settings
-
-
-def _fill_classifier(model: MulticlassClassifier, content: Content) -> int:
-    """Fill a classifier from a file; return how many weights it has to have."""
-    K = len(model._labels)
-    width = content.setting("n_features", int, at_least=0, below=2**31)
-    model._encoder = None
-    if content.setting("has_encoder", bool):
-        part = content.part("encoder")
-        try:
-            encoder = FeatureDictEncoder.from_tensors(part.tensors, part.settings)
-        except ModelFileError as error:  # an encoder does not know the file's name
-            raise part.error(str(error)) from None
-        model._encoder = encoder
-        if width != encoder.n_attributes:
-            raise content.error("the number of features does not fit the vocabulary")
-    model.n_features_in_ = width
-    if content.setting("has_names", bool):
-        part = content.part("names")
-        names = model_file.unpack_strings(
-            part.tensors, length=width, source=part.source
-        )
-        model.feature_names_in_ = np.array(names, object)
-    model._costs, model.costs = _read_costs(content, K)
-    _read_class_weight(model, content)
-    return (width + int(model.fit_intercept)) * K
-
-
-def _read_costs(content: Content, K: int) -> tuple[Any, Any]:
-    if not content.setting("has_costs", bool):
-        return hamming(K), None
-    matrix = content.tensor("costs", dtype=np.float64, ndim=2, shape=(K, K))
-    try:
-        return make_cost_matrix(matrix, K), matrix
-    except ValueError as error:
-        raise ModelFileError(f"{content.source}: {error}") from None
-
-
-def _class_weight_tensors(model: Any) -> dict[str, Any]:
-    """Return a dict of class weights as an array; other settings save themselves."""
-    if not isinstance(model.class_weight, Mapping):
-        return {}
-    by_class = class_weights(model.class_weight, model._labels, np.zeros(0, np.int32))
-    return {"class_weight": by_class}
-
-
-def _read_class_weight(model: Any, content: Content) -> None:
-    if model.class_weight not in (None, "balanced"):
-        raise content.error("setting 'class_weight' should be 'balanced' or nothing")
-    if "class_weight" in content.tensors:
-        K = len(model._labels)
-        weights = content.tensor("class_weight", dtype=np.float64, length=K, at_least=0)
-        model.class_weight = dict(
-            zip(model._labels.classes, weights.tolist(), strict=True)
-        )
