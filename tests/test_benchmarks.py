@@ -98,7 +98,7 @@ def test_benchmarks_quick_run_writes_the_figures(tmp_path):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".md"]
 
 
-QUICK = {"qp", "usaddress"}
+QUICK = {"qp"}
 
 
 @pytest.mark.slow

@@ -18,10 +18,10 @@ USE = """
 import partwise
 
 assert "site-packages" in partwise.__file__, partwise.__file__
-X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "dog"}]]
-tagger = partwise.SequenceTagger(C=10.0).fit(X, [["D", "N"], ["D", "N"]])
-tagger.save("dogs.partwise")
-assert partwise.load("dogs.partwise").predict(X) == [["D", "N"], ["D", "N"]]
+X = [{"colour": "red"}, {"colour": "green"}]
+model = partwise.MulticlassClassifier().fit(X, ["tomato", "pea"])
+model.save("fruit.partwise")
+assert partwise.load("fruit.partwise").predict(X).tolist() == ["tomato", "pea"]
 """
 
 
@@ -67,4 +67,5 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
     run(python, "-c", USE, cwd=tmp_path)
     program = commands / "partwise"
-    assert "SequenceTagger" in run(program, "inspect", "dogs.partwise", cwd=tmp_path)
+    shown = run(program, "inspect", "fruit.partwise", cwd=tmp_path)
+    assert "MulticlassClassifier" in shown

@@ -48,6 +48,7 @@ from partwise.structures.interface import (
 )
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import copy
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -165,7 +166,7 @@ def _find_outputs(
         if C[i] > 0.0:
             visit(s, i, ws)
             slack[i] = most_violated(s, i, w, scratch, ws)
-            codes[ptr[i] : ptr[i + 1]] = scratch.y[: ptr[i + 1] - ptr[i]]
+            copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
 
 
 @kernel

@@ -32,6 +32,7 @@ from partwise.structures.interface import (
 )
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.vectors import copy
 
 Codes = NDArray[np.int32]
 
@@ -57,7 +58,7 @@ def _find_outputs(
             continue
         visit(s, i, ws)
         slack[i] = most_violated(s, i, w, scratch, ws)
-        codes[ptr[i] : ptr[i + 1]] = scratch.y[: ptr[i + 1] - ptr[i]]
+        copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
         costs[i] = cost(s, i, scratch.y)
 
 

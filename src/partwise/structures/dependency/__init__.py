@@ -7,7 +7,7 @@ inside-outside and by the matrix-tree theorem. Features of arcs are an axis of t
 """
 
 # Importing the answers registers them with the waist.
-from partwise.structures.dependency import inference, parts
+from partwise.structures.dependency import differences, inference, parts
 from partwise.structures.dependency.arcs import ListedArcs, make_listed_arcs
 from partwise.structures.dependency.corpus import (
     DependencyTrees,
@@ -29,6 +29,7 @@ __all__ = [
     "HashedArcs",
     "Labels",
     "ListedArcs",
+    "differences",
     "inference",
     "make_dependency_trees",
     "make_hashed_arcs",

@@ -32,7 +32,7 @@ from partwise.structures.dependency.labels import (
     n_label_rows,
     pair_row,
 )
-from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 
 class DependencySpace(NamedTuple):
@@ -153,7 +153,7 @@ def _(
 
 
 @kernel
-def _label_parts(
+def label_parts(
     s: DependencyTrees, i: int, n: int, h: int, m: int, label: int, ids: IntArray
 ) -> None:
     """Write the three label parts of an arc."""
@@ -173,7 +173,7 @@ def _(
         ids[found] = y[m - 1] * (n + 1) + m
         found += 1
         if s.labels.n_labels:
-            _label_parts(s, i, n, y[m - 1], m, y[n + m - 1], ids[found:])
+            label_parts(s, i, n, y[m - 1], m, y[n + m - 1], ids[found:])
             found += 3
     counts[:found] = 1.0
     return found
@@ -240,85 +240,3 @@ def _(s: DependencyTrees, i: int, y: CodeArray) -> float:
         if s.labels.n_labels and y[n + m] != s.word_labels[first + m]:
             total += weight * s.layout.label_cost
     return total
-
-
-# --- differences of two trees, only where the two differ ------------------------------
-
-
-@kernel
-def _word_entries(
-    s: DependencyTrees,
-    i: int,
-    y: CodeArray,
-    y_other: CodeArray,
-    m: int,
-    diff: Diff,
-    ws: Any,
-) -> int:
-    """Write the features of word `m` in tree `y` that the other tree may not have."""
-    n = n_words(s, i)
-    h, is_labelled = y[m - 1], s.labels.n_labels > 0
-    found = 0
-    if h != y_other[m - 1]:
-        found = arc_entries(s.arcs, i, n, h, m, diff.idx, diff.val, ws.arcs)
-    elif not is_labelled or y[n + m - 1] == y_other[n + m - 1]:
-        return 0
-    if is_labelled:
-        _label_parts(s, i, n, h, m, y[n + m - 1], diff.ids)
-        for j in range(3):
-            part = diff.ids[j] - (n + 1) * (n + 1)
-            idx, val = diff.idx[found:], diff.val[found:]
-            more = label_part_entries(s.labels, i, n, part, idx, val)
-            for e in range(more):
-                idx[e] += s.layout.label_at
-            found += more
-    return found
-
-
-@waist.diff_dot.implement(DependencyTrees)
-def _(
-    s: DependencyTrees,
-    i: int,
-    y: CodeArray,
-    y_ref: CodeArray,
-    w: FloatArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    result = 0.0
-    for m in range(1, n_words(s, i) + 1):
-        for j in range(_word_entries(s, i, y_ref, y, m, diff, ws)):
-            result += diff.val[j] * w[diff.idx[j]]
-        for j in range(_word_entries(s, i, y, y_ref, m, diff, ws)):
-            result -= diff.val[j] * w[diff.idx[j]]
-    return result
-
-
-@waist.diff_add.implement(DependencyTrees)
-def _(
-    s: DependencyTrees,
-    i: int,
-    y: CodeArray,
-    y_ref: CodeArray,
-    scale: float,
-    w: FloatArray,
-    diff: Diff,
-    ws: Any,
-) -> None:
-    for m in range(1, n_words(s, i) + 1):
-        for j in range(_word_entries(s, i, y_ref, y, m, diff, ws)):
-            w[diff.idx[j]] += scale * diff.val[j]
-        for j in range(_word_entries(s, i, y, y_ref, m, diff, ws)):
-            w[diff.idx[j]] -= scale * diff.val[j]
-
-
-@waist.diff_sqnorm.implement(DependencyTrees)
-def _(
-    s: DependencyTrees, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
-) -> float:
-    for m in range(1, n_words(s, i) + 1):
-        for j in range(_word_entries(s, i, y_ref, y, m, diff, ws)):
-            waist.accumulate(diff.total, diff.idx[j], diff.val[j])
-        for j in range(_word_entries(s, i, y, y_ref, m, diff, ws)):
-            waist.accumulate(diff.total, diff.idx[j], -diff.val[j])
-    return waist.take_sqnorm(diff.total)
