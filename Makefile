@@ -5,9 +5,9 @@ PYTHON ?= python3
 BENCHMARKS ?= conll2000_crf conll2000_margin encoding mnist_multiclass ner_dual qp table1_ner_pos tagging_speed
 RESULTS ?= build/benchmarks
 FAST := architecture bad_input batch_solvers chain columns curvature_memory \
-	data_formats dual_coordinate feature_dicts gibbs_scores guaranteed_steps \
+	attachment data_formats drawing dual_coordinate feature_dicts gibbs_scores guaranteed_steps \
 	line_search loop losses metrics mira model_file multiclass pairing perceptron rows \
-	solver_memory stochastic_dual templates trace vectors working_sets
+	solver_memory stochastic_dual templates trace treebank trees vectors working_sets
 
 VENV := .venv
 BIN := $(VENV)/bin

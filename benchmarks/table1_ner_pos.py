@@ -85,9 +85,7 @@ def run(bench: Bench) -> Report:
     """Take the corpora one after the other."""
     crfsuite.peer()
     methods = [m for m in METHODS if m.name in QUICK or not bench.quick]
-    budget = bench.choose(
-        Budget(COSTS, 8, PASSES, [0]), Budget([0.1, 1.0], 2, 3, [0])
-    )
+    budget = bench.choose(Budget(COSTS, 8, PASSES, [0]), Budget([0.1, 1.0], 2, 3, [0]))
     results: list[Result] = []
     for source in SOURCES:
         corpus = read_corpus(bench, source)

@@ -20,6 +20,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Tests of one group run in one worker: these compile the same kernels.
 GROUPS = {
     "test_cli": "command line",
+    "test_cli_parse": "command line",
     "test_train_options": "command line",
     "test_dual_parts": "part duals",
     "test_dual_robustness": "part duals",
@@ -36,7 +37,6 @@ GROUPS = {
     "test_perceptron": "mistake driven",
     "test_mira": "mistake driven",
     "test_checkpoint": "taggers",
-    "test_bad_input": "taggers",
     "test_c_path": "taggers",
     "test_costs": "taggers",
     "test_dev_metrics": "taggers",
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # The first example of a test may compile a kernel: no deadlines. On a build
 # server the same examples come every time, so that a failure is of the change. Plain
 # Python is slow, and the same bodies are tried compiled: fewer examples are enough.
-EXAMPLES = 30 if os.environ.get("NUMBA_DISABLE_JIT") else 100
+EXAMPLES = 20 if os.environ.get("NUMBA_DISABLE_JIT") else 100
 settings.register_profile("partwise", deadline=None, max_examples=EXAMPLES)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("ci" if os.environ.get("CI") else "partwise")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import problems
 from partwise import (
     DataError,
     DualCoordinateDescent,
@@ -17,6 +18,10 @@ from partwise import (
 )
 from partwise.data import read_columns
 from tagging_data import NoTraining
+
+pytestmark = pytest.mark.skipif(
+    not problems.PLAIN_PYTHON, reason="run by test_costs in plain Python"
+)
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}]]
 Y = [["P", "Q"], ["P"]]

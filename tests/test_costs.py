@@ -289,4 +289,4 @@ def test_costs_callable_mistakes_raise(costs: Any, message: str) -> None:
 
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
 def test_costs_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_costs", "test_c_path")
+    assert_pass_in_plain_python("test_costs", "test_c_path", "test_bad_input")

@@ -100,7 +100,7 @@ def test_cutting_plane_sequence_without_positions_costs_nothing() -> None:
 # Fewer examples have fewer observed pairs, so weights of another layout.
 @pytest.mark.parametrize(
     "make",
-    [make for make in MAKERS if make is not problems.chain_pairs],
+    MAKERS,
     ids=lambda make: make.__name__,
 )
 def test_cutting_plane_example_of_weight_zero_is_dropped(make: Maker) -> None:

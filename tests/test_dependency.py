@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import problems
 from laws import LAWS, Case, draw_scores, law_name
 from partwise.structures import interface as waist
 from partwise.structures import make_sparse_rows
@@ -24,6 +25,12 @@ from partwise.structures.dependency.hashed_arcs import (
     DIRECTION,
     LENGTHS,
     LOW_BITS,
+)
+
+# Compiled, the same laws hold of the pieces: see test_arborescence, test_matrix_tree
+# and, for a whole parser, test_dependency_parser, which also runs this file.
+pytestmark = pytest.mark.skipif(
+    not problems.PLAIN_PYTHON, reason="run by test_dependency_parser in plain Python"
 )
 
 SCALES = (0.0, 1.0, 30.0, 800.0, 1e5)

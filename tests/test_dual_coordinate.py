@@ -150,7 +150,7 @@ def assert_same_optimum(one: Problem, two: Problem) -> None:
 # Fewer examples have fewer observed pairs, so weights of another layout.
 @pytest.mark.parametrize(
     "make",
-    [make for make in problems.MAKERS if make is not problems.chain_pairs],
+    problems.MAKERS,
     ids=lambda make: make.__name__,
 )
 def test_dual_coordinate_example_of_weight_zero_is_dropped(make: Maker) -> None:

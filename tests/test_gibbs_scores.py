@@ -11,7 +11,7 @@ from partwise.structures.gibbs import part_pointers, scores_from_marginals
 from problems import Floats, Maker
 
 MAKERS = (
-    problems.MAKERS
+    problems.REVERSIBLE
     if problems.PLAIN_PYTHON
     else (problems.classes_dense, problems.chain_masked)
 )

@@ -28,7 +28,7 @@ from problems import Maker
 HINGE = get_loss("hinge")
 WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
 MAKERS = (
-    problems.MAKERS
+    problems.REVERSIBLE
     if problems.PLAIN_PYTHON
     else (problems.classes_dense, problems.chain_sparse)
 )

@@ -155,9 +155,7 @@ def teach(make: Maker, count: int) -> Any:
 
 # Not those whose features, or legal outputs, depend on the labels.
 TEACHABLE = [
-    make
-    for make in mistake_mirror.MAKERS
-    if make not in (problems.chain_pairs, problems.chain_masked)
+    make for make in mistake_mirror.MAKERS if make is not problems.chain_masked
 ]
 
 

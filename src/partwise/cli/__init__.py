@@ -1,4 +1,4 @@
-"""The command line: ``partwise demo | train | predict | evaluate | inspect``.
+"""The command line: ``partwise demo | train | predict | evaluate | inspect | show``.
 
 One file a command. Everything heavy is imported inside the commands, so that
 ``partwise --help`` answers at once.

@@ -13,6 +13,7 @@ from partwise.cli.demo import demo
 from partwise.cli.evaluate import evaluate
 from partwise.cli.inspect import inspect
 from partwise.cli.predict import predict
+from partwise.cli.show import show
 from partwise.cli.train import train_app
 from partwise.errors import PartwiseError
 
@@ -92,7 +93,7 @@ def partwise(
         ),
     ] = False,
 ) -> None:
-    """Structured prediction with a certificate: train, predict, evaluate, inspect.
+    """Structured prediction with a certificate: train, predict, evaluate, show.
 
     Exit codes: 0 done, 2 wrong input (arguments, data, model, paths), 130 interrupted,
     1 a defect of the program.
@@ -104,3 +105,4 @@ app.add_typer(train_app, name="train")
 app.command()(predict)
 app.command()(evaluate)
 app.command()(inspect)
+app.command()(show)

@@ -25,19 +25,27 @@ def demo(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write the corpus to train.txt, dev.txt and test.txt there, and stop.",
+            help="Write the corpus to train, dev and test files there, and stop.",
         ),
     ] = None,
+    trees: Annotated[
+        bool,
+        typer.Option("--trees", help="Dependency trees and a parser, not chunks."),
+    ] = False,
     json: AsJson = False,
 ) -> None:
-    """Train a tagger on generated sentences and show what comes out.
+    """Train a model on generated sentences and show what comes out.
 
     The task is chunking: finding noun phrases, verb phrases and so on, given words
-    and their parts of speech.
+    and their parts of speech. With --trees it is finding the head of every word.
     """
     parts = make_parts(size, seed)
     if save_data is not None:
-        _save(parts, save_data, json)
+        _save(parts, save_data, json, trees)
+    elif trees:
+        from partwise.cli.demo_trees import train_and_show
+
+        train_and_show(parts["train"], parts["test"], seed, json)
     else:
         _train_and_show(parts["train"], parts["test"], seed, json)
 
@@ -51,30 +59,33 @@ def make_parts(size: int, seed: int) -> dict[str, Corpus]:
     return dict(zip(PARTS, (train, *rest.split(0.5)), strict=True))
 
 
-def _save(parts: dict[str, Corpus], folder: Path, json: bool) -> None:
+def _save(parts: dict[str, Corpus], folder: Path, json: bool, trees: bool) -> None:
     from partwise.cli.output import print_json
     from partwise.data import open_output
 
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {name: folder / f"{name}.txt" for name in parts}
+    ending = "conllu" if trees else "txt"
+    paths = {name: folder / f"{name}.{ending}" for name in parts}
     for name, corpus in parts.items():
         with open_output(paths[name]) as out:
-            out.write(corpus.to_columns())
+            out.write(corpus.to_conllu() if trees else corpus.to_columns())
     if json:
         print_json({name: str(path) for name, path in paths.items()})
         return
     for name, path in paths.items():
         typer.echo(f"{path}: {len(parts[name]):,} sentences")
-    model = folder / "chunks.partwise"
+    model = folder / ("trees.partwise" if trees else "chunks.partwise")
+    # Arcs of some generated trees cross, as in real treebanks.
+    task = "parse --crossing lift" if trees else "tag"
     typer.echo(
-        f"\nNext:\n  partwise train tag {paths['train']} --dev {paths['dev']} --model "
-        f"{model}\n  partwise evaluate {model} {paths['test']}"
+        f"\nNext:\n  partwise train {task} {paths['train']} --dev {paths['dev']} "
+        f"--model {model}\n  partwise evaluate {model} {paths['test']}"
     )
 
 
 def _train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
     from partwise import SequenceTagger
-    from partwise.cli.evaluate import measure
+    from partwise.cli.evaluate_tags import measure
     from partwise.cli.output import print_json
     from partwise.cli.training import fit, summary
 

@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.files import Layout, check_columns, load_tagger, resolve_format
+from partwise.cli.files import Layout
+from partwise.cli.kinds import (
+    check_tags_sequences,
+    is_model_file,
+    is_parser,
+    load_model,
+    refuse_options,
+    resolve_format,
+    tree_format,
+)
 from partwise.cli.options import (
-    FILES,
     LABEL_COLUMN,
+    PARSERS,
+    AnyDataFormat,
     AsJson,
     Comments,
+    DataFormat,
+    Decoding,
+    DecodingOption,
     Encoding,
     Format,
     LabelColumn,
     Separator,
     SkipDocstart,
 )
+from partwise.cli.treebanks import TreeLayout
 from partwise.errors import DataError
 
 
 def evaluate(
     first: Annotated[
         str,
-        typer.Argument(metavar="[MODEL]", help="A model saved by `partwise train`."),
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A model saved by `partwise train`, or a treebank with right trees.",
+        ),
     ],
     second: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="Labelled data: a file or -."),
+        typer.Argument(
+            metavar="FILE",
+            help="Labelled data: a file or -; or a treebank with predicted trees.",
+        ),
     ] = None,
     confusion: Annotated[
         bool, typer.Option("--confusion", help="Show which labels are confused.")
@@ -42,13 +61,16 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    format: Annotated[
-        Format | None,
+    decoding: DecodingOption = None,
+    no_subtypes: Annotated[
+        bool,
         typer.Option(
-            help="How the data is laid out; models of feature files need it.",
-            rich_help_panel=FILES,
+            "--no-subtypes",
+            help="Compare labels up to the colon: acl for acl:relcl.",
+            rich_help_panel=PARSERS,
         ),
-    ] = None,
+    ] = False,
+    format: AnyDataFormat = None,
     label_column: LabelColumn = LABEL_COLUMN,
     separator: Separator = None,
     comments: Comments = None,
@@ -56,135 +78,98 @@ def evaluate(
     encoding: Encoding = "utf-8",
     json: AsJson = False,
 ) -> None:
-    """Measure a model on labelled data.
+    """Measure a model on labelled data, or predictions.
 
-    Without MODEL, the last two columns of FILE are the right and the predicted
-    labels, as for conlleval.
+    MODEL FILE predicts and compares. FILE alone has the right and the predicted labels
+    in its last two columns, as for conlleval. Two treebanks, GOLD PREDICTED, have the
+    right and the predicted trees.
     """
+    model: Any = (
+        load_model(first) if second is not None and is_model_file(first) else None
+    )
+    if second is not None and (model is None or is_parser(model)):
+        for_taggers = {
+            **{"--confusion": confusion, "--scheme": scheme, "--separator": separator},
+            **{"--comments": comments, "--skip-docstart": skip_docstart},
+            "--label-column": label_column != LABEL_COLUMN,
+        }
+        what = f"{first} is a parser" if model else "two treebanks were given"
+        refuse_options(what, "taggers", for_taggers)
+        reader = first if model else "a comparison of two files"
+        trees = TreeLayout(tree_format(format, reader), encoding)
+        _evaluate_trees(first, second, model, trees, decoding, no_subtypes, json)
+        return
+    for_parsers = {"--decoding": decoding, "--no-subtypes": no_subtypes}
     options = (separator, comments, skip_docstart, encoding)
+    from partwise.cli.evaluate_tags import (
+        as_dict,
+        from_columns,
+        from_tagger,
+        measure,
+        show,
+    )
+
     if second is None:
-        if format not in (None, Format.columns):
-            raise ValueError("only column files hold predictions; give a MODEL as well")
+        refuse_options("one file was given", "parsers and treebanks", for_parsers)
+        _check_columns_alone(first, format)
         layout = Layout(Format.columns, *options)
-        gold, predicted = _from_columns(layout, first)
+        gold, predicted = from_columns(layout, first)
     else:
-        gold, predicted = _from_model(first, second, format, options, label_column)
+        check_tags_sequences(model, first)
+        refuse_options(f"{first} is a tagger", "parsers", for_parsers)
+        layout = Layout(resolve_format(model, format, first), *options)
+        gold, predicted = from_tagger(model, second, layout, label_column)
     scores = measure(gold, predicted, scheme, confusion)
     if json:
         from partwise.cli.output import print_json
 
-        print_json(_as_dict(scores))
+        print_json(as_dict(scores))
     else:
         show(scores)
 
 
-def _from_columns(layout: Layout, path: str) -> tuple[Any, Any]:
-    if _is_model(path):
+def _evaluate_trees(
+    first: str,
+    second: str,
+    model: Any,
+    layout: TreeLayout,
+    decoding: Decoding | None,
+    no_subtypes: bool,
+    json: bool,
+) -> None:
+    from partwise.cli.evaluate_trees import as_dict, measure, show
+    from partwise.cli.predict_trees import predicted
+
+    if model is None:
+        refuse_options("two treebanks were given", "parsers", {"--decoding": decoding})
+        if first == second == "-":
+            raise ValueError("GOLD and PREDICTED cannot both be standard input")
+        if is_model_file(second):
+            raise DataError(
+                f"{second}: is a model (give it first: partwise evaluate {second} "
+                f"{first})"
+            )
+        gold, found = layout.read(first), layout.read(second)
+    else:
+        gold = layout.read(second)
+        found = predicted(model, gold, decoding or Decoding.best)
+    scores = measure(gold, found, subtypes=not no_subtypes)
+    if json:
+        from partwise.cli.output import print_json
+
+        print_json(as_dict(scores))
+    else:
+        show(scores)
+
+
+def _check_columns_alone(path: str, format: DataFormat | None) -> None:
+    if format not in (None, DataFormat.columns):
+        raise ValueError(
+            "only column files hold predictions beside the right labels; give a MODEL, "
+            "or two treebanks"
+        )
+    if is_model_file(path):
         raise DataError(
             f"{path}: is a model (give the labelled data as well: partwise evaluate "
             f"{path} FILE)"
         )
-    data = layout.columns(path)
-    if data.n_columns < 2:
-        raise DataError(
-            f"{path}: has one column only (expected the right and the predicted "
-            "labels in the last two)"
-        )
-    if set(data.columns[-2]).isdisjoint(data.columns[-1]):
-        raise DataError(
-            f"{path}: the last two columns have no label in common (expected the right "
-            "and the predicted labels; --marginals adds a column after them)"
-        )
-    return data.column_sequences(-2), data.column_sequences(-1)
-
-
-def _is_model(path: str) -> bool:
-    # A safetensors file: eight bytes of size, then a JSON object.
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        start = file.read(9)
-    return start[6:] == b"\0\0{"
-
-
-def _from_model(
-    model: str,
-    path: str,
-    format: Format | None,
-    options: tuple[Any, ...],
-    label_column: int,
-) -> tuple[Any, Any]:
-    tagger = load_tagger(model)
-    layout = Layout(resolve_format(tagger, format, model), *options)
-    X, gold = layout.labelled(path, label_column)
-    if layout.format is Format.columns:
-        check_columns(tagger, X, path)
-    known = set(map(str, tagger.classes_.tolist()))
-    if not any(label in known for labels in gold for label in labels):
-        raise DataError(
-            f"{path}: column {label_column} holds {gold[0][0]!r} and other values, "
-            "none of them a label of the model (choose another --label-column)"
-        )
-    return gold, [list(map(str, labels)) for labels in tagger.predict(X)]
-
-
-def measure(
-    gold: Any, predicted: Any, scheme: str | None = None, confusion: bool = False
-) -> dict[str, Any]:
-    """Compute all that is shown, by name."""
-    from partwise import metrics
-
-    labels = {
-        label for sequences in (gold, predicted) for y in sequences for label in y
-    }
-    scores: dict[str, Any] = {
-        "sentences": len(gold),
-        "tokens": sum(map(len, gold)),
-        "token_accuracy": metrics.token_accuracy(gold, predicted),
-        "sentence_accuracy": metrics.sequence_accuracy(gold, predicted),
-    }
-    if scheme is not None or metrics.are_chunk_labels(labels):
-        scores["chunks"] = metrics.chunk_scores(gold, predicted, scheme)
-    else:
-        scores["labels"] = metrics.label_scores(gold, predicted)
-    if confusion:
-        scores["confusion"] = metrics.confusion_table(gold, predicted)
-    return scores
-
-
-def _as_dict(scores: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value.to_dict() if hasattr(value, "to_dict") else value
-        for name, value in scores.items()
-    }
-
-
-def show(scores: dict[str, Any]) -> None:
-    """Show scores as tables."""
-    from partwise.cli.output import Percent, print_pairs, print_scores, print_table
-
-    chunks, labels = scores.get("chunks"), scores.get("labels")
-    print_pairs(
-        "result",
-        [
-            ("sentences", scores["sentences"]),
-            ("tokens", scores["tokens"]),
-            ("token accuracy", Percent(scores["token_accuracy"])),
-            ("sentence accuracy", Percent(scores["sentence_accuracy"])),
-            ("chunk F1", None if chunks is None else Percent(chunks.overall.f1)),
-        ],
-    )
-    typer.echo()
-    if chunks is not None:
-        rows = [*chunks.per_type.items(), ("all chunks", chunks.overall)]
-        print_scores("chunks", rows)
-    if labels is not None:
-        print_scores("labels", labels.per_label.items())
-    if "confusion" in scores:
-        table = scores["confusion"]
-        typer.echo(f"\nright labels in rows, predicted ones in columns\n{table}\n")
-        errors = [list(row) for row in table.most_confused(10)]
-        if errors:
-            print_table("most frequent errors", ["right", "predicted", "times"], errors)
-        else:
-            typer.echo("no errors")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.options import LABEL_COLUMN, Format
-from partwise.errors import DataError, PartwiseError
+from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise import SequenceTagger
@@ -29,12 +29,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         """Check the options before any file is touched."""
-        try:
-            codecs.lookup(self.encoding)
-        except LookupError:
-            raise ValueError(
-                f"unknown encoding {self.encoding!r} (try utf-8 or latin-1)"
-            ) from None
+        check_encoding(self.encoding)
 
     @property
     def _column_options(self) -> dict[str, Any]:
@@ -88,6 +83,14 @@ class Layout:
         if has_labels:
             return read_crfsuite(path)[0]
         return read_crfsuite(path, labelled=False)[0]
+
+
+def check_encoding(name: str) -> None:
+    """Raise `ValueError` if there is no such encoding."""
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise ValueError(f"unknown encoding {name!r} (try utf-8 or latin-1)") from None
 
 
 def read_features(
@@ -168,49 +171,6 @@ def _chosen_columns(columns: str | None, data: ColumnData) -> Sequence[int] | No
     chosen = [resolve_column(data, number) for number in numbers]
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"--columns names a column twice: {columns!r}")
-    return chosen
-
-
-def load_tagger(path: str) -> SequenceTagger:
-    """Load a model that must be a sequence tagger."""
-    from partwise import SequenceTagger
-
-    model = load_model(path)
-    if not isinstance(model, SequenceTagger):
-        raise PartwiseError(
-            f"{path}: is a {type(model).__name__}, which tags no sequences; load it in "
-            "Python with partwise.load"
-        )
-    return model
-
-
-def load_model(path: str) -> Any:
-    """Load any model."""
-    from partwise import load
-
-    return load(path)
-
-
-def resolve_format(tagger: SequenceTagger, chosen: Format | None, path: str) -> Format:
-    """Return the format of files that a model can read, after checking the choice."""
-    kind = tagger._input.kind
-    if kind == "dense":
-        raise PartwiseError(
-            f"{path}: reads dense arrays, which no file format here holds; load it in "
-            "Python with partwise.load"
-        )
-    if kind == "template":
-        if chosen not in (None, Format.columns):
-            raise PartwiseError(
-                f"{path}: was trained on columns with a template and cannot read "
-                f"{chosen.value} files"
-            )
-        return Format.columns
-    if chosen in (None, Format.columns):
-        raise PartwiseError(
-            f"{path}: was trained on named features, not on columns; say "
-            "--format crfsuite or --format svmhmm"
-        )
     return chosen
 
 

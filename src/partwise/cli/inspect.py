@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.files import load_model
+from partwise.cli.kinds import is_parser, load_model, refuse_options
 from partwise.cli.options import AsJson
 from partwise.errors import PartwiseError
 
@@ -15,6 +16,8 @@ READS = {
     "template": "columns, through a template",
     "dicts": "named features",
     "dense": "dense arrays",
+    "trees": "treebanks",
+    None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
 NOT_SHOWN = (
@@ -46,6 +49,9 @@ def inspect(
     if template:
         typer.echo(_template_text(fitted, model).rstrip("\n"))
         return
+    if is_parser(fitted):
+        hashed = f"{model} is a parser, whose weights are hashed and have no names"
+        refuse_options(hashed, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
     if json:
         print_json(description)
@@ -89,8 +95,6 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
     from partwise.cli import certificates
 
     classes = model.classes_.tolist()
-    weights = model._weights
-    chosen = classes if label is None else [_find_label(classes, label, path)]
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,
@@ -98,13 +102,28 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
         "input": getattr(getattr(model, "_input", None), "kind", None),
         **_resources(model),
         "labels": classes,
-        "features": len(weights.names),
+        **_features(model, classes, path, top, label),
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),
         "passes": model.n_iter_,
         "certificate": certificates.in_numbers(model.certificate_),
         "status": model.status_,
         "settings": _settings(model),
+        "transitions": _strongest_transitions(model, classes, top),
+        "trace": model.trace_.to_dict(),
+    }
+
+
+def _features(
+    model: Any, classes: list[Any], path: str, top: int, label: str | None
+) -> dict[str, Any]:
+    """Return what can be said of features; those of parsers are hashed."""
+    if is_parser(model):
+        return {"trees": asdict(model._trees)}
+    weights = model._weights
+    chosen = classes if label is None else [_find_label(classes, label, path)]
+    return {
+        "features": len(weights.names),
         "top_features": {
             str(one): [
                 {"feature": feature, "weight": weight}
@@ -114,8 +133,6 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
             ]
             for one in chosen
         },
-        "transitions": _strongest_transitions(model, classes, top),
-        "trace": model.trace_.to_dict(),
     }
 
 
@@ -172,6 +189,14 @@ def _resources_in_words(found: dict[str, Any]) -> list[tuple[str, str]]:
     return pairs
 
 
+def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
+    if trees is None:
+        return None
+    kind = "projective" if trees["projective"] else "projective or not"
+    roots = "one root" if trees["single_root"] else "one root or several"
+    return f"{kind}, {roots}"
+
+
 def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import (
@@ -186,11 +211,12 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         found["model"],
         [
             ("kind", found["kind"]),
-            ("reads", READS.get(found["input"])),
+            ("reads", READS["trees" if "trees" in found else found["input"]]),
             *_resources_in_words(found),
             ("bytes", found["bytes"]),
             ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
-            ("features", found["features"]),
+            ("trees", _trees_in_words(found.get("trees"))),
+            ("features", found.get("features")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
@@ -200,16 +226,17 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     words = certificates.in_words(model.certificate_, model.trace_)
     out.print(f"\n{words}\n", soft_wrap=True)
     print_pairs("settings", found["settings"].items())
-    out.print()
-    print_table(
-        "features with the largest weights",
-        ["label", "feature", "weight"],
-        [
-            ["" if i else label, one["feature"], one["weight"]]
-            for label, features in found["top_features"].items()
-            for i, one in enumerate(features)
-        ],
-    )
+    if "top_features" in found:
+        out.print()
+        print_table(
+            "features with the largest weights",
+            ["label", "feature", "weight"],
+            [
+                ["" if i else label, one["feature"], one["weight"]]
+                for label, features in found["top_features"].items()
+                for i, one in enumerate(features)
+            ],
+        )
     if found["transitions"]:
         out.print()
         print_table(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
-    from partwise import SequenceTagger
+    from partwise.estimators.base import StructuredEstimator
     from partwise.estimators.path import Path
     from partwise.solvers.loop import Solution
 
@@ -25,14 +29,29 @@ class Outcome:
     """Whether Ctrl-C ended it."""
 
 
-def fit(tagger: SequenceTagger, X: Any, y: Any, dev: Any = None) -> Outcome:
-    """Fit a tagger and return how it ended; Ctrl-C keeps the weights so far.
+@contextmanager
+def _plain_warnings(quiet: bool) -> Iterator[None]:
+    """Show warnings as lines on standard error, without the place in the code.
 
     The estimator's warning that it did not converge is left out: commands show its
     status, which says the same.
     """
     from sklearn.exceptions import ConvergenceWarning
 
+    def show(message: Any, *place: Any, **more: Any) -> None:
+        typer.echo(f"warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if quiet else "always", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.showwarning = show
+        yield
+
+
+def fit(
+    model: StructuredEstimator, X: Any, y: Any, dev: Any = None, *, quiet: bool = False
+) -> Outcome:
+    """Fit a model and return how it ended; Ctrl-C keeps the weights so far."""
     from partwise.solvers.loop import FAILED, INTERRUPTED, Callback
 
     ended: list[Solution] = []
@@ -41,11 +60,10 @@ def fit(tagger: SequenceTagger, X: Any, y: Any, dev: Any = None) -> Outcome:
         def on_end(self, solution: Solution) -> None:
             ended.append(solution)
 
-    tagger.set_params(callbacks=(Watch(),))
+    model.set_params(callbacks=(Watch(),))
     begin = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        tagger.fit(X, y, dev=dev)
+    with _plain_warnings(quiet):
+        model.fit(X, y, dev=dev)
     (solution,) = ended
     if solution.reason == FAILED:
         raise PartwiseError(solution.status)
@@ -54,17 +72,20 @@ def fit(tagger: SequenceTagger, X: Any, y: Any, dev: Any = None) -> Outcome:
 
 
 def fit_path(
-    tagger: SequenceTagger, X: Any, y: Any, Cs: list[float], dev: Any
+    model: StructuredEstimator,
+    X: Any,
+    y: Any,
+    Cs: list[float],
+    dev: Any,
+    *,
+    quiet: bool = False,
 ) -> tuple[Path, Outcome]:
-    """Fit a tagger for every C; return all, and how the best one ended."""
-    from sklearn.exceptions import ConvergenceWarning
-
+    """Fit a model for every C; return all, and how the best one ended."""
     from partwise import C_path
 
     begin = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        path = C_path(tagger, X, y, Cs, dev=dev)
+    with _plain_warnings(quiet):
+        path = C_path(model, X, y, Cs, dev=dev)
     return path, Outcome(
         path.best.solution, time.perf_counter() - begin, path.interrupted
     )
@@ -86,7 +107,7 @@ def path_numbers(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def summary(tagger: SequenceTagger, outcome: Outcome) -> dict[str, Any]:
+def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
     """Return the numbers of a training run, by name."""
     import numpy as np
 
@@ -95,14 +116,16 @@ def summary(tagger: SequenceTagger, outcome: Outcome) -> dict[str, Any]:
 
     trace = outcome.solution.trace
     best = certificates.best_dev_pass(trace)
+    # A parser hashes what it sees: it has weights, but no list of features.
+    encoder = getattr(model, "_input", None)
     return {
-        "labels": len(tagger.classes_),
-        "features": tagger._input.n_features,
-        "weights": int(tagger.weights_.size),
-        "nonzero_weights": int(np.count_nonzero(tagger.weights_)),
-        "C": tagger.C_,
-        "solver": name_of(tagger.solver_),
-        "solver_reason": tagger._reason or None,
+        "labels": len(model.classes_),
+        **({} if encoder is None else {"features": encoder.n_features}),
+        "weights": int(model.weights_.size),
+        "nonzero_weights": int(np.count_nonzero(model.weights_)),
+        "C": model.C_,
+        "solver": name_of(model.solver_),
+        "solver_reason": model._reason or None,
         "passes": len(trace),
         "seconds": outcome.seconds,
         "certificate": certificates.in_numbers(outcome.solution.certificate),

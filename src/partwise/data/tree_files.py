@@ -89,9 +89,35 @@ def iter_trees(
     >>> [len(sentence) for sentence in iter_trees(io.StringIO(text))]
     [2, 1]
     """
+    for batch in iter_batches(source, format, encoding=encoding):
+        yield from batch
+
+
+def iter_batches(
+    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+) -> Iterator[list[Sentence]]:
+    r"""Read a treebank in batches: what a pipe holds by now, or a piece of a file.
+
+    Parameters
+    ----------
+    source, format, encoding
+        As in `read_trees`.
+
+    Yields
+    ------
+    list of Sentence
+        The next ones, at least one.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = "Dogs\tNNS\t2\nbark\tVBP\t0\n\nHush\tUH\t0\n"
+    >>> [len(batch) for batch in iter_batches(io.StringIO(text))]
+    [1, 1]
+    """
     reader = TreeReader(source_name(source), format)
     for text in _whole_sentences(decoded_blocks(source, reader.file, encoding, BLOCK)):
-        yield from reader.sentences(text)
+        yield list(reader.sentences(text))
 
 
 def _whole_sentences(blocks: Iterable[str]) -> Iterator[str]:

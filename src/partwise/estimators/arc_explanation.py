@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from partwise.features.arc_codes import (
     CODES,
     HEAD_TEMPLATES,
     MODIFIER_TEMPLATES,
+    NOT_GIVEN,
     PAIR_TEMPLATES,
 )
 from partwise.structures import interface as waist
@@ -60,6 +61,7 @@ def explain_arc(
     classes: Sequence[Label],
     head: int | None,
     word: int,
+    suffix: int = 3,
 ) -> ArcChoice:
     """Compare the best tree that has an arc with the best one that has not."""
     n = len(sentence)
@@ -76,9 +78,10 @@ def explain_arc(
 
     if np.isneginf(other_value):
         return ArcChoice(word, head, label(winner), None, None, np.inf, [])
+    columns = _columns(sentence, suffix)
     found = [
-        *_contributions(sentence, s, w, classes, winner, loser, 1.0),
-        *_contributions(sentence, s, w, classes, loser, winner, -1.0),
+        *_contributions(columns, s, w, classes, winner, loser, 1.0),
+        *_contributions(columns, s, w, classes, loser, winner, -1.0),
     ]
     return ArcChoice(
         word,
@@ -91,8 +94,12 @@ def explain_arc(
     )
 
 
+Columns: TypeAlias = dict[str, Sequence[str]]
+"""What features see of the words, by the letters that codes use."""
+
+
 def _contributions(
-    sentence: Sentence,
+    columns: Columns,
     s: DependencyTrees,
     w: FloatArray,
     classes: Sequence[Label],
@@ -101,7 +108,8 @@ def _contributions(
     sign: float,
 ) -> Iterator[Contribution]:
     """Name what the arcs of one tree, that the other has not, add to its score."""
-    n, n_labels = len(sentence), len(classes)
+    forms, n_labels = columns["w"], len(classes)
+    n = len(forms)
     ws, diff = waist.workspace(s, 1), waist.make_diff(s)
     waist.visit(s, 0, ws)
     per_word = 4 if n_labels else 1
@@ -112,16 +120,14 @@ def _contributions(
         same_head = h == y_other[m - 1]
         if same_head and (not n_labels or y[n + m - 1] == y_other[n + m - 1]):
             continue
-        arc = f"{'root' if h == 0 else sentence.forms[h - 1]} → {sentence.forms[m - 1]}"
-        names = _arc_names(sentence, h, m)
+        arc = f"{'root' if h == 0 else forms[h - 1]} → {forms[m - 1]}"
+        names = _arc_names(columns, s.arcs.tags, h, m)
         for kind, part in enumerate(parts[m - 1].tolist()):
             if kind == 0 and same_head:
                 continue
             if kind:
                 own = str(classes[y[n + m - 1]])
-                names = [
-                    f"{own}: {name}" for name in _label_names(sentence, h, m, kind)
-                ]
+                names = [f"{own}: {name}" for name in _label_names(columns, h, m, kind)]
             count = waist.part_row(s, 0, part, diff.idx, diff.val, ws)
             for j in range(count):
                 value = sign * float(w[diff.idx[j]] * diff.val[j])
@@ -129,25 +135,35 @@ def _contributions(
                     yield Contribution(names[j], arc, value)
 
 
-def _cells(sentence: Sentence, position: int) -> dict[str, str]:
-    """Return what is known of a word, by the letters that codes use."""
+def _columns(sentence: Sentence, suffix: int) -> Columns:
+    """Return what `encode_words` makes codes of: what is not given, from elsewhere."""
+
+    def given(column: Sequence[str], otherwise: Sequence[str]) -> list[str]:
+        pairs = zip(column, otherwise, strict=True)
+        return [other if cell == NOT_GIVEN else cell for cell, other in pairs]
+
+    lower = [form.lower() for form in sentence.forms]
+    return {
+        "w": sentence.forms,
+        "l": given(sentence.lemmas, lower),
+        "u": given(sentence.upos, sentence.xpos),
+        "x": given(sentence.xpos, sentence.upos),
+        "m": sentence.feats,
+        "s": ["-" + form[-suffix:] for form in lower],
+    }
+
+
+def _cells(columns: Columns, position: int) -> dict[str, str]:
+    """Return what is known of a word and its neighbours."""
 
     def cell(column: Sequence[str], at: int) -> str:
         if at == 0:
             return "(root)"
         return column[at - 1] if 0 < at <= len(column) else "(end)"
 
-    basic = {
-        "w": sentence.forms,
-        "l": sentence.lemmas,
-        "u": sentence.upos,
-        "x": sentence.xpos,
-        "m": sentence.feats,
-        "s": ["-" + form.lower()[-3:] for form in sentence.forms],
-    }
     return {
         name + suffix: cell(column, position + shift)
-        for name, column in basic.items()
+        for name, column in columns.items()
         for suffix, shift in (("", 0), ("-1", -1), ("+1", 1))
     }
 
@@ -156,8 +172,8 @@ def _described(names: tuple[str, ...], cells: dict[str, str]) -> str:
     return " ".join(f"{name}={cells[name]}" for name in names)
 
 
-def _sides(sentence: Sentence, h: int, m: int, pair: tuple[str, str]) -> str:
-    head, modifier = _cells(sentence, h), _cells(sentence, m)
+def _sides(columns: Columns, h: int, m: int, pair: tuple[str, str]) -> str:
+    head, modifier = _cells(columns, h), _cells(columns, m)
     sides = []
     if CODES[pair[0]]:
         sides.append("head " + _described(CODES[pair[0]], head))
@@ -166,30 +182,28 @@ def _sides(sentence: Sentence, h: int, m: int, pair: tuple[str, str]) -> str:
     return ", ".join(sides) or "any arc"
 
 
-def _arc_names(sentence: Sentence, h: int, m: int) -> list[str]:
+def _arc_names(columns: Columns, tags: CodeArray, h: int, m: int) -> list[str]:
     """Name the features of an arc, in the order in which it has them."""
     direction = "right" if h < m else "left"
     start = [low for low in LENGTHS if low <= abs(h - m)][-1]
     length = f"{start}+" if start in LENGTHS[3:] else str(start)
     names = []
     for pair in ARC_TEMPLATES:
-        own = _sides(sentence, h, m, pair)
+        own = _sides(columns, h, m, pair)
         names += [f"{own}, {direction}", f"{own}, {direction} {length}"]
-    step = 1 if h < m else -1
-    seen: dict[str, None] = {}
-    inside = range(h + step, m, step) if h < m else range(m + 1, h)
-    for p in inside:
-        tag = sentence.upos[p - 1]
-        seen.setdefault(sentence.xpos[p - 1] if tag == "_" else tag)
-    names += [f"between: {tag}, {direction}" for tag in seen]
+    # Told apart by the numbers that the features have, which might be the same for two.
+    seen: dict[int, str] = {}
+    for p in range(min(h, m) + 1, max(h, m)):
+        seen.setdefault(int(tags[p]), columns["u"][p - 1])
+    names += [f"between: {tag}, {direction}" for tag in seen.values()]
     names.append(
         f"agreement in {', '.join(ATTRIBUTES).lower()}, "
-        f"{_sides(sentence, h, m, AGREEMENT_TEMPLATE)}, {direction}"
+        f"{_sides(columns, h, m, AGREEMENT_TEMPLATE)}, {direction}"
     )
     return names
 
 
-def _label_names(sentence: Sentence, h: int, m: int, kind: int) -> list[str]:
+def _label_names(columns: Columns, h: int, m: int, kind: int) -> list[str]:
     """Name the features of one of the three label parts of an arc."""
     direction = "right" if h < m else "left"
     if kind == 1:
@@ -198,4 +212,4 @@ def _label_names(sentence: Sentence, h: int, m: int, kind: int) -> list[str]:
         pairs = [(name, "any") for name in HEAD_TEMPLATES]
     else:
         pairs = PAIR_TEMPLATES
-    return [f"{_sides(sentence, h, m, pair)}, {direction}" for pair in pairs]
+    return [f"{_sides(columns, h, m, pair)}, {direction}" for pair in pairs]

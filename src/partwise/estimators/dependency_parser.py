@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from operator import index
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -39,9 +41,20 @@ from partwise.structures.interface import FloatArray
 
 Trees = Sequence[Sentence]
 
+
+def _las(gold: Trees, found: Trees) -> float:
+    scores = attachment_scores(gold, found)
+    if scores.las is None and scores.n_words:
+        raise DataError(
+            "'las' compares labels, which the right or the predicted trees do not have "
+            "(use 'uas')"
+        )
+    return scores.las or 0.0
+
+
 MEASURES: dict[str, Callable[[Trees, Trees], float]] = {
     "uas": lambda gold, found: attachment_scores(gold, found).uas,
-    "las": lambda gold, found: float(attachment_scores(gold, found).las or 0.0),
+    "las": _las,
     "complete": lambda gold, found: attachment_scores(gold, found).complete,
 }
 """What may be measured on development data, by name."""
@@ -218,7 +231,7 @@ class DependencyParser(StructuredEstimator):
             Itself.
         """
         fitted = copy.copy(self)
-        data = fitted._prepare(sentences, sample_weight, dev=dev)
+        data = fitted._prepare(sentences, y, sample_weight, dev=dev)
         self._become(fitted, fitted._train(data))
         return self
 
@@ -228,6 +241,11 @@ class DependencyParser(StructuredEstimator):
             raise ValueError(
                 f"crossing must be one of {', '.join(CROSSING)}, not {self.crossing!r}"
             )
+        for name in ("projective", "single_root", "labelled"):
+            value = getattr(self, name)
+            free = name == "labelled" and value is None
+            if not (free or isinstance(value, bool | np.bool_)):
+                raise ValueError(f"{name} must be True or False, not {value!r}")
         for name, least, most in (("hash_bits", 8, 30), ("suffix", 1, 20)):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or not least <= value <= most:
@@ -252,14 +270,18 @@ class DependencyParser(StructuredEstimator):
         )
 
     def _prepare(
-        self, sentences: Any, sample_weight: Any = None, *, dev: Any = None
+        self,
+        sentences: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        dev: Any = None,
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
         self._trees = self._settings()
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
-        self._trees.check_lengths(trees, self._jobs(), 1)
         sample_weight = sample_weights(sample_weight, len(trees))
         if self._trees.projective:
             trees, kept = without_crossings(trees, self.crossing)
@@ -269,6 +291,8 @@ class DependencyParser(StructuredEstimator):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._labels = LabelCodes(self._find_labels(trees))
         self.classes_ = class_array(self._labels.classes)
+        n_labels = len(self._labels)
+        self._trees.check_memory(trees, n_labels, self._jobs(), training=True)
         weights = None
         if self.punctuation_weight != 1.0:
             weights = np.array(
@@ -316,8 +340,11 @@ class DependencyParser(StructuredEstimator):
 
     def _evaluator(self, dev: list[Sentence]) -> Evaluate:
         """Make the function that scores weights on development data."""
-        check_training_trees(dev, TreeSettings(False, False, 8, 1))
-        self._trees.check_lengths(dev, self._jobs(), 1)
+        any_tree = replace(self._trees, single_root=False)
+        check_training_trees(dev, any_tree, "dev")
+        self._trees.check_memory(dev, len(self._labels), self._jobs())
+        if self.dev_metric == "las" and not len(self._labels):
+            raise ValueError("dev_metric='las' needs labels, which arcs do not have")
         measure = self._measure()
         rehearse(measure, dev)
         corpus = self._trees.structure(dev, self._labels)
@@ -332,7 +359,7 @@ class DependencyParser(StructuredEstimator):
     def _encode(self, sentences: Any, k: int = 1) -> tuple[list[Sentence], Any]:
         self._check_fitted()
         words = as_sentences(sentences)
-        self._trees.check_lengths(words, self._jobs(), k)
+        self._trees.check_memory(words, len(self._labels), self._jobs(), k)
         return words, self._trees.structure(words, self._labels)
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
@@ -465,16 +492,29 @@ class DependencyParser(StructuredEstimator):
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
-        head, word = (None, arc) if isinstance(arc, int | np.integer) else arc
+        head, word = _head_and_word(arc)
         if not 1 <= word <= n:
             raise ValueError(f"words are counted from 1 to {n}; there is no {word}")
         if head is not None and not (0 <= head <= n and head != word):
             raise ValueError(f"word {word} cannot have the head {head}")
-        return self._explain(words[0], corpus, head, int(word))
+        return self._explain(words[0], corpus, head, word)
 
     def _explain(
         self, sentence: Sentence, corpus: Any, head: int | None, word: int
     ) -> ArcChoice:
         return explain_arc(
-            sentence, corpus, self.weights_, self._labels.classes, head, word
-        )
+            sentence, corpus, self.weights_, self._labels.classes, head, word,
+            self._trees.suffix,
+        )  # fmt: skip
+
+
+def _head_and_word(arc: Any) -> tuple[int | None, int]:
+    """Return the head, if one is asked for, and the word."""
+    given = (None, arc) if isinstance(arc, int | np.integer) else arc
+    try:
+        head, word = given
+        return None if head is None else index(head), index(word)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"arc must be the number of a word, or (head, word), not {arc!r}"
+        ) from None

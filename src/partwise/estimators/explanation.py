@@ -174,6 +174,7 @@ def difference(
         for r, count in zip(diff.ids[:found].tolist(), diff.counts, strict=False):
             parts[r] = parts.get(r, 0.0) + sign * count
     total: dict[int, float] = {}
+    waist.visit(s, 0, ws)
     for r, count in parts.items():
         if count:
             n = waist.part_row(s, 0, r, diff.idx, diff.val, ws)

@@ -42,7 +42,7 @@ class Storage(NamedTuple):
         How few labels a model may have.
     """
 
-    cls: type
+    cls: Any
     store: Callable[[Any], tuple[dict[str, Any], dict[str, Any]]]
     fill: Callable[[Any, Content], int]
     least_labels: int
@@ -151,7 +151,8 @@ def load(path: str | Path) -> Any:
 
 def _storage_name(model: StructuredEstimator) -> str:
     """Return the name of the class that a model, or one it is derived from, has."""
-    return next(n for n, storage in STORAGES.items() if isinstance(model, storage.cls))
+    names = [cls.__name__ for cls in type(model).__mro__]
+    return next(name for name in names if name in STORAGES)
 
 
 def _weight_limit(tensors: Mapping[str, Any]) -> int:
@@ -201,7 +202,7 @@ def _read_solver(content: Content) -> Any:
     raise content.error("the solver is not one that this version knows")
 
 
-def _empty_model(cls: type, content: Content) -> Any:
+def _empty_model(cls: Any, content: Content) -> Any:
     """Make an unfitted estimator with the saved settings."""
     params = content.setting("params", dict)
     defaults = cls().get_params(deep=False)
@@ -216,7 +217,10 @@ def _empty_model(cls: type, content: Content) -> Any:
         free = defaults[name] is None or name == "random_state"
         if not free and type(value) not in kinds:
             raise content.error(f"setting {name!r} should be of {kind.__name__}")
-    return cls(**params, solver=_read_solver(content))
+    model = cls(**params, solver=_read_solver(content))
+    if model.loss not in model.default_C:
+        raise content.error(f"setting 'loss' is none that there is: {model.loss!r}")
+    return model
 
 
 def _fill_history(model: Any, content: Content) -> None:

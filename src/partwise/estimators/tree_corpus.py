@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError, OutOfMemoryError
 from partwise.estimators.labels import LabelCodes
@@ -38,11 +39,19 @@ from partwise.trees import check_tree, is_projective, lift, nonprojective_words
 CROSSING = ("refuse", "lift", "skip")
 """What may be done with training trees whose arcs cross, by a projective parser."""
 
+N_FEATURES = 2 * (len(ARC_TEMPLATES) + 2) + len(
+    (*MODIFIER_TEMPLATES, *HEAD_TEMPLATES, *PAIR_TEMPLATES)
+)
+"""An arc and its label have at most these features, and one for each word between."""
+
 LABEL_ROW_BITS = 7
 """Labels have rows of weights for this many bits less than arcs have weights."""
 
-# Tables of n^2 numbers that inference over one sentence of n words keeps.
-N_TABLES = {True: 18, False: 14}
+# Tables of (n + 1)^2 numbers that one thread keeps for a sentence of n words, if trees
+# are projective and if not: for the best tree and the sum over all, and for each of
+# the k best.
+N_TABLES = {True: 16, False: 11}
+N_TABLES_OF_K = {True: 16, False: 2}
 
 
 @dataclass(frozen=True)
@@ -134,20 +143,47 @@ class TreeSettings:
         """Return how many weights a parser with so many labels has."""
         return (1 << self.hash_bits) + (n_labels << self.label_bits if n_labels else 0)
 
-    def check_lengths(self, sentences: Sequence[Sentence], n_jobs: int, k: int) -> None:
+    def memory(
+        self, sentence: Sentence, n_labels: int, k: int = 1, training: bool = False
+    ) -> int:
+        """Return about how many bytes a thread needs for one sentence."""
+        n = len(sentence)
+        side = (n + 1) ** 2
+        n_parts = side
+        if n_labels:
+            words = zip(sentence.upos, sentence.xpos, sentence.feats, strict=True)
+            n_classes = 1 + len(set(words))
+            n_parts += 2 * (2 * n + 1 + n_classes**2) * n_labels
+        numbers = N_TABLES[self.projective] * side + 4 * n_parts
+        if k > 1:
+            numbers += (N_TABLES_OF_K[self.projective] + min(k, n_labels)) * k * side
+        if training:
+            # To compare two trees: all features of both, and a table to add them up.
+            numbers += 2 * n_parts + 11 * 2 * n * (n + N_FEATURES)
+        return 8 * numbers
+
+    def check_memory(
+        self,
+        sentences: Sequence[Sentence],
+        n_labels: int,
+        n_jobs: int,
+        k: int = 1,
+        *,
+        training: bool = False,
+    ) -> None:
         """Refuse a sentence whose tables would not fit into memory."""
-        if not sentences:
+        free = available_memory()
+        if free is None:
             return
-        i = max(range(len(sentences)), key=lambda i: len(sentences[i]))
-        side = len(sentences[i]) + 1
-        tables = N_TABLES[self.projective] + (20 * k if k > 1 else 0)
-        needed, free = 8 * tables * side**2 * n_jobs, available_memory()
-        if free is not None and needed > free:
-            raise OutOfMemoryError(
-                f"{named(sentences[i], i)} has {side - 1:,} words; its tables would "
-                f"take {in_words(needed)}, more than the {in_words(free)} that are "
-                "free (split it into sentences)"
-            )
+        n_threads = count_jobs(n_jobs)
+        for i, sentence in enumerate(sentences):
+            needed = n_threads * self.memory(sentence, n_labels, k, training)
+            if needed > free:
+                raise OutOfMemoryError(
+                    f"{named(sentence, i)} has {len(sentence):,} words; its tables "
+                    f"would take {in_words(needed)}, more than the {in_words(free)} "
+                    "that are free (split it into sentences)"
+                )
 
 
 _no_words = np.zeros(0, np.int32)
@@ -181,13 +217,18 @@ def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sent
     return result
 
 
-def check_training_trees(sentences: Sequence[Sentence], settings: TreeSettings) -> None:
+def check_training_trees(
+    sentences: Sequence[Sentence], settings: TreeSettings, what: str = "sentences"
+) -> None:
     """Refuse sentences without heads or whose heads are no tree."""
     if not any(len(sentence) for sentence in sentences):
-        raise DataError("there are no words to learn from")
+        raise DataError(f"{what}: there are no words to learn from")
     for i, sentence in enumerate(sentences):
         if sentence.heads is None:
-            raise DataError(f"{named(sentence, i)}: the heads are not given")
+            raise DataError(
+                f"{what}: {named(sentence, i)} has no heads (training and development "
+                "data need the head of every word)"
+            )
         try:
             check_tree(
                 sentence.heads,

@@ -23,27 +23,25 @@ from partwise._jit import generic, kernel
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.vectors import exponentials, largest, sum_of
 
+# The tables of a chart; one whose name ends in BY_END is transposed.
+RIGHT, RIGHT_BY_END, LEFT, LEFT_BY_END, JOINED = range(5)
+OPEN_RIGHT, OPEN_LEFT_BY_END = 5, 6
+# Its rows.
+FOREST, BEFORE, ROOTED = range(3)
+
 
 class Chart(NamedTuple):
-    """The tables of a sentence; a name that ends in ``_by_end`` is transposed.
+    """Seven tables and three rows of a sentence, in two arrays.
 
-    ``open_right[s, t]`` is `joined` with the arc from ``s`` to ``t`` and
-    ``open_left_by_end[t, s]`` with the arc from ``t`` to ``s``. ``forest[t]`` covers
+    ``OPEN_RIGHT, s, t`` is `joined` with the arc from ``s`` to ``t`` and
+    ``OPEN_LEFT_BY_END, t, s`` with the arc from ``t`` to ``s``. ``FOREST, t`` covers
     the first ``t`` words with trees that hang from the root, of which the last one has
-    the head ``r`` in ``rooted[r]``, still without its right half, and in ``before[r]``
+    the head ``r`` in ``ROOTED, r``, still without its right half, and in ``BEFORE, r``
     without its arc.
     """
 
-    right: FloatArray
-    right_by_end: FloatArray
-    left: FloatArray
-    left_by_end: FloatArray
-    joined: FloatArray
-    open_right: FloatArray
-    open_left_by_end: FloatArray
-    forest: FloatArray
-    before: FloatArray
-    rooted: FloatArray
+    tables: FloatArray
+    rows: FloatArray
 
 
 class Buffers(NamedTuple):
@@ -56,10 +54,8 @@ class Buffers(NamedTuple):
 
 def make_chart(n_words: int) -> Chart:
     """Make the tables for sentences of up to `n_words` words."""
-    square = (max(n_words, 1),) * 2
-    tables = [np.zeros(square) for _ in range(7)]
-    rows = [np.zeros(n_words + 1) for _ in range(3)]
-    return Chart(*tables, *rows)
+    side = max(n_words, 1)
+    return Chart(np.zeros((7, side, side)), np.zeros((3, n_words + 1)))
 
 
 def make_buffers(n_words: int) -> Buffers:
@@ -115,17 +111,17 @@ def fill_chart(
 ) -> float:
     """Gather all projective trees of a sentence by the scores of their arcs."""
     n = score.shape[0] - 1
-    right, right_by_end = chart.right, chart.right_by_end
-    left, left_by_end = chart.left, chart.left_by_end
+    right, right_by_end = chart.tables[RIGHT], chart.tables[RIGHT_BY_END]
+    left, left_by_end = chart.tables[LEFT], chart.tables[LEFT_BY_END]
     for s in range(n):
         right[s, s] = right_by_end[s, s] = left[s, s] = left_by_end[s, s] = 0.0
     for width in range(1, n):
         for s in range(n - width):
             t = s + width
-            open_right = chart.open_right[s]
-            open_left = chart.open_left_by_end[t]
+            open_right = chart.tables[OPEN_RIGHT, s]
+            open_left = chart.tables[OPEN_LEFT_BY_END, t]
             joined = gather(how, right[s, s:t], left_by_end[t, s + 1 : t + 1], buffers)
-            chart.joined[s, t] = joined
+            chart.tables[JOINED, s, t] = joined
             open_right[t] = joined + score[s + 1, t + 1]
             open_left[s] = joined + score[t + 1, s + 1]
             right[s, t] = right_by_end[t, s] = gather(
@@ -149,17 +145,19 @@ def _hang_from_root(
     buffers: Buffers,
 ) -> float:
     n = score.shape[0] - 1
-    forest, rooted = chart.forest, chart.rooted
+    forest, rooted = chart.rows[FOREST], chart.rows[ROOTED]
     forest[0] = 0.0
     for r in range(n):
-        before = gather(how, forest[: r + 1], chart.left_by_end[r, : r + 1], buffers)
-        chart.before[r] = before
+        before = gather(
+            how, forest[: r + 1], chart.tables[LEFT_BY_END, r, : r + 1], buffers
+        )
+        chart.rows[BEFORE, r] = before
         rooted[r] = before + score[0, r + 1]
         if single_root and r + 1 < n:
             forest[r + 1] = -np.inf
         else:
             forest[r + 1] = gather(
-                how, rooted[: r + 1], chart.right_by_end[r, : r + 1], buffers
+                how, rooted[: r + 1], chart.tables[RIGHT_BY_END, r, : r + 1], buffers
             )
     return forest[n]
 
@@ -171,9 +169,6 @@ def _best_split(x: FloatArray, y: FloatArray) -> int:
         if x[u] + y[u] > x[best] + y[best]:
             best = u
     return best
-
-
-RIGHT, LEFT, JOINED = 0, 1, 2
 
 
 @kernel
@@ -217,10 +212,14 @@ def best_projective_tree(
     # No back pointers were kept: looking for n splits costs less than storing n^2.
     end = n
     while end > 0:
-        r = _best_split(chart.rooted[:end], chart.right_by_end[end - 1, :end])
+        r = _best_split(
+            chart.rows[ROOTED, :end], chart.tables[RIGHT_BY_END, end - 1, :end]
+        )
         heads[r] = 0
         depth = _push(spans, depth, RIGHT, r, end - 1)
-        end = _best_split(chart.forest[: r + 1], chart.left_by_end[r, : r + 1])
+        end = _best_split(
+            chart.rows[FOREST, : r + 1], chart.tables[LEFT_BY_END, r, : r + 1]
+        )
         depth = _push(spans, depth, LEFT, end, r)
     while depth > 0:
         depth -= 1
@@ -228,19 +227,22 @@ def best_projective_tree(
         if kind == RIGHT:
             u = s + 1
             u += _best_split(
-                chart.open_right[s, s + 1 : t + 1], chart.right_by_end[t, s + 1 : t + 1]
+                chart.tables[OPEN_RIGHT, s, s + 1 : t + 1],
+                chart.tables[RIGHT_BY_END, t, s + 1 : t + 1],
             )
             heads[u] = s + 1
             depth = _push(spans, depth, JOINED, s, u)
             depth = _push(spans, depth, RIGHT, u, t)
         elif kind == LEFT:
-            u = s + _best_split(chart.left[s, s:t], chart.open_left_by_end[t, s:t])
+            u = s + _best_split(
+                chart.tables[LEFT, s, s:t], chart.tables[OPEN_LEFT_BY_END, t, s:t]
+            )
             heads[u] = t + 1
             depth = _push(spans, depth, LEFT, s, u)
             depth = _push(spans, depth, JOINED, u, t)
         else:
             u = s + _best_split(
-                chart.right[s, s:t], chart.left_by_end[t, s + 1 : t + 1]
+                chart.tables[RIGHT, s, s:t], chart.tables[LEFT_BY_END, t, s + 1 : t + 1]
             )
             depth = _push(spans, depth, RIGHT, s, u)
             depth = _push(spans, depth, LEFT, u + 1, t)

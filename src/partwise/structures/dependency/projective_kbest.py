@@ -16,57 +16,47 @@ from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray
 
 
-class Ranking(NamedTuple):
-    """A table of lists: values in falling order, ``-inf`` where there are no more.
+class KBestChart(NamedTuple):
+    """Lists of a sentence, and the spans still to be taken apart.
 
-    The three pointers of an entry are its split and its places in the two halves.
+    `values` fall, and are ``-inf`` where there are no more. The three `pointers` of an
+    entry are its split and its places in the lists of the two halves. The tables are
+    `RIGHT`, `LEFT`, `JOINED`, `OPEN_RIGHT` and `OPEN_LEFT`, the rows `FOREST`,
+    `BEFORE` and `ROOTED`.
     """
 
     values: FloatArray
     pointers: NDArray[np.int32]
-
-
-class KBestChart(NamedTuple):
-    """The lists of a sentence, and the spans still to be taken apart."""
-
-    right: Ranking
-    left: Ranking
-    joined: Ranking
-    open_right: Ranking
-    open_left: Ranking
-    forest: Ranking
-    before: Ranking
-    rooted: Ranking
+    row_values: FloatArray
+    row_pointers: NDArray[np.int32]
     spans: CodeArray
+
+
+RIGHT, LEFT, JOINED, OPEN_RIGHT, OPEN_LEFT = range(5)
+FOREST, BEFORE, ROOTED = range(3)
 
 
 def make_kbest_chart(n_words: int, k: int) -> KBestChart:
     """Make the lists for sentences of up to `n_words` words; none for one best tree."""
     size = n_words if k > 1 else 0
-
-    def table(rows: int, columns: int) -> Ranking:
-        shape = (rows, columns, k)
-        return Ranking(np.zeros(shape), np.zeros((*shape, 3), np.int32))
-
     return KBestChart(
-        right=table(size, size),
-        left=table(size, size),
-        joined=table(size, size),
-        open_right=table(size, size),
-        open_left=table(size, size),
-        forest=table(1, size + 1),
-        before=table(1, size + 1),
-        rooted=table(1, size + 1),
-        spans=np.zeros((2 * size + 2, 4), np.int32),
+        np.zeros((5, size, size, k)),
+        np.zeros((5, size, size, k, 3), np.int32),
+        np.zeros((3, size + 1, k)),
+        np.zeros((3, size + 1, k, 3), np.int32),
+        np.zeros((2 * size + 2, 4), np.int32),
     )
 
 
 @kernel
 def _merge(
-    x: FloatArray, y: FloatArray, table: Ranking, s: int, t: int, k: int
+    x: FloatArray,
+    y: FloatArray,
+    values: FloatArray,
+    pointers: NDArray[np.int32],
+    k: int,
 ) -> None:
     """List the best sums of an entry of ``x[u]`` and one of ``y[u]``, for any `u`."""
-    values, pointers = table.values[s, t], table.pointers[s, t]
     for j in range(k):
         values[j] = -np.inf
     for u in range(x.shape[0]):
@@ -81,7 +71,8 @@ def _merge(
                 j = k - 1
                 while j > 0 and values[j - 1] < value:
                     values[j] = values[j - 1]
-                    pointers[j] = pointers[j - 1]
+                    for e in range(3):
+                        pointers[j, e] = pointers[j - 1, e]
                     j -= 1
                 values[j] = value
                 pointers[j, 0] = u
@@ -90,51 +81,51 @@ def _merge(
 
 
 @kernel
+def _make(
+    table: int, x: FloatArray, y: FloatArray, s: int, t: int, k: int, chart: KBestChart
+) -> None:
+    """Fill one list of a table."""
+    _merge(x, y, chart.values[table, s, t], chart.pointers[table, s, t], k)
+
+
+@kernel
+def _make_row(
+    row: int, x: FloatArray, y: FloatArray, t: int, k: int, chart: KBestChart
+) -> None:
+    """Fill one list of a row."""
+    _merge(x, y, chart.row_values[row, t], chart.row_pointers[row, t], k)
+
+
+@kernel
 def _fill(ranked: FloatArray, single_root: bool, k: int, chart: KBestChart) -> None:
     n = ranked.shape[0] - 1
-    right, left = chart.right, chart.left
+    right, left = chart.values[RIGHT], chart.values[LEFT]
+    open_right, open_left = chart.values[OPEN_RIGHT], chart.values[OPEN_LEFT]
     for s in range(n):
         for j in range(k):
-            right.values[s, s, j] = left.values[s, s, j] = 0.0 if j == 0 else -np.inf
+            right[s, s, j] = left[s, s, j] = 0.0 if j == 0 else -np.inf
     for width in range(1, n):
         for s in range(n - width):
             t = s + width
-            _merge(
-                right.values[s, s:t],
-                left.values[s + 1 : t + 1, t],
-                chart.joined,
-                s,
-                t,
-                k,
-            )
-            joined = chart.joined.values[s, t : t + 1]
-            _merge(joined, ranked[s + 1 : s + 2, t + 1], chart.open_right, s, t, k)
-            _merge(joined, ranked[t + 1 : t + 2, s + 1], chart.open_left, s, t, k)
-            _merge(
-                chart.open_right.values[s, s + 1 : t + 1],
-                right.values[s + 1 : t + 1, t],
-                right,
-                s,
-                t,
-                k,
-            )
-            _merge(left.values[s, s:t], chart.open_left.values[s:t, t], left, s, t, k)
-    forest, before, rooted = chart.forest, chart.before, chart.rooted
+            after = slice(s + 1, t + 1)
+            _make(JOINED, right[s, s:t], left[after, t], s, t, k, chart)
+            joined = chart.values[JOINED, s, t : t + 1]
+            _make(OPEN_RIGHT, joined, ranked[s + 1 : s + 2, t + 1], s, t, k, chart)
+            _make(OPEN_LEFT, joined, ranked[t + 1 : t + 2, s + 1], s, t, k, chart)
+            _make(RIGHT, open_right[s, after], right[after, t], s, t, k, chart)
+            _make(LEFT, left[s, s:t], open_left[s:t, t], s, t, k, chart)
+    forest, before = chart.row_values[FOREST], chart.row_values[BEFORE]
+    rooted = chart.row_values[ROOTED]
     for j in range(k):
-        forest.values[0, 0, j] = 0.0 if j == 0 else -np.inf
+        forest[0, j] = 0.0 if j == 0 else -np.inf
     for r in range(n):
-        _merge(forest.values[0, : r + 1], left.values[: r + 1, r], before, 0, r, k)
-        _merge(before.values[0, r : r + 1], ranked[0:1, r + 1], rooted, 0, r, k)
+        _make_row(BEFORE, forest[: r + 1], left[: r + 1, r], r, k, chart)
+        _make_row(ROOTED, before[r : r + 1], ranked[0:1, r + 1], r, k, chart)
         if single_root and r + 1 < n:
             for j in range(k):
-                forest.values[0, r + 1, j] = -np.inf
+                forest[r + 1, j] = -np.inf
         else:
-            _merge(
-                rooted.values[0, : r + 1], right.values[: r + 1, r], forest, 0, r + 1, k
-            )
-
-
-RIGHT, LEFT, JOINED = 0, 1, 2
+            _make_row(FOREST, rooted[: r + 1], right[: r + 1, r], r + 1, k, chart)
 
 
 @kernel
@@ -156,34 +147,34 @@ def _read(
     """Follow the pointers of one tree."""
     spans, depth, end = chart.spans, 0, n
     while end > 0:
-        r, of_rooted, of_right = chart.forest.pointers[0, end, rank]
+        r, of_rooted, of_right = chart.row_pointers[FOREST, end, rank]
         depth = _push(spans, depth, RIGHT, r, end - 1, of_right)
-        _, of_before, of_arc = chart.rooted.pointers[0, r, of_rooted]
+        _, of_before, of_arc = chart.row_pointers[ROOTED, r, of_rooted]
         heads[r] = 0
         ranks[r] = of_arc
-        end, rank, of_left = chart.before.pointers[0, r, of_before]
+        end, rank, of_left = chart.row_pointers[BEFORE, r, of_before]
         depth = _push(spans, depth, LEFT, end, r, of_left)
     while depth > 0:
         depth -= 1
         kind, s, t, rank = spans[depth]
         if kind == RIGHT:
-            split, of_open, of_right = chart.right.pointers[s, t, rank]
+            split, of_open, of_right = chart.pointers[RIGHT, s, t, rank]
             u = s + 1 + split
-            _, of_joined, of_arc = chart.open_right.pointers[s, u, of_open]
+            _, of_joined, of_arc = chart.pointers[OPEN_RIGHT, s, u, of_open]
             heads[u] = s + 1
             ranks[u] = of_arc
             depth = _push(spans, depth, JOINED, s, u, of_joined)
             depth = _push(spans, depth, RIGHT, u, t, of_right)
         elif kind == LEFT:
-            split, of_left, of_open = chart.left.pointers[s, t, rank]
+            split, of_left, of_open = chart.pointers[LEFT, s, t, rank]
             u = s + split
-            _, of_joined, of_arc = chart.open_left.pointers[u, t, of_open]
+            _, of_joined, of_arc = chart.pointers[OPEN_LEFT, u, t, of_open]
             heads[u] = t + 1
             ranks[u] = of_arc
             depth = _push(spans, depth, LEFT, s, u, of_left)
             depth = _push(spans, depth, JOINED, u, t, of_joined)
         else:
-            split, of_right, of_left = chart.joined.pointers[s, t, rank]
+            split, of_right, of_left = chart.pointers[JOINED, s, t, rank]
             u = s + split
             depth = _push(spans, depth, RIGHT, s, u, of_right)
             depth = _push(spans, depth, LEFT, u + 1, t, of_left)
@@ -219,8 +210,8 @@ def best_projective_trees(
     n = ranked.shape[0] - 1
     _fill(ranked, single_root, k, chart)
     found = 0
-    while found < k and chart.forest.values[0, n, found] > -np.inf:
-        scores[found] = chart.forest.values[0, n, found]
+    while found < k and chart.row_values[FOREST, n, found] > -np.inf:
+        scores[found] = chart.row_values[FOREST, n, found]
         _read(chart, n, found, heads[found], ranks[found])
         found += 1
     return found

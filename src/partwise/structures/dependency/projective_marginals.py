@@ -12,6 +12,16 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.dependency.projective import (
+    BEFORE,
+    FOREST,
+    JOINED,
+    LEFT,
+    LEFT_BY_END,
+    OPEN_LEFT_BY_END,
+    OPEN_RIGHT,
+    RIGHT,
+    RIGHT_BY_END,
+    ROOTED,
     Buffers,
     Chart,
     Total,
@@ -78,43 +88,42 @@ def projective_marginals(
     log_z = fill_chart(Total(), score, single_root, chart, buffers)
     if log_z == -np.inf:
         return log_z
-    for s in range(n):
-        for t in range(n):
-            mass.right[s, t] = mass.right_by_end[s, t] = 0.0
-            mass.left[s, t] = mass.left_by_end[s, t] = 0.0
-            mass.open_right[s, t] = mass.open_left_by_end[s, t] = 0.0
+    mass.tables[:, :n, :n] = 0.0
     _outside_of_root(single_root, mu, chart, mass, buffers, n)
     for width in range(n - 1, 0, -1):
         for s in range(n - width):
             t = s + width
             _hand_down(
-                mass.right[s, t] + mass.right_by_end[t, s],
-                chart.right[s, t],
-                chart.open_right[s, s + 1 : t + 1],
-                chart.right_by_end[t, s + 1 : t + 1],
-                mass.open_right[s, s + 1 : t + 1],
-                mass.right_by_end[t, s + 1 : t + 1],
+                mass.tables[RIGHT, s, t] + mass.tables[RIGHT_BY_END, t, s],
+                chart.tables[RIGHT, s, t],
+                chart.tables[OPEN_RIGHT, s, s + 1 : t + 1],
+                chart.tables[RIGHT_BY_END, t, s + 1 : t + 1],
+                mass.tables[OPEN_RIGHT, s, s + 1 : t + 1],
+                mass.tables[RIGHT_BY_END, t, s + 1 : t + 1],
                 buffers,
             )
             _hand_down(
-                mass.left[s, t] + mass.left_by_end[t, s],
-                chart.left[s, t],
-                chart.left[s, s:t],
-                chart.open_left_by_end[t, s:t],
-                mass.left[s, s:t],
-                mass.open_left_by_end[t, s:t],
+                mass.tables[LEFT, s, t] + mass.tables[LEFT_BY_END, t, s],
+                chart.tables[LEFT, s, t],
+                chart.tables[LEFT, s, s:t],
+                chart.tables[OPEN_LEFT_BY_END, t, s:t],
+                mass.tables[LEFT, s, s:t],
+                mass.tables[OPEN_LEFT_BY_END, t, s:t],
                 buffers,
             )
-            to_right, to_left = mass.open_right[s, t], mass.open_left_by_end[t, s]
+            to_right, to_left = (
+                mass.tables[OPEN_RIGHT, s, t],
+                mass.tables[OPEN_LEFT_BY_END, t, s],
+            )
             mu[s + 1, t + 1] = to_right
             mu[t + 1, s + 1] = to_left
             _hand_down(
                 to_right + to_left,
-                chart.joined[s, t],
-                chart.right[s, s:t],
-                chart.left_by_end[t, s + 1 : t + 1],
-                mass.right[s, s:t],
-                mass.left_by_end[t, s + 1 : t + 1],
+                chart.tables[JOINED, s, t],
+                chart.tables[RIGHT, s, s:t],
+                chart.tables[LEFT_BY_END, t, s + 1 : t + 1],
+                mass.tables[RIGHT, s, s:t],
+                mass.tables[LEFT_BY_END, t, s + 1 : t + 1],
                 buffers,
             )
     return log_z
@@ -129,27 +138,27 @@ def _outside_of_root(
     buffers: Buffers,
     n: int,
 ) -> None:
-    mass.forest[: n + 1] = 0.0
-    mass.rooted[: n + 1] = 0.0
-    mass.forest[n] = 1.0
+    mass.rows[FOREST, : n + 1] = 0.0
+    mass.rows[ROOTED, : n + 1] = 0.0
+    mass.rows[FOREST, n] = 1.0
     for r in range(n - 1, -1, -1):
         if r == n - 1 or not single_root:
             _hand_down(
-                mass.forest[r + 1],
-                chart.forest[r + 1],
-                chart.rooted[: r + 1],
-                chart.right_by_end[r, : r + 1],
-                mass.rooted[: r + 1],
-                mass.right_by_end[r, : r + 1],
+                mass.rows[FOREST, r + 1],
+                chart.rows[FOREST, r + 1],
+                chart.rows[ROOTED, : r + 1],
+                chart.tables[RIGHT_BY_END, r, : r + 1],
+                mass.rows[ROOTED, : r + 1],
+                mass.tables[RIGHT_BY_END, r, : r + 1],
                 buffers,
             )
-        mu[0, r + 1] = mass.rooted[r]
+        mu[0, r + 1] = mass.rows[ROOTED, r]
         _hand_down(
-            mass.rooted[r],
-            chart.before[r],
-            chart.forest[: r + 1],
-            chart.left_by_end[r, : r + 1],
-            mass.forest[: r + 1],
-            mass.left_by_end[r, : r + 1],
+            mass.rows[ROOTED, r],
+            chart.rows[BEFORE, r],
+            chart.rows[FOREST, : r + 1],
+            chart.tables[LEFT_BY_END, r, : r + 1],
+            mass.rows[FOREST, : r + 1],
+            mass.tables[LEFT_BY_END, r, : r + 1],
             buffers,
         )

@@ -1,0 +1,147 @@
+"""Log-linear dependency parsing: online EG beside L-BFGS and CG (Collins et al. 2008).
+
+The objective and the accuracy against effective iterations, visits of examples divided
+by their number, for all trees of the Slovene treebank (Figure 4 of the paper).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.parsing_task import SLOVENE, ParsingTask, read_treebank
+from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
+from benchmarks.harness.watched import Run, run_solver
+from partwise.solvers.base import Problem
+
+C = 1.0
+NEAR = 0.01
+SOLVERS = {"online EG": "eg", "L-BFGS": "lbfgs", "CG": "cg"}
+
+
+class _Task:
+    """The log loss on one treebank, scored on test data."""
+
+    def __init__(self, task: ParsingTask) -> None:
+        self.task = task
+
+    def problem(self) -> Problem:
+        return self.task.problem("log_loss", C)
+
+    def score(self, w: Any) -> float:
+        return self.task.score(w, "test")
+
+
+def run(bench: Bench) -> Report:
+    """Train with each, watched."""
+    sentences = read_treebank(bench, SLOVENE)
+    task = ParsingTask(sentences, projective=False, labelled=False)
+    few = ParsingTask(
+        {part: some[:5] for part, some in sentences.items()},
+        projective=False,
+        labelled=False,
+    )
+    n = len(sentences["train"])
+    runs = {}
+    for name, solver in SOLVERS.items():
+        bench.say(f"{name}, compiling")
+        run_solver(_Task(few), solver, 0, 1e-9, 2, math.inf)
+        bench.say(name)
+        most = bench.choose(120 if solver != "eg" else 40, 3)
+        runs[name] = run_solver(_Task(task), solver, 0, 1e-4, most, math.inf)
+    best = min(run.primal for run in runs.values())
+    goal = best * (1 + NEAR)
+    to_goal = {name: _first(run, goal, n) for name, run in runs.items()}
+    eg, lbfgs = to_goal["online EG"], to_goal["L-BFGS"]
+    rows = [
+        [
+            name,
+            run.passes,
+            run.calls / n,
+            run.seconds,
+            run.primal,
+            100 * run.gap,
+            *to_goal[name],
+            run.score,
+        ]
+        for name, run in runs.items()
+    ]
+    curve = partial(_curve, runs, n)
+    return Report(
+        [
+            Figure(
+                "effective iterations to 1% of the optimum, EG / L-BFGS",
+                eg[0] / lbfgs[0],
+                "ratio",
+                at_most=0.25,
+            ),
+            Figure(
+                "time to 1% of the optimum, EG / L-BFGS",
+                eg[1] / lbfgs[1],
+                "ratio",
+                at_most=1.0,
+            ),
+        ],
+        settings={"C": C, "sentences": n, "crossing": task.n_crossing},
+        seeds=[0],
+        tables=[
+            Table(
+                "To the end",
+                [
+                    "",
+                    "passes",
+                    "effective iterations",
+                    "seconds",
+                    "objective",
+                    "gap %",
+                    "iterations to 1%",
+                    "s to 1%",
+                    "UAS",
+                ],
+                rows,
+            )
+        ],
+        plots=[
+            Plot(
+                "objective",
+                "effective iterations",
+                "objective",
+                curve("primal"),
+                log_x=True,
+                log_y=True,
+            ),
+            Plot(
+                "accuracy",
+                "effective iterations",
+                "test UAS, %",
+                curve("score"),
+                log_x=True,
+            ),
+        ],
+        notes=[
+            "The paper's data is the Slovene treebank of CoNLL-X; ours is UD Slovenian "
+            "SSJ, another annotation of other and more sentences, with our features.",
+            "All trees, single root, without labels.",
+        ],
+    )
+
+
+def _first(run: Run, goal: float, n: int) -> tuple[float, float]:
+    """Return the effective iterations and the time to an objective."""
+    for point in run.points:
+        if point.primal <= goal:
+            return point.calls / n, point.seconds
+    return math.inf, math.inf
+
+
+def _curve(runs: dict[str, Run], n: int, field: str) -> list[Curve]:
+    return [
+        Curve(
+            name,
+            [point.calls / n for point in run.points],
+            [getattr(point, field) for point in run.points],
+        )
+        for name, run in runs.items()
+    ]

@@ -1,0 +1,253 @@
+"""``partwise train parse``: from a treebank to a dependency parser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partwise.cli.options import (
+    FEATURES,
+    FILES,
+    LEARNING,
+    AsJson,
+    Checkpoint,
+    CPath,
+    Dev,
+    Encoding,
+    Float32,
+    Jobs,
+    L1Ratio,
+    Loss,
+    MaxIter,
+    ModelPath,
+    Patience,
+    Penalty,
+    Resume,
+    Seed,
+    SolverName,
+    TimeLimit,
+    Tolerance,
+    Train,
+    TreeFormat,
+    Verbose,
+)
+from partwise.cli.training_run import TrainingRun
+from partwise.cli.treebanks import TreeLayout, advice_in_flags
+from partwise.errors import DataError
+
+if TYPE_CHECKING:
+    from partwise.data import Sentence
+
+TREES = "Trees"
+
+
+class Crossing(StrEnum):
+    """What to do with training trees whose arcs cross."""
+
+    refuse = "refuse"
+    lift = "lift"
+    skip = "skip"
+
+
+def parse(
+    train: Train,
+    model: ModelPath,
+    dev: Dev = None,
+    format: Annotated[
+        TreeFormat | None,
+        typer.Option(
+            help="How the files are laid out (default: told from their names or their "
+            "first words).",
+            rich_help_panel=FILES,
+            show_default=False,
+        ),
+    ] = None,
+    encoding: Encoding = "utf-8",
+    projective: Annotated[
+        bool,
+        typer.Option(
+            "--projective/--nonprojective",
+            help="Trees whose arcs do not cross, or all trees.",
+            rich_help_panel=TREES,
+        ),
+    ] = True,
+    crossing: Annotated[
+        Crossing,
+        typer.Option(
+            help="With --projective, what to do with training trees whose arcs cross: "
+            "refuse to train, lift words to heads higher up, or skip the sentences.",
+            rich_help_panel=TREES,
+        ),
+    ] = Crossing.refuse,
+    multiple_roots: Annotated[
+        bool,
+        typer.Option(
+            "--multiple-roots",
+            help="Let several words of a sentence hang from the root.",
+            rich_help_panel=TREES,
+        ),
+    ] = False,
+    unlabelled: Annotated[
+        bool,
+        typer.Option(
+            "--unlabelled", help="Learn heads, but no labels.", rich_help_panel=TREES
+        ),
+    ] = False,
+    hash_bits: Annotated[
+        int,
+        typer.Option(
+            help="Arcs have 2^N weights, which their features share.",
+            metavar="N",
+            rich_help_panel=FEATURES,
+        ),
+    ] = 22,
+    suffix: Annotated[
+        int,
+        typer.Option(
+            help="How many letters of the end of a word are a feature.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = 3,
+    loss: Loss = "squared_hinge",
+    penalty: Penalty = "l2",
+    l1_ratio: L1Ratio = 0.5,
+    solver: SolverName = "auto",
+    C: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            "-C",
+            help="Weight of the losses; larger fits the data closer (default: 0.1 for "
+            "squared_hinge and hinge, 1 for log_loss).",
+            rich_help_panel=LEARNING,
+            show_default=False,
+        ),
+    ] = None,
+    C_path: CPath = None,
+    head_cost: Annotated[
+        float,
+        typer.Option(
+            help="What a wrong head costs in training with margins.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 1.0,
+    label_cost: Annotated[
+        float, typer.Option(help="What a wrong label costs.", rich_help_panel=LEARNING)
+    ] = 1.0,
+    punctuation_weight: Annotated[
+        float,
+        typer.Option(
+            help="What multiplies these costs for punctuation; 0 if it does not count.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 1.0,
+    tol: Tolerance = 1e-2,
+    max_iter: MaxIter = 100,
+    dev_metric: Annotated[
+        str | None,
+        typer.Option(
+            help="What is measured on --dev: las, uas or complete (default: las; uas "
+            "without labels).",
+            rich_help_panel=LEARNING,
+            show_default=False,
+        ),
+    ] = None,
+    patience: Patience = 5,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    checkpoint: Checkpoint = None,
+    resume: Resume = False,
+    time_limit: TimeLimit = None,
+    float32: Float32 = False,
+    verbose: Verbose = True,
+    json: AsJson = False,
+) -> None:
+    """Train a parser: a head, and a label, for every word of a sentence.
+
+    TRAIN is a treebank in CoNLL-U, CoNLL-X, or word, tag and head with tabs between
+    them. Ctrl-C ends training early: the model so far is saved, and the exit code
+    is 130.
+    """
+    from partwise import DependencyParser
+
+    layout = TreeLayout(format, encoding)
+    run = TrainingRun(
+        model,
+        {"TRAIN": train, "--dev": dev},
+        checkpoint,
+        resume,
+        C,
+        C_path,
+        float32,
+        verbose,
+        json,
+    )
+    run.check()
+    parser = DependencyParser(
+        loss,
+        C,
+        solver,
+        projective=projective,
+        single_root=not multiple_roots,
+        labelled=False if unlabelled else None,
+        crossing=crossing.value,
+        hash_bits=hash_bits,
+        suffix=suffix,
+        head_cost=head_cost,
+        label_cost=label_cost,
+        punctuation_weight=punctuation_weight,
+        tol=tol,
+        max_iter=max_iter,
+        penalty=penalty,
+        l1_ratio=l1_ratio,
+        n_jobs=jobs,
+        random_state=seed,
+        patience=patience,
+        dev_metric=dev_metric,
+        checkpoint=checkpoint,
+        resume=resume,
+        time_limit=time_limit,
+        verbose=int(verbose),
+    )
+    # Settings are checked by fit, too, but a large file takes its time to read.
+    parser._check_settings()
+    sentences = layout.read(train)
+    held_out = None if dev is None else layout.read(dev)
+    if held_out is not None:
+        wants_labels = dev_metric in (None, "las") and not unlabelled
+        _check_dev(held_out, wants_labels and any(one.labels for one in sentences))
+    sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
+    with advice_in_flags():
+        run.fit_and_save(
+            parser,
+            sentences,
+            None,
+            held_out,
+            sizes,
+            None if held_out is None else lambda fitted: _scores(fitted, held_out),
+        )
+
+
+def _check_dev(dev: Sequence[Sentence], wants_labels: bool) -> None:
+    """Refuse development data on which nothing could be measured."""
+    for sentence in dev:
+        if sentence.heads is None:
+            raise DataError(
+                f"{sentence.place}: the heads are not given (--dev needs right trees)"
+            )
+        if wants_labels and len(sentence) and sentence.labels is None:
+            raise DataError(
+                f"{sentence.place}: the labels of arcs are not given, so that LAS "
+                "cannot be measured (say --dev-metric uas, or --unlabelled to learn "
+                "no labels)"
+            )
+
+
+def _scores(parser: Any, dev: Sequence[Sentence]) -> dict[str, float | None]:
+    from partwise.attachment import attachment_scores
+
+    scores = attachment_scores(dev, parser.predict(dev))
+    return {"uas": scores.uas, "las": scores.las}

@@ -1,0 +1,276 @@
+"""``partwise train tag``: from labelled tokens to a tagger."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from partwise.cli.files import Layout, make_template, read_features
+from partwise.cli.options import (
+    FEATURES,
+    FILES,
+    LABEL_COLUMN,
+    LEARNING,
+    AsJson,
+    Checkpoint,
+    Comments,
+    CPath,
+    Dev,
+    Encoding,
+    Float32,
+    Format,
+    Jobs,
+    L1Ratio,
+    LabelColumn,
+    Loss,
+    MaxIter,
+    ModelPath,
+    Patience,
+    Penalty,
+    Resume,
+    Seed,
+    Separator,
+    SkipDocstart,
+    SolverName,
+    TimeLimit,
+    Tolerance,
+    Train,
+    Verbose,
+)
+from partwise.cli.training_run import TrainingRun
+
+
+def tag(
+    train: Train,
+    model: ModelPath,
+    dev: Dev = None,
+    format: Annotated[
+        Format, typer.Option(help="How the files are laid out.", rich_help_panel=FILES)
+    ] = Format.columns,
+    label_column: LabelColumn = LABEL_COLUMN,
+    separator: Separator = None,
+    comments: Comments = None,
+    skip_docstart: SkipDocstart = False,
+    encoding: Encoding = "utf-8",
+    template: Annotated[
+        str | None,
+        typer.Option(
+            help="A CRF++ template file (default: a good template for tagging).",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of a template file: ner, pos, or named blocks such as "
+            "words,lower,affixes:4,shape,neighbours:2,tags.",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    gazetteer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of phrases: a type, a tab and a phrase on each line, or "
+            "phrases alone (the type is the file's name). May be given several times.",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    clusters: Annotated[
+        str | None,
+        typer.Option(
+            help="A file of word clusters: a word and its cluster on each line, or "
+            "bits, word and count, as Brown clustering writes them.",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    ignore_case: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-case",
+            help="Find what --gazetteer and --clusters list in any case.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns to read where no template file names them, such as 0,1; "
+            "the first is the word (default: all but the labels).",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    boundaries: Annotated[
+        str,
+        typer.Option(
+            help="What templates read outside a sentence: numbered (_B-1, _B+1, ...), "
+            "single (_B) or none.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = "numbered",
+    min_count: Annotated[
+        int,
+        typer.Option(
+            help="Drop features of fewer tokens than this.", rich_help_panel=FEATURES
+        ),
+    ] = 1,
+    hash_bits: Annotated[
+        int | None,
+        typer.Option(
+            help="Keep no vocabulary; hash features to this many bits.",
+            rich_help_panel=FEATURES,
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            help="Weights for 'all' pairs of feature and label, or those 'observed' "
+            "in training (default: as SequenceTagger).",
+            rich_help_panel=FEATURES,
+            show_default=False,
+        ),
+    ] = None,
+    constraints: Annotated[
+        str | None,
+        typer.Option(
+            help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, "
+            "BILOU or BMEWO.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    loss: Loss = "squared_hinge",
+    penalty: Penalty = "l2",
+    l1_ratio: L1Ratio = 0.5,
+    solver: SolverName = "auto",
+    C: Annotated[
+        float | None,
+        typer.Option(
+            "--C",
+            "-C",
+            help="Weight of the losses; larger fits the data closer (default: 0.1 for "
+            "squared_hinge, 1 for hinge and log_loss).",
+            rich_help_panel=LEARNING,
+            show_default=False,
+        ),
+    ] = None,
+    C_path: CPath = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            help="What a wrong label costs: 'balanced' (rare labels more), or factors "
+            "such as B-PER=2,O=0.5.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    tol: Tolerance = 1e-2,
+    max_iter: MaxIter = 100,
+    dev_metric: Annotated[
+        str,
+        typer.Option(
+            help="What is measured on --dev: accuracy, sequence_accuracy, "
+            "label_f1_macro, chunk_f1, chunk_f1_macro; auto is chunk_f1 for chunk "
+            "labels, else accuracy.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = "auto",
+    patience: Patience = 5,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    checkpoint: Checkpoint = None,
+    resume: Resume = False,
+    time_limit: TimeLimit = None,
+    float32: Float32 = False,
+    verbose: Verbose = True,
+    json: AsJson = False,
+) -> None:
+    """Train a tagger: one label for every token of a sequence.
+
+    TRAIN holds a token a line and a blank line after each sentence. Ctrl-C ends
+    training early: the model so far is saved, and the exit code is 130.
+    """
+    from partwise import SequenceTagger
+
+    layout = Layout(format, separator, comments, skip_docstart, encoding)
+    sources = {
+        **{"TRAIN": train, "--dev": dev, "--template": template},
+        **{"--clusters": clusters},
+        **{f"--gazetteer {path}": path for path in gazetteer or []},
+    }
+    run = TrainingRun(
+        model, sources, checkpoint, resume, C, C_path, float32, verbose, json
+    )
+    run.check()
+    if format is not Format.columns and (
+        template or columns or features or gazetteer or clusters
+    ):
+        raise ValueError(
+            f"{format.value} files name their features themselves; leave --template, "
+            "--columns, --features, --gazetteer and --clusters out"
+        )
+    if template and columns:
+        raise ValueError(
+            "--columns is for the default template and --features; a template file "
+            "names the columns it reads itself"
+        )
+    if template and features:
+        raise ValueError("give --template or --features, not both")
+    token_features = read_features(features, gazetteer or [], clusters, ignore_case)
+    chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
+    tagger = SequenceTagger(
+        loss,
+        C,
+        solver,
+        tol=tol,
+        max_iter=max_iter,
+        penalty=penalty,
+        l1_ratio=l1_ratio,
+        n_jobs=jobs,
+        boundaries=boundaries,
+        min_count=min_count,
+        hash_bits=hash_bits,
+        constraints=constraints,
+        class_weight=_class_weight(class_weight),
+        random_state=seed,
+        patience=patience,
+        dev_metric=dev_metric,
+        checkpoint=checkpoint,
+        resume=resume,
+        time_limit=time_limit,
+        verbose=int(verbose),
+        **chosen,
+    )
+    # Settings are checked by fit, too, but a large file takes its time to read.
+    tagger._check_settings()
+    X, y = layout.labelled(train, label_column)
+    if format is Format.columns:
+        chosen_template = make_template(
+            template, token_features, X, label_column, columns
+        )
+        tagger.set_params(template=chosen_template)
+    held_out = None if dev is None else layout.labelled(dev, label_column)
+    sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
+    run.fit_and_save(tagger, X, y, held_out, sizes)
+
+
+def _class_weight(text: str | None) -> Any:
+    """Read ``balanced`` or ``B-PER=2,O=0.5``; a label may hold commas and equals."""
+    if text is None or text == "balanced":
+        return text
+    weights: dict[str, float] = {}
+    for part in text.split(","):
+        label, found, weight = part.rpartition("=")
+        try:
+            weights[label] = float(weight)
+        except ValueError:
+            found = ""
+        if not found:
+            raise ValueError(
+                "--class-weight must be 'balanced' or factors such as B-PER=2,O=0.5, "
+                f"not {text!r}"
+            )
+    return weights

@@ -1,0 +1,174 @@
+"""What all training commands do: check the files, fit, save, show the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from partwise.solvers.loop import Solution
+
+# What is shown of a run in this order, as far as a model has it.
+SIZES = (
+    "sentences",
+    "tokens",
+    "words",
+    "labels",
+    "features",
+    "weights",
+    "passes",
+)
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What a command was asked to do with a model, besides its settings.
+
+    Attributes
+    ----------
+    path : str
+        Where to save the model.
+    sources : mapping of str to str
+        The files to read, by the name of their option; TRAIN and --dev among them.
+    checkpoint, resume, C, C_path, float32, verbose, json
+        As on the command line.
+    """
+
+    path: str
+    sources: Mapping[str, str | None]
+    checkpoint: str | None
+    resume: bool
+    C: float | None
+    C_path: str | None
+    float32: bool
+    verbose: bool
+    json: bool
+
+    def check(self) -> None:
+        """Refuse what cannot end well, before anything is read."""
+        from partwise import model_file
+        from partwise.cli.overwriting import refuse_overwriting
+
+        train, dev = self.sources["TRAIN"], self.sources["--dev"]
+        if self.resume and self.checkpoint is None:
+            raise ValueError("--resume needs --checkpoint, the file to go on from")
+        if self.C_path is not None:
+            _numbers(self.C_path)
+            if dev is None:
+                raise ValueError("--C-path needs --dev, to choose the best C by")
+            if self.C is not None:
+                raise ValueError("give --C or --C-path, not both")
+            if self.checkpoint is not None:
+                raise ValueError(
+                    "--C-path keeps no checkpoints; leave --checkpoint out"
+                )
+        if train == dev == "-":
+            raise ValueError("TRAIN and --dev cannot both be standard input")
+        refuse_overwriting(
+            {"--model": self.path, "--checkpoint": self.checkpoint}, self.sources
+        )
+        model_file.check_writable(self.path)
+
+    def fit_and_save(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        dev: Any,
+        sizes: Mapping[str, int],
+        measure: Callable[[Any], Mapping[str, float | None]] | None = None,
+    ) -> None:
+        """Fit, save, and show what came out.
+
+        Parameters
+        ----------
+        model : estimator
+            With its settings.
+        X, y, dev
+            As its ``fit`` takes them.
+        sizes : mapping of str to int
+            How large the training data is.
+        measure : callable, optional
+            Returns shares that the fitted model gets right of development data.
+        """
+        from partwise.cli.output import print_json
+        from partwise.cli.training import fit, fit_path, path_numbers, summary
+
+        found = None
+        if self.C_path is None:
+            outcome = fit(model, X, y, dev, quiet=not self.verbose)
+        else:
+            found, outcome = fit_path(
+                model, X, y, _numbers(self.C_path), dev, quiet=not self.verbose
+            )
+            model = found.best_estimator
+        model.save(self.path, dtype="float32" if self.float32 else "float64")
+        numbers = {"model": self.path, **sizes, **summary(model, outcome)}
+        if found is not None:
+            numbers["C_path"] = path_numbers(found)
+        if measure is not None:
+            numbers["dev"] = dict(measure(model))
+        if self.json:
+            print_json(numbers)
+        elif self.verbose:
+            if found is not None:
+                _show_path(numbers["C_path"])
+            _show(numbers, outcome.solution)
+        if outcome.interrupted:
+            typer.echo(f"{outcome.solution.status}; saved to {self.path}", err=True)
+            raise typer.Exit(130)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--C-path must be numbers with commas, such as 0.01,0.1,1, not {text!r}"
+        ) from None
+
+
+def _show_path(rows: list[dict[str, Any]]) -> None:
+    from partwise.cli.output import Percent, print_table
+
+    cells: list[list[object]] = [
+        [
+            row["C"],
+            row["passes"],
+            round(row["seconds"], 2),
+            "" if row["gap"] is None else Percent(row["gap"]),
+            Percent(row["dev_score"]),
+        ]
+        for row in rows
+    ]
+    print_table("tried", ["C", "passes", "seconds", "gap", "dev score"], cells)
+
+
+def _show(numbers: dict[str, Any], solution: Solution) -> None:
+    from partwise.cli import certificates
+    from partwise.cli.output import Percent, console, print_pairs
+
+    certificate = solution.certificate
+    pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
+    why = numbers["solver_reason"]
+    pairs += [
+        ("C", numbers["C"]),
+        ("solver", numbers["solver"] + (f" ({why})" if why else "")),
+        ("seconds", round(numbers["seconds"], 2)),
+        ("objective", None if certificate is None else certificate.primal),
+        ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),
+        ("best dev score", numbers["best_dev_score"]),
+        *(
+            (f"dev {name.upper()}", Percent(share))
+            for name, share in numbers.get("dev", {}).items()
+            if share is not None
+        ),
+        ("model", numbers["model"]),
+    ]
+    print_pairs("trained", pairs)
+    out = console()
+    out.print(f"\n{solution.status}.", soft_wrap=True)
+    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)

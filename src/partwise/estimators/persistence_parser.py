@@ -1,0 +1,68 @@
+"""What a parser's model file holds besides labels, weights and settings."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import Any
+
+from partwise.estimators.dependency_parser import DependencyParser
+from partwise.estimators.tree_corpus import LABEL_ROW_BITS, TreeSettings
+from partwise.features import arc_codes
+from partwise.model_file import Content
+from partwise.structures.dependency.hashed_arcs import LENGTHS
+
+
+def feature_mark() -> str:
+    """Return a mark of the features that this version gives to arcs.
+
+    Weights are found by hashing, so that those of other features could not be told
+    from the right ones.
+
+    Examples
+    --------
+    >>> len(feature_mark())
+    16
+    """
+    features = (
+        arc_codes.ATTRIBUTES,
+        arc_codes.CODES,
+        arc_codes.ARC_TEMPLATES,
+        arc_codes.BETWEEN_TEMPLATE,
+        arc_codes.AGREEMENT_TEMPLATE,
+        arc_codes.LABEL_CLASS,
+        arc_codes.MODIFIER_TEMPLATES,
+        arc_codes.HEAD_TEMPLATES,
+        arc_codes.PAIR_TEMPLATES,
+        tuple(map(int, LENGTHS)),
+        LABEL_ROW_BITS,
+    )
+    return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
+
+
+def store_parser(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and settings that are a parser's own."""
+    # What the weights were learnt with, whatever was set after fitting.
+    return {}, {"trees": asdict(model._trees), "features": feature_mark()}
+
+
+def fill_parser(model: DependencyParser, content: Content) -> int:
+    """Fill a parser from a file; return how many weights it has to have."""
+    trees = content.part("trees")
+    model._trees = TreeSettings(
+        projective=trees.setting("projective", bool),
+        single_root=trees.setting("single_root", bool),
+        hash_bits=trees.setting("hash_bits", int, at_least=8, below=31),
+        suffix=trees.setting("suffix", int, at_least=1, below=21),
+    )
+    if content.setting("features", str) != feature_mark():
+        raise content.error(
+            "the parser was trained with the features of another version (train it "
+            "again)"
+        )
+    if model.labelled not in (None, True, False) or type(model.labelled) is int:
+        raise content.error("setting 'labelled' should be true, false or nothing")
+    for label in model._labels.classes:
+        if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):
+            raise content.error(f"{label!r} cannot be the label of an arc")
+    return model._trees.n_weights(len(model._labels))

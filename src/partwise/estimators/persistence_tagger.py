@@ -1,0 +1,79 @@
+"""What a tagger's model file holds besides labels, weights and settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise.estimators.constraints import Masks, constraints_of
+from partwise.estimators.inputs import DictInput, TemplateInput, load_input
+from partwise.estimators.persistence_costs import (
+    class_weight_tensors,
+    read_class_weight,
+    read_costs,
+)
+from partwise.estimators.sequence_tagger import SequenceTagger
+from partwise.model_file import Content, prefixed
+from partwise.structures.rows import make_pairs
+
+
+def store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and settings that are a tagger's own."""
+    own, own_settings = model._input.to_tensors()
+    tensors = prefixed("input", own)
+    masks = {k: v.astype(np.uint8) for k, v in model._masks._asdict().items()}
+    tensors |= prefixed("masks", masks)
+    tensors |= class_weight_tensors(model)
+    if model.costs is not None:
+        tensors["costs"] = model._costs
+    if model._pairs is not None:
+        tensors |= {"pairs.ptr": model._pairs.ptr, "pairs.label": model._pairs.label}
+    settings = {
+        "input": {"kind": model._input.kind, **own_settings},
+        "has_costs": model.costs is not None,
+        "has_pairs": model._pairs is not None,
+    }
+    return dict(tensors), settings
+
+
+def fill_tagger(model: SequenceTagger, content: Content) -> int:
+    """Fill a tagger from a file; return how many weights it has to have."""
+    K = len(model._labels)
+    model._input = load_input(content.part("input"))
+    masks = content.part("masks")
+    shapes = {"transitions": (K, K), "start": (K,), "end": (K,)}
+    model._masks = Masks(
+        **{
+            name: masks.tensor(name, dtype=np.uint8, ndim=len(shape), shape=shape) > 0
+            for name, shape in shapes.items()
+        }
+    )
+    model._costs, model.costs = read_costs(content, K)
+    read_class_weight(model, content)
+    _restore_params(model)
+    n_columns = model._input.n_features
+    n_nodes = n_columns * K
+    model._pairs = None
+    if content.setting("has_pairs", bool):
+        pairs = content.part("pairs")
+        label = pairs.tensor("label", dtype=np.int32, at_least=0, below=K)
+        ptr = pairs.pointers("ptr", end=label.size, length=n_columns + 1)
+        try:
+            model._pairs = make_pairs(ptr, label, K)
+        except ValueError as error:
+            raise content.error(str(error)) from None
+        n_nodes = label.size
+    ends = K * (int(model.start) + int(model.end))
+    return n_nodes + K * K + ends + model._input.n_edge_features * K * K
+
+
+def _restore_params(model: SequenceTagger) -> None:
+    """Say in plain settings what the file holds in other forms, for another fit."""
+    if isinstance(model._input, TemplateInput):
+        template = model._input.encoder.template
+        model.template = template if template.resources else template.text
+    if isinstance(model._input, DictInput):
+        model.transition_features = model._input.encoder.transition_features
+    if model.constraints is None:
+        model.constraints = constraints_of(model._masks, model._labels)
