@@ -144,7 +144,7 @@ def parse(
             rich_help_panel=LEARNING,
         ),
     ] = 1.0,
-    tol: Tolerance = 1e-2,
+    tol: Tolerance = 0.1,
     max_iter: MaxIter = 100,
     dev_metric: Annotated[
         str | None,

@@ -101,7 +101,7 @@ class DependencyParser(StructuredEstimator):
         What multiplies these costs for punctuation; 0 if it does not count.
     tol : float
         Training stops when the objective is proved to be within this fraction of the
-        best possible.
+        best possible. Trees hardly change any more long before it is small.
     max_iter : int
         The most passes over the data.
     penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
@@ -138,8 +138,8 @@ class DependencyParser(StructuredEstimator):
     """
 
     default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 0.1,
+        "squared_hinge": 0.01,
+        "hinge": 0.01,
         "log_loss": 1.0,
     }
 
@@ -160,7 +160,7 @@ class DependencyParser(StructuredEstimator):
         head_cost: float = 1.0,
         label_cost: float = 1.0,
         punctuation_weight: float = 1.0,
-        tol: float = 1e-2,
+        tol: float = 0.1,
         max_iter: int = 100,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
