@@ -67,6 +67,9 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "defaults",
         "solver_race",
         "scaling",
+        "parse_slovene",
+        "parse_speed",
+        "parse_table1",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 
