@@ -28,7 +28,9 @@ demo: $(STAMPS)/base ## Train on a generated corpus and show the result
 	$(BIN)/partwise demo
 
 # The tests come last, so that their summary is the last thing on the screen.
-test: $(STAMPS)/check lint docs ## Run everything: lint, documentation, all tests
+test: $(STAMPS)/check ## Run everything: lint, documentation, all tests
+	$(MAKE) --no-print-directory docs & docs=$$!; \
+		$(MAKE) --no-print-directory lint; lint=$$?; wait $$docs && exit $$lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Without compiling, structures and solvers are quick to test on tiny problems.
