@@ -306,9 +306,11 @@ LENGTHS = {
 # Solvers never see what kind of rows features are in: one kind a structure will do. The
 # compiler works long on trees: they run in plain Python only.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
-MAKERS = (*COMPILED, classes_costs, *TREES) if PLAIN_PYTHON else COMPILED
+ALL = (*COMPILED, classes_costs, *TREES)
+# What is compiled need not run once more in plain Python.
+MAKERS = (chain_sparse, classes_costs, *TREES) if PLAIN_PYTHON else COMPILED
 # Those whose marginals lead back to scores (`gibbs_scores`).
-REVERSIBLE = tuple(make for make in MAKERS if make not in TREES)
+REVERSIBLE = tuple(make for make in ALL if make not in TREES)
 # For what does not depend on the structure: classes are cheap to compile.
 ANY = chain_sparse if PLAIN_PYTHON else classes_dense
 plain_only = pytest.mark.skipif(

@@ -25,8 +25,6 @@ from partwise.structures.dependency.arborescence_kbest import (
     arborescence_kbest,
     make_arborescence_kbest_space,
 )
-from plain_python import assert_pass_in_plain_python
-from problems import PLAIN_PYTHON
 
 LONGEST, MOST = 40, 60
 
@@ -188,8 +186,3 @@ def test_arborescence_kbest_of_long_sentences_start_with_the_best() -> None:
         assert all(is_tree(one, single_root) for one in heads)
         assert len(set(map(tuple, heads))) == 5
         assert (np.diff(scores) <= 0).all()
-
-
-@pytest.mark.skipif(PLAIN_PYTHON, reason="this is that run")
-def test_arborescence_and_matrix_tree_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_arborescence", "test_matrix_tree")

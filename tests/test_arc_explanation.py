@@ -12,7 +12,7 @@ from partwise.estimators.arc_explanation import ArcChoice
 from small_treebank import short_sentences
 
 pytestmark = pytest.mark.skipif(
-    not problems.PLAIN_PYTHON, reason="run by test_dependency_parser in plain Python"
+    not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 
 TRAIN, TEST = short_sentences(4), short_sentences(3, seed=7)

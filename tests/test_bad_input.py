@@ -20,7 +20,7 @@ from partwise.data import read_columns
 from tagging_data import NoTraining
 
 pytestmark = pytest.mark.skipif(
-    not problems.PLAIN_PYTHON, reason="run by test_costs in plain Python"
+    not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}]]

@@ -21,18 +21,12 @@ from partwise.cli.app import app
 from partwise.cli.treebanks import FLAGS
 from partwise.data import Sentence, read_trees, write_trees
 from partwise.drawing import draw_text
-from plain_python import assert_pass_in_plain_python
 from small_treebank import rows, short_sentences
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
 
 FEW = ["--max-iter", "2", "--hash-bits", "10"]
 TREE, CROSSED, TWO_ROOTS = [2, 0], [3, 4, 0, 3], [0, 0]
-
-
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_parse_commands_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_cli_parse")
 
 
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="too much for plain Python")

@@ -17,7 +17,6 @@ from partwise.solvers import make_problem, solve
 from partwise.solvers.registry import make_solver
 from partwise.structures import Chain, Multiclass, SoftmaxMargin, make_chain
 from partwise.structures.interface import add_costs, cost, n_parts
-from plain_python import assert_pass_in_plain_python
 from tagging_data import CHUNKS, WORDS, dicts
 
 X, Y = dicts(WORDS[:8]), CHUNKS[:8]
@@ -285,8 +284,3 @@ def test_token_weight_mistakes_raise(weight: Any, message: str) -> None:
 def test_costs_callable_mistakes_raise(costs: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SequenceTagger(costs=costs).fit(X, Y)
-
-
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_costs_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_costs", "test_c_path", "test_bad_input")

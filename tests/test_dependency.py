@@ -30,7 +30,7 @@ from partwise.structures.dependency.hashed_arcs import (
 # Compiled, the same laws hold of the pieces: see test_arborescence, test_matrix_tree
 # and, for a whole parser, test_dependency_parser, which also runs this file.
 pytestmark = pytest.mark.skipif(
-    not problems.PLAIN_PYTHON, reason="run by test_dependency_parser in plain Python"
+    not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 
 SCALES = (0.0, 1.0, 30.0, 800.0, 1e5)

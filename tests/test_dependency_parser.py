@@ -24,7 +24,6 @@ from partwise.data import Sentence
 from partwise.errors import PairingError
 from partwise.estimators import dependency_parser
 from partwise.trees import is_projective
-from plain_python import assert_pass_in_plain_python
 from small_treebank import short_sentences
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
@@ -37,16 +36,6 @@ KINDS = [
 kinds = pytest.mark.parametrize(
     "kind", KINDS, ids=lambda kind: "-".join(k for k, on in kind.items() if on) or "any"
 )
-
-
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_dependency_parser_in_plain_python() -> None:
-    assert_pass_in_plain_python(
-        "test_dependency_parser",
-        "test_parser_input",
-        "test_arc_explanation",
-        "test_dependency",
-    )
 
 
 def quick(**changed: Any) -> DependencyParser:

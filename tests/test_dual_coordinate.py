@@ -17,7 +17,6 @@ from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets import count_members, make_working_sets
 from partwise.structures import make_dense_rows, make_multiclass
 from partwise.structures.interface import output_size
-from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker, Outputs
 from test_working_sets import members_of
 
@@ -410,20 +409,3 @@ def test_dual_coordinate_warm_start_from_another_corpus_is_refused() -> None:
 def test_dual_coordinate_settings_cannot_change_behind_a_run() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         DualCoordinateDescent().sweeps = 3  # type: ignore[misc]
-
-
-# --- every structure ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_dual_coordinate_and_losses_hold_on_every_structure() -> None:
-    """The whole matrix, in plain Python: there is nothing to compile."""
-    assert_pass_in_plain_python(
-        "test_losses",
-        "test_dual_coordinate",
-        "test_loop",
-        "test_trace",
-        "test_batch_solvers",
-        "test_elastic_net",
-    )

@@ -13,7 +13,6 @@ from partwise.solvers import ExponentiatedGradient, Problem, make_problem
 from partwise.solvers.dual_parts import MOST_VISITS, visiting_order
 from partwise.solvers.exponentiated_gradient import OnlineState
 from partwise.solvers.guaranteed_steps import guaranteed_steps
-from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker
 
 # How the steps of a run are made: the loss, the solver's settings, and for how many
@@ -197,20 +196,3 @@ def test_visiting_order_never_starves_an_example() -> None:
     gap[3] = 0.0
     seen = [3 in visits("gaps", gap, np.ones(50), seed) for seed in range(100)]
     assert 5 <= sum(seen) <= 40
-
-
-# --- every structure ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_dual_parts_hold_on_every_structure() -> None:
-    """The whole matrix, in plain Python: there is nothing to compile."""
-    assert_pass_in_plain_python(
-        "test_dual_parts",
-        "test_dual_robustness",
-        "test_eg_starts",
-        "test_exponentiated_gradient",
-        "test_guaranteed_steps",
-        "test_stochastic_dual",
-    )

@@ -22,7 +22,6 @@ from partwise.solvers.registry import make_solver
 from partwise.solvers.smo import part_marginals
 from partwise.solvers.smo_then_eg import HybridState
 from partwise.structures import interface as waist
-from plain_python import assert_pass_in_plain_python
 from problems import Maker
 
 HINGE = get_loss("hinge")
@@ -250,13 +249,3 @@ def test_gold_score_of_zero_starts_at_all_outputs_alike() -> None:
 def test_gold_score_out_of_range_is_refused(score: float) -> None:
     with pytest.raises(ValueError, match="gold_score must be finite"):
         ExponentiatedGradient(gold_score=score)
-
-
-# --- every structure ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_hybrid_holds_on_every_structure() -> None:
-    """The whole matrix, in plain Python: there is nothing to compile."""
-    assert_pass_in_plain_python("test_hybrid")

@@ -26,7 +26,6 @@ from partwise.solvers.registry import all_solvers, make_solver
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import n_examples, n_parts
 from partwise.structures.parallel import Crew, Worker, worth_threads
-from plain_python import assert_pass_in_plain_python
 from problems import Maker
 from tagging_data import CHUNKS, EDGE_TEMPLATE, TEMPLATE, TEST_WORDS, WORDS
 
@@ -383,9 +382,3 @@ def test_parallel_wrong_number_is_refused_when_predicting() -> None:
     tagger = fitted_tagger().set_params(n_jobs=0)
     with pytest.raises(ValueError, match="n_jobs must be an integer >= 1"):
         tagger.predict(WORDS[:1])
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_parallel_laws_hold_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_parallel")

@@ -14,7 +14,6 @@ from corruption import corruptions, join, split
 from partwise import DependencyParser, ModelFileError, load
 from partwise.data import Sentence
 from partwise.estimators.persistence_parser import feature_mark
-from plain_python import assert_pass_in_plain_python
 from small_treebank import short_sentences
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
@@ -24,11 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:stopped after")
 TRAIN = short_sentences(3)
 TEST = short_sentences(2, seed=7)
 MEGABYTE = 2**20
-
-
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_parser_files_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_parser_files")
 
 
 def quick(**settings: Any) -> DependencyParser:

@@ -22,7 +22,7 @@ from partwise.trees import is_projective
 from small_treebank import rows, short_sentences
 
 pytestmark = pytest.mark.skipif(
-    not problems.PLAIN_PYTHON, reason="run by test_dependency_parser in plain Python"
+    not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 
 TRAIN = short_sentences(4)

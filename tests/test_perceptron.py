@@ -30,7 +30,6 @@ from partwise.structures import Multiclass, make_dense_rows, make_multiclass
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest
 from partwise.synthetic import make_classes, make_corpus
-from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker, Outputs
 
 HINGE = get_loss("hinge")
@@ -439,13 +438,3 @@ def test_perceptron_on_the_command_line_shows_no_gap(tmp_path: Path) -> None:
     described = json.loads(run("inspect", model, "--json").splitlines()[-1])
     assert described["certificate"] is None
     assert described["trace"]["primal"] == [None, None]
-
-
-# --- every structure ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_perceptron_and_mira_hold_on_every_structure() -> None:
-    """The whole matrix, in plain Python: there is nothing to compile."""
-    assert_pass_in_plain_python("test_perceptron", "test_mira")

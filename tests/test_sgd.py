@@ -27,14 +27,13 @@ from partwise.solvers.scaled_weights import (
 from partwise.solvers.sgd import LOOK_EVERY, StochasticGradientDescent, lower_bound
 from partwise.solvers.sgd_schedule import Schedule, choose_first_step, step_size
 from partwise.solvers.sgd_steps import GAIN, ORIGIN
-from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker, plain_only
 from test_checkpoint import InterruptAt, assert_same
 
 LOSSES = ("hinge", "squared_hinge", "log_loss")
 AVERAGES = ("polynomial", "uniform", "none")
 RECENCY = {"polynomial": 3.0, "uniform": 0.0, "none": 0.0}
-MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else (problems.ANY,)
+MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 @pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
@@ -546,13 +545,3 @@ def test_sgd_memory_is_what_it_keeps_beside_the_weights(averaging: str) -> None:
     state = solver.start(problem, np.random.default_rng(0), None)
     kept = sum(x.nbytes for x in state.weights) - state.w.nbytes
     assert solver.memory(problem) == pytest.approx(kept, abs=100)
-
-
-# --- every structure ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_sgd_holds_on_every_structure() -> None:
-    """The whole matrix, in plain Python: there is nothing to compile."""
-    assert_pass_in_plain_python("test_sgd")

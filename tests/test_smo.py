@@ -21,13 +21,12 @@ from partwise.solvers.smo import (
 from partwise.solvers.working_sets import with_room
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
-from plain_python import assert_pass_in_plain_python
 from problems import Maker
 from test_dual_coordinate import duals_of
 
 PRECISE = SequentialMinimalOptimization(delta=0.0)
 MAKERS = (
-    problems.MAKERS
+    problems.ALL
     if problems.PLAIN_PYTHON
     else (problems.classes_dense, problems.chain_sparse)
 )
@@ -397,13 +396,3 @@ def test_smo_delta_holds_slight_violations_back() -> None:
 def test_smo_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SequentialMinimalOptimization(**settings)
-
-
-# --- every structure ---
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_smo_holds_on_every_structure() -> None:
-    """The whole matrix, in plain Python: there is nothing to compile."""
-    assert_pass_in_plain_python("test_smo", "test_gibbs_scores")

@@ -26,7 +26,6 @@ from partwise.structures.interface import (
     workspace,
 )
 from partwise.structures.scratch import make_scratch, score_of
-from plain_python import assert_pass_in_plain_python
 from problems import Floats, Maker, Outputs
 
 SOLVERS = (
@@ -192,8 +191,3 @@ def test_softmax_margin_needs_costs() -> None:
 
     with pytest.raises(PairingError, match="costs with the log loss need 'add_costs'"):
         make_softmax_margin(Bare(1))
-
-
-@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-def test_softmax_margin_in_plain_python() -> None:
-    assert_pass_in_plain_python("test_softmax_margin")

@@ -1,0 +1,34 @@
+"""The same bodies as ordinary Python, where there is nothing to compile.
+
+What is not compiled in these files, the matrix of solvers and structures above all,
+runs here. A few files share a process, since every process has to start.
+"""
+
+import pytest
+
+import problems
+from plain_python import assert_pass_in_plain_python
+
+GROUPS = {
+    "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
+    "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
+    "margins": "losses dual_coordinate loop trace batch_solvers elastic_net "
+    "frank_wolfe cutting_plane",
+    "online": "perceptron mira sgd parallel softmax_margin",
+    "estimators": "costs c_path bad_input",
+    "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
+    "arc_explanation cli_parse parser_files",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(names, id=group, marks=pytest.mark.xdist_group(f"plain {group}"))
+        for group, names in GROUPS.items()
+    ],
+)
+def test_plain_python_gives_what_is_true(names: str) -> None:
+    assert_pass_in_plain_python(*(f"test_{name}" for name in names.split()))
