@@ -56,7 +56,7 @@ class NonProjective(NamedTuple):
 @generic
 def tree_space(family: Any, n_words: int, k: int) -> Any:
     """Make scratch arrays for up to `n_words` words and the `k` best trees."""
-    raise NotImplementedError
+    raise NotImplementedError("tree_space is required of every family of trees")
 
 
 @generic
@@ -64,7 +64,7 @@ def best_tree(
     family: Any, score: FloatArray, single_root: bool, heads: CodeArray, space: Any
 ) -> float:
     """Write the heads of the best tree; return its score, -inf if there is none."""
-    raise NotImplementedError
+    raise NotImplementedError("best_tree is required of every family of trees")
 
 
 @generic
@@ -83,7 +83,7 @@ def best_trees(
     An arc may have several labels: ``ranked[head, modifier]`` lists their scores, best
     first and then ``-inf``. `ranks` says which of them a tree has.
     """
-    raise NotImplementedError
+    raise NotImplementedError("best_trees is required of every family of trees")
 
 
 @generic
@@ -91,7 +91,7 @@ def arc_marginals(
     family: Any, score: FloatArray, single_root: bool, mu: FloatArray, space: Any
 ) -> float:
     """Write the probability of every arc; return ``log Z``."""
-    raise NotImplementedError
+    raise NotImplementedError("arc_marginals is required of every family of trees")
 
 
 @generic
@@ -99,7 +99,7 @@ def log_sum_of_trees(
     family: Any, score: FloatArray, single_root: bool, space: Any
 ) -> float:
     """Return ``log Z``."""
-    raise NotImplementedError
+    raise NotImplementedError("log_sum_of_trees is required of every family of trees")
 
 
 class ProjectiveSpace(NamedTuple):

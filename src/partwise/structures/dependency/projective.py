@@ -78,7 +78,7 @@ class Total(NamedTuple):
 @generic
 def gather(how: Any, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
     """Gather the splits, whose scores are ``x + y``."""
-    raise NotImplementedError
+    raise NotImplementedError("gather is required of every way to gather")
 
 
 @gather.implement(Best)
