@@ -37,6 +37,9 @@ SAFE_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 # Machine code may hold a copy of anything from these folders, constants included.
 COMPILED_FOLDERS = ("structures", "losses", "solvers")
 
+# Python never calls the compiled bodies of generic functions: it has their source.
+_UNWRAPPED = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 _extension_files: set[str] = set()
 
 
@@ -290,7 +293,7 @@ def _make_generic(
     def body_for(cls: type) -> Callable[..., Any] | None:
         return next((table[c] for c in cls.__mro__ if c in table), default)
 
-    @overload(python, strict=False, jit_options={"nogil": True})  # type: ignore[untyped-decorator]
+    @overload(python, strict=False, jit_options=_UNWRAPPED)  # type: ignore[untyped-decorator]
     def choose(first: Any, *rest: Any) -> Callable[..., Any] | None:
         if isinstance(first, types.BaseNamedTuple):
             return body_for(first.instance_class)

@@ -41,6 +41,7 @@ DIRECTION = 0x1B873593 << LOW_BITS
 """Added to the key of an arc that points to the left."""
 BETWEEN = 0x2545F491 << LOW_BITS
 AGREEMENT = 0x19660D01 << LOW_BITS
+MOST_WEIGHTS = (1 << 30) - 1
 N_ATTRIBUTES = 4
 """What may agree: for words with morphology, say case, gender, number and person."""
 
@@ -227,7 +228,20 @@ def _between(
 @kernel
 def _bucket(key: int, mask: int) -> int:
     """Return where the weights of a key begin."""
-    return (key >> LOW_BITS << 3) & mask
+    # What the compiler sees cannot be negative need not be tested for it.
+    return (key >> LOW_BITS << 3) & mask & MOST_WEIGHTS
+
+
+@kernel
+def _tag_at(key: int, tag: int, mask: int) -> int:
+    """Return the weight of a tag that lies between."""
+    return _bucket(key + (tag >> 3) * BETWEEN, mask) + (tag & 7)
+
+
+@kernel
+def _agreement_at(key: int, agreement: int, mask: int) -> int:
+    """Return the weight of what the two words agree in."""
+    return _bucket(key + (agreement >> 3) * AGREEMENT, mask) + (agreement & 7)
 
 
 @kernel
@@ -250,15 +264,12 @@ def _arc_indices(
         at = _bucket(head_key[t] + modifier_key[t] + direction, mask)
         idx[2 * t] = at
         idx[2 * t + 1] = at + length
-    found = 2 * n_pairs
     key = head_key[n_pairs] + modifier_key[n_pairs] + direction
     for j in range(n_between):
-        tag = np.int64(space.between[j])
-        idx[found] = _bucket(key + (tag >> 3) * BETWEEN, mask) + (tag & 7)
-        found += 1
-    agreement = _agreement(arcs, base + h, base + m)
+        idx[2 * n_pairs + j] = _tag_at(key, int(space.between[j]), mask)
+    found = 2 * n_pairs + n_between
     key = head_key[n_pairs + 1] + modifier_key[n_pairs + 1] + direction
-    idx[found] = _bucket(key + (agreement >> 3) * AGREEMENT, mask) + (agreement & 7)
+    idx[found] = _agreement_at(key, _agreement(arcs, base + h, base + m), mask)
     return found + 1
 
 
@@ -272,11 +283,24 @@ def _score_arc(
     w: FloatArray,
     space: HashedSpace,
 ) -> float:
-    found = _arc_indices(arcs, base, h, m, n_between, space.indices, space)
+    """Add up the weights that `_arc_indices` lists, without writing a list.
+
+    This is most of the work of parsing, and nearly all of it is waiting for memory.
+    """
+    n_pairs = arcs.templates.seed.size - 2
+    head_key, modifier_key = space.head_key[h], space.modifier_key[m]
+    direction = 0 if h < m else DIRECTION
+    of_length = w[1 + length_class(abs(h - m)) :]
+    mask = (1 << arcs.bits) - 1
     total = 0.0
-    for j in range(found):
-        total += w[space.indices[j]]
-    return total
+    for t in range(n_pairs):
+        at = _bucket(head_key[t] + modifier_key[t] + direction, mask)
+        total += w[at] + of_length[at]
+    key = head_key[n_pairs] + modifier_key[n_pairs] + direction
+    for j in range(n_between):
+        total += w[_tag_at(key, int(space.between[j]), mask)]
+    key = head_key[n_pairs + 1] + modifier_key[n_pairs + 1] + direction
+    return total + w[_agreement_at(key, _agreement(arcs, base + h, base + m), mask)]
 
 
 @arc_scores.implement(HashedArcs)

@@ -41,14 +41,15 @@ class LabelTemplates(NamedTuple):
 class Labels(NamedTuple):
     """What labels of arcs depend on; no labels (`no_labels`) is one case of it.
 
-    `classes` numbers the classes of a sentence from zero; ``examples_of_class`` lists
-    one word of each, for the sentences one after the other, from ``first_class[i]``.
+    `classes` numbers the classes of a sentence from zero; ``span_of_class`` lists the
+    first and the last word of each, for the sentences one after the other, from
+    ``first_class[i]``.
     """
 
     codes: CodeArray
     first: IntArray
     classes: CodeArray
-    examples_of_class: CodeArray
+    span_of_class: CodeArray
     first_class: IntArray
     templates: LabelTemplates
     n_labels: int
@@ -102,21 +103,22 @@ def make_labels(
             f"codes for {len(codes)} words and roots; the sentences have {first[-1]}"
         )
     classes = np.zeros(len(codes), np.int32)
-    examples: list[int] = []
+    spans: list[list[int]] = []
     first_class = np.zeros(first.size, np.int64)
     for i in range(first.size - 1):
         here: dict[int, int] = {}
         for p, code in enumerate(codes[first[i] : first[i + 1], class_code].tolist()):
             if code not in here:
                 here[code] = len(here)
-                examples.append(p)
+                spans.append([p, p])
             classes[first[i] + p] = here[code]
-        first_class[i + 1] = len(examples)
+            spans[first_class[i] + here[code]][1] = p
+        first_class[i + 1] = len(spans)
     return Labels(
         np.ascontiguousarray(codes, np.int32),
         first,
         classes,
-        np.array(examples, np.int32),
+        np.array(spans, np.int32).reshape(-1, 2),
         first_class,
         templates,
         n_labels,
@@ -130,7 +132,7 @@ def no_labels(n_sentences: int) -> Labels:
         np.zeros((0, 0), np.int32),
         np.zeros(n_sentences + 1, np.int64),
         np.zeros(0, np.int32),
-        np.zeros(0, np.int32),
+        np.zeros((0, 2), np.int32),
         np.zeros(n_sentences + 1, np.int64),
         make_label_templates([], [], []),
         0,
@@ -188,7 +190,10 @@ def _weights_at(key: int, labels: Labels) -> int:
 
 @kernel
 def _find_rows(labels: Labels, i: int, n: int, row: int, at: IntArray) -> int:
-    """Write where the weights of a row of label parts begin; return how many."""
+    """Write where the weights of a row of label parts begin; return how many.
+
+    None, if the row is of two classes that no arc can join.
+    """
     codes = labels.codes[labels.first[i] : labels.first[i + 1]]
     templates = labels.templates
     n_modifier, n_head = templates.modifier_code.size, templates.head_code.size
@@ -210,12 +215,16 @@ def _find_rows(labels: Labels, i: int, n: int, row: int, at: IntArray) -> int:
             at[t] = _weights_at((seed[u] ^ (factor[u, 0] * code)) + direction, labels)
         return n_head
     row -= 4 * n + 2
-    examples = labels.examples_of_class[
-        labels.first_class[i] : labels.first_class[i + 1]
-    ]
-    direction = 0 if row < examples.size**2 else DIRECTION
-    row %= examples.size**2
-    head, modifier = examples[row // examples.size], examples[row % examples.size]
+    spans = labels.span_of_class[labels.first_class[i] : labels.first_class[i + 1]]
+    n_classes = spans.shape[0]
+    direction = 0 if row < n_classes * n_classes else DIRECTION
+    row %= n_classes * n_classes
+    heads, modifiers = spans[row // n_classes], spans[row % n_classes]
+    # Every second pair of classes, or so, is that of no arc: its row is not needed.
+    is_left = direction != 0
+    if (heads[1] <= modifiers[0]) if is_left else (heads[0] >= modifiers[1]):
+        return 0
+    head, modifier = heads[0], modifiers[0]
     n_pairs = templates.pair_codes.shape[0]
     for t in range(n_pairs):
         u = n_modifier + n_head + t
