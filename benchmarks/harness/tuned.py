@@ -34,8 +34,8 @@ class Method(NamedTuple):
 class Tuned(NamedTuple):
     """What a method did with the C that was best on development data.
 
-    `tests` has a score for every seed; everything else is of the first one. `seconds`
-    is without the certificate at the end.
+    `tests` has a score for every seed; everything else, the weights `w` too, is of the
+    first one. `seconds` is without the certificate at the end.
     """
 
     C: float | None
@@ -45,6 +45,7 @@ class Tuned(NamedTuple):
     seconds: float
     gap: float
     curve: Curve
+    w: Any
 
     @property
     def test(self) -> float:
@@ -127,4 +128,5 @@ def tune(task: TaggingTask, method: Method, budget: Budget) -> Tuned:
         watch.seconds[-1],
         math.nan if proof is None else proof.relative_gap,
         Curve(method.name, watch.seconds, watch.scores),
+        solution.w,
     )
