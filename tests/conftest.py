@@ -9,9 +9,14 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Most of the time goes into compiling; with less optimisation it is a sixth less. What
+# users have is tried in test_full_speed and test_wheel.
+OPTIMISATION = os.environ.setdefault("NUMBA_OPT", "1")
+
 # The workers share what they compile; it stays between runs, so that only changed code
 # is compiled.
-os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "numba-cache")
+CACHE = ROOT / "build" / "numba-cache" / OPTIMISATION
+os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
 
 # A shell that starts the suite in the background lets it ignore Ctrl-C, and so would
 # every program that it starts; the tests of Ctrl-C need it to work.

@@ -22,9 +22,11 @@ from partwise.features.arc_codes import (
     LABEL_CLASS,
     MODIFIER_TEMPLATES,
     PAIR_TEMPLATES,
+    REACH,
     code_index,
     encode_words,
     hash_text,
+    phrase_markers,
 )
 
 COLUMNS = {"w": "forms", "l": "lemmas", "u": "upos", "x": "xpos", "m": "feats"}
@@ -55,11 +57,16 @@ def test_arc_codes_depend_on_just_the_columns_they_name(letter: str) -> None:
     # The end is the same: suffixes stay as they are.
     cells[1] = "Case=Dat" if letter == "m" else "x" + cells[1]
     found = changed_codes(sentence(), sentence(**{column: cells}))
+    seen = {letter, "c"} if letter == "m" else {letter}
     expected = {
-        2 - shift: {name for name, letters in CODES.items() if letter + mark in letters}
-        for mark, shift in (("", 0), ("-1", -1), ("+1", 1))
+        2 - shift: {
+            name
+            for name, letters in CODES.items()
+            if any(one + mark in letters for one in seen)
+        }
+        for mark, shift in (("", 0), ("-1", -1), ("+1", 1), ("-2", -2), ("+2", 2))
     }
-    assert found == {p: names for p, names in expected.items() if names}
+    assert found == {p: names for p, names in expected.items() if names and p <= 3}
 
 
 def test_arc_codes_of_a_suffix_see_its_letters_only() -> None:
@@ -177,3 +184,19 @@ def test_arc_codes_rarely_collide() -> None:
     forms = [f"word{j}" for j in range(5000)]
     codes = encode_words([Sentence.from_columns(forms=forms)]).codes
     assert len(np.unique(codes[:, arc_codes.code_index("wx")])) >= 4998
+
+
+def test_arc_codes_of_a_marker_reach_the_end_of_its_phrase() -> None:
+    words = Sentence.from_columns(
+        forms="He slept In the old red house , near trees".split(),
+        upos="PRON VERB ADP DET ADJ ADJ NOUN PUNCT ADP NOUN".split(),
+    )
+    expected = "_ _ _ in in in in _ _ near".split()
+    expected[7] = "in"  # the comma itself still sees it, what follows does not
+    assert phrase_markers(words) == expected
+
+
+def test_arc_codes_of_a_marker_do_not_reach_far() -> None:
+    tags = ["IN", *["JJ"] * 7]
+    words = Sentence.from_columns(forms=[*"ofabcdefg"[1:]], xpos=tags)
+    assert phrase_markers(words) == ["_", *["f"] * REACH, "_", "_"]

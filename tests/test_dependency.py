@@ -12,6 +12,7 @@ from laws import LAWS, Case, draw_scores, law_name
 from partwise.structures import interface as waist
 from partwise.structures import make_sparse_rows
 from partwise.structures.dependency import (
+    AddedArcs,
     make_dependency_trees,
     make_hashed_arcs,
     make_label_templates,
@@ -105,7 +106,10 @@ def hashed_arcs(random, lengths, bits=7):
     tags = random.integers(0, 20, n)
     attributes = random.integers(0, 3, (n, 4))
     pairs, between, agreement = [(0, 1), (2, 2), (1, 0)], (0, 0), (0, 2)
-    templates = make_templates(pairs, between, agreement)
+    has_between, has_agreement = random.random(2) < 0.7
+    templates = make_templates(
+        pairs, between if has_between else None, agreement if has_agreement else None
+    )
     arcs = make_hashed_arcs(codes, tags, attributes, lengths, templates, bits)
     first = np.cumsum([0] + [n + 1 for n in lengths])
     at_head, at_modifier = zip(*pairs, between, agreement, strict=True)
@@ -128,16 +132,31 @@ def hashed_arcs(random, lengths, bits=7):
         for t in range(len(pairs)):
             weight(t, 0, 0)
             weight(t, 0, length)
-        for tag in set(tags[first[i] + min(h, m) + 1 : first[i] + max(h, m)].tolist()):
+        inside = tags[first[i] + min(h, m) + 1 : first[i] + max(h, m)]
+        for tag in set(inside.tolist()) if has_between else ():
             weight(len(pairs), tag // 8 * BETWEEN, tag % 8)
         agree = 0
         for one, other in zip(attributes[head], attributes[modifier], strict=True):
             both = one != 0 and other != 0
             agree = 3 * agree + (0 if not both else 1 if one == other else 2)
-        weight(len(pairs) + 1, agree // 8 * AGREEMENT, agree % 8)
+        if has_agreement:
+            weight(len(pairs) + 1, agree // 8 * AGREEMENT, agree % 8)
         return result
 
     return arcs, 2**bits, features
+
+
+def added_arcs(random, lengths):
+    hashed, n_hashed, hashed_features = hashed_arcs(random, lengths)
+    listed, n_listed, listed_features = listed_arcs(random, lengths)
+
+    def features(i, h, m):
+        return np.concatenate([hashed_features(i, h, m), listed_features(i, h, m)])
+
+    return AddedArcs(hashed, listed), n_hashed + n_listed, features
+
+
+ARCS = {"listed": listed_arcs, "hashed": hashed_arcs, "added": added_arcs}
 
 
 def label_factors(random, lengths, n_labels, bits=3):
@@ -166,8 +185,7 @@ def label_factors(random, lengths, n_labels, bits=3):
 
 def make_case(kind, lengths, n_labels, projective, single_root, weighted, scale, seed):
     random = np.random.default_rng(seed)
-    make_arcs = {"listed": listed_arcs, "hashed": hashed_arcs}[kind]
-    arcs, n_arc_weights, arc_features = make_arcs(random, lengths)
+    arcs, n_arc_weights, arc_features = ARCS[kind](random, lengths)
     labels, n_label_weights, label_features = label_factors(random, lengths, n_labels)
     i = int(random.integers(len(lengths)))
     n = lengths[i]
@@ -230,7 +248,7 @@ def make_case(kind, lengths, n_labels, projective, single_root, weighted, scale,
 def cases(projective, n_labels):
     return st.builds(
         make_case,
-        kind=st.sampled_from(["listed", "hashed"]),
+        kind=st.sampled_from(list(ARCS)),
         lengths=st.lists(st.integers(0, 3 if n_labels else 4), min_size=1, max_size=3),
         n_labels=st.just(n_labels),
         projective=st.just(projective),

@@ -12,7 +12,7 @@ import drivers
 import problems
 from log_problems import LOG_LOSS, WEIGHTS, passes
 from partwise.errors import PairingError
-from partwise.solvers import Problem, make_problem, solve
+from partwise.solvers import ExponentiatedGradient, Problem, make_problem, solve
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_chain, make_softmax_margin
 from partwise.structures.gibbs import part_pointers, scores_from_marginals
@@ -191,3 +191,14 @@ def test_softmax_margin_needs_costs() -> None:
 
     with pytest.raises(PairingError, match="costs with the log loss need 'add_costs'"):
         make_softmax_margin(Bare(1))
+
+
+@pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="run by test_plain_python")
+def test_softmax_margin_of_trees_goes_on_without_their_scores() -> None:
+    """Trees do not get back from marginals to scores, and so neither does this."""
+    s = make_softmax_margin(problems.make_small(problems.trees_projective))
+    problem = make_problem(s, LOG_LOSS, 1.0)
+    before = solve(problem, make_solver("sdca"), max_iter=3)
+    solver = ExponentiatedGradient(step="guaranteed")
+    after = solve(problem, solver, max_iter=3, previous=before.state)
+    assert after.certificate.dual <= after.certificate.primal < np.inf

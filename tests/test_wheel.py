@@ -30,7 +30,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if name not in ("PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR")
+        if name not in ("PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "NUMBA_OPT")
     }
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, env=environment, capture_output=True, text=True

@@ -197,6 +197,17 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
     return f"{kind}, {roots}"
 
 
+def _arc_features_in_words(trees: dict[str, Any] | None) -> str | None:
+    if trees is None:
+        return None
+    from partwise.features.arc_groups import GROUPS
+
+    is_all = tuple(trees["features"]) == GROUPS
+    groups = "all" if is_all else ", ".join(trees["features"])
+    n_given = trees["n_arc_features"]
+    return f"{groups}; {n_given:,} given for every arc" if n_given else groups
+
+
 def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import (
@@ -216,6 +227,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("bytes", found["bytes"]),
             ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
             ("trees", _trees_in_words(found.get("trees"))),
+            ("arc features", _arc_features_in_words(found.get("trees"))),
             ("features", found.get("features")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),

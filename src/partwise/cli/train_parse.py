@@ -111,6 +111,16 @@ def parse(
             rich_help_panel=FEATURES,
         ),
     ] = 3,
+    features: Annotated[
+        str,
+        typer.Option(
+            help="The groups of features that are on, with commas between them: words, "
+            "lemmas, tags, morphology, suffixes, markers, neighbours, between, "
+            "agreement.",
+            metavar="NAMES",
+            rich_help_panel=FEATURES,
+        ),
+    ] = "all",
     loss: Loss = "squared_hinge",
     penalty: Penalty = "l2",
     l1_ratio: L1Ratio = 0.5,
@@ -196,6 +206,7 @@ def parse(
         crossing=crossing.value,
         hash_bits=hash_bits,
         suffix=suffix,
+        features=features,
         head_cost=head_cost,
         label_cost=label_cost,
         punctuation_weight=punctuation_weight,

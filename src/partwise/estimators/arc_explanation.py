@@ -10,19 +10,19 @@ import numpy as np
 from partwise.data.treebank import Sentence
 from partwise.estimators.explanation import Contribution
 from partwise.estimators.labels import Label
+from partwise.estimators.tree_corpus import TreeSettings
 from partwise.features.arc_codes import (
-    AGREEMENT_TEMPLATE,
-    ARC_TEMPLATES,
     ATTRIBUTES,
     CODES,
-    HEAD_TEMPLATES,
-    MODIFIER_TEMPLATES,
     NOT_GIVEN,
-    PAIR_TEMPLATES,
+    case_of,
+    phrase_markers,
 )
+from partwise.features.arc_groups import ChosenTemplates
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode
-from partwise.structures.dependency import DependencyTrees
+from partwise.structures.dependency import AddedArcs, DependencyTrees
+from partwise.structures.dependency.arcs import n_arc_weights
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 from partwise.structures.dependency.restricted import best_tree_with
 from partwise.structures.interface import CodeArray, FloatArray
@@ -61,7 +61,7 @@ def explain_arc(
     classes: Sequence[Label],
     head: int | None,
     word: int,
-    suffix: int = 3,
+    settings: TreeSettings,
 ) -> ArcChoice:
     """Compare the best tree that has an arc with the best one that has not."""
     n = len(sentence)
@@ -78,10 +78,10 @@ def explain_arc(
 
     if np.isneginf(other_value):
         return ArcChoice(word, head, label(winner), None, None, np.inf, [])
-    columns = _columns(sentence, suffix)
+    columns, templates = _columns(sentence, settings.suffix), settings.templates
     found = [
-        *_contributions(columns, s, w, classes, winner, loser, 1.0),
-        *_contributions(columns, s, w, classes, loser, winner, -1.0),
+        *_contributions(columns, templates, s, w, classes, winner, loser, 1.0),
+        *_contributions(columns, templates, s, w, classes, loser, winner, -1.0),
     ]
     return ArcChoice(
         word,
@@ -100,6 +100,7 @@ Columns: TypeAlias = dict[str, Sequence[str]]
 
 def _contributions(
     columns: Columns,
+    templates: ChosenTemplates,
     s: DependencyTrees,
     w: FloatArray,
     classes: Sequence[Label],
@@ -112,6 +113,8 @@ def _contributions(
     n = len(forms)
     ws, diff = waist.workspace(s, 1), waist.make_diff(s)
     waist.visit(s, 0, ws)
+    hashed = s.arcs.hashed if isinstance(s.arcs, AddedArcs) else s.arcs
+    n_hashed = int(n_arc_weights(hashed))
     per_word = 4 if n_labels else 1
     found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
     parts = diff.ids[:found].reshape(-1, per_word).copy()
@@ -121,18 +124,24 @@ def _contributions(
         if same_head and (not n_labels or y[n + m - 1] == y_other[n + m - 1]):
             continue
         arc = f"{'root' if h == 0 else forms[h - 1]} → {forms[m - 1]}"
-        names = _arc_names(columns, s.arcs.tags, h, m)
+        names = _arc_names(columns, templates, hashed.tags, h, m)
         for kind, part in enumerate(parts[m - 1].tolist()):
             if kind == 0 and same_head:
                 continue
             if kind:
                 own = str(classes[y[n + m - 1]])
-                names = [f"{own}: {name}" for name in _label_names(columns, h, m, kind)]
+                names = [
+                    f"{own}: {name}"
+                    for name in _label_names(columns, templates, h, m, kind)
+                ]
             count = waist.part_row(s, 0, part, diff.idx, diff.val, ws)
             for j in range(count):
                 value = sign * float(w[diff.idx[j]] * diff.val[j])
-                if value:
+                if value and j < len(names):
                     yield Contribution(names[j], arc, value)
+                elif value:  # the arc's own, after those from templates
+                    own = f"arc feature {diff.idx[j] - n_hashed}"
+                    yield Contribution(own, arc, value)
 
 
 def _columns(sentence: Sentence, suffix: int) -> Columns:
@@ -149,67 +158,67 @@ def _columns(sentence: Sentence, suffix: int) -> Columns:
         "u": given(sentence.upos, sentence.xpos),
         "x": given(sentence.xpos, sentence.upos),
         "m": sentence.feats,
+        "c": [case_of(feats) for feats in sentence.feats],
+        "k": phrase_markers(sentence),
         "s": ["-" + form[-suffix:] for form in lower],
     }
 
 
-def _cells(columns: Columns, position: int) -> dict[str, str]:
-    """Return what is known of a word and its neighbours."""
-
-    def cell(column: Sequence[str], at: int) -> str:
-        if at == 0:
-            return "(root)"
-        return column[at - 1] if 0 < at <= len(column) else "(end)"
-
-    return {
-        name + suffix: cell(column, position + shift)
-        for name, column in columns.items()
-        for suffix, shift in (("", 0), ("-1", -1), ("+1", 1))
-    }
+def _cell(columns: Columns, name: str, position: int) -> str:
+    """Return what a part of a code, such as "x" or "w-1", sees of a word."""
+    column, at = columns[name[0]], position + int(name[1:] or 0)
+    if at == 0:
+        return "(root)"
+    return column[at - 1] if 0 < at <= len(column) else "(end)"
 
 
-def _described(names: tuple[str, ...], cells: dict[str, str]) -> str:
-    return " ".join(f"{name}={cells[name]}" for name in names)
+def _described(columns: Columns, names: tuple[str, ...], position: int) -> str:
+    return " ".join(f"{name}={_cell(columns, name, position)}" for name in names)
 
 
 def _sides(columns: Columns, h: int, m: int, pair: tuple[str, str]) -> str:
-    head, modifier = _cells(columns, h), _cells(columns, m)
     sides = []
     if CODES[pair[0]]:
-        sides.append("head " + _described(CODES[pair[0]], head))
+        sides.append("head " + _described(columns, CODES[pair[0]], h))
     if CODES[pair[1]]:
-        sides.append("word " + _described(CODES[pair[1]], modifier))
+        sides.append("word " + _described(columns, CODES[pair[1]], m))
     return ", ".join(sides) or "any arc"
 
 
-def _arc_names(columns: Columns, tags: CodeArray, h: int, m: int) -> list[str]:
+def _arc_names(
+    columns: Columns, templates: ChosenTemplates, tags: CodeArray, h: int, m: int
+) -> list[str]:
     """Name the features of an arc, in the order in which it has them."""
     direction = "right" if h < m else "left"
     start = [low for low in LENGTHS if low <= abs(h - m)][-1]
     length = f"{start}+" if start in LENGTHS[3:] else str(start)
     names = []
-    for pair in ARC_TEMPLATES:
+    for pair in templates.arcs:
         own = _sides(columns, h, m, pair)
         names += [f"{own}, {direction}", f"{own}, {direction} {length}"]
-    # Told apart by the numbers that the features have, which might be the same for two.
-    seen: dict[int, str] = {}
-    for p in range(min(h, m) + 1, max(h, m)):
-        seen.setdefault(int(tags[p]), columns["u"][p - 1])
-    names += [f"between: {tag}, {direction}" for tag in seen.values()]
-    names.append(
-        f"agreement in {', '.join(ATTRIBUTES).lower()}, "
-        f"{_sides(columns, h, m, AGREEMENT_TEMPLATE)}, {direction}"
-    )
+    if templates.between:
+        # Told apart by the numbers that the features have, which two might share.
+        seen: dict[int, str] = {}
+        for p in range(min(h, m) + 1, max(h, m)):
+            seen.setdefault(int(tags[p]), columns["u"][p - 1])
+        names += [f"between: {tag}, {direction}" for tag in seen.values()]
+    if templates.agreement:
+        names.append(
+            f"agreement in {', '.join(ATTRIBUTES).lower()}, "
+            f"{_sides(columns, h, m, templates.agreement)}, {direction}"
+        )
     return names
 
 
-def _label_names(columns: Columns, h: int, m: int, kind: int) -> list[str]:
+def _label_names(
+    columns: Columns, templates: ChosenTemplates, h: int, m: int, kind: int
+) -> list[str]:
     """Name the features of one of the three label parts of an arc."""
     direction = "right" if h < m else "left"
     if kind == 1:
-        pairs: Any = [("any", name) for name in MODIFIER_TEMPLATES]
+        pairs: Any = [("any", name) for name in templates.modifier]
     elif kind == 2:
-        pairs = [(name, "any") for name in HEAD_TEMPLATES]
+        pairs = [(name, "any") for name in templates.head]
     else:
-        pairs = PAIR_TEMPLATES
+        pairs = templates.pairs
     return [f"{_sides(columns, h, m, pair)}, {direction}" for pair in pairs]

@@ -16,6 +16,12 @@ from partwise.attachment import attachment_scores, is_punctuation
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.estimators.arc_explanation import ArcChoice, explain_arc
+from partwise.estimators.arc_features import (
+    arcs_as_trained,
+    as_matrices,
+    list_arcs,
+    most_listed,
+)
 from partwise.estimators.base import (
     StructuredEstimator,
     TrainingData,
@@ -32,6 +38,7 @@ from partwise.estimators.tree_corpus import (
     named,
     without_crossings,
 )
+from partwise.features.arc_groups import find_groups
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.decoding import Decoded, decode, decode_kbest, part_marginals
@@ -95,6 +102,12 @@ class DependencyParser(StructuredEstimator):
         Features of arcs share ``2^hash_bits`` weights.
     suffix : int
         How many letters of the end of a word are a feature.
+    features : "all", str or sequence of str
+        The groups of features that are on, as a sequence of names or a string with
+        commas: "words", "lemmas", "tags", "morphology", "suffixes", "markers" (the
+        preposition or conjunction that a word's phrase begins with), "neighbours" (of
+        the two words), "between" (the tags between them) and "agreement" (in case,
+        gender, number and person). A feature is on if all that it looks at is.
     head_cost, label_cost : float
         What a wrong head, and a wrong label, cost in training with margins.
     punctuation_weight : float
@@ -157,6 +170,7 @@ class DependencyParser(StructuredEstimator):
         crossing: str = "refuse",
         hash_bits: int = 22,
         suffix: int = 3,
+        features: str | Sequence[str] = "all",
         head_cost: float = 1.0,
         label_cost: float = 1.0,
         punctuation_weight: float = 1.0,
@@ -184,6 +198,7 @@ class DependencyParser(StructuredEstimator):
         self.crossing = crossing
         self.hash_bits = hash_bits
         self.suffix = suffix
+        self.features = features
         self.head_cost = head_cost
         self.label_cost = label_cost
         self.punctuation_weight = punctuation_weight
@@ -210,7 +225,9 @@ class DependencyParser(StructuredEstimator):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        arc_features: Iterable[Any] | None = None,
         dev: Iterable[Sentence] | None = None,
+        dev_arc_features: Iterable[Any] | None = None,
     ) -> DependencyParser:
         """Learn from sentences with their trees.
 
@@ -222,8 +239,15 @@ class DependencyParser(StructuredEstimator):
             Sentences hold their trees; for scikit-learn.
         sample_weight : array, optional
             A weight for every sentence: what multiplies its loss.
+        arc_features : iterable of sparse matrices, optional
+            Features of your own beside those of the parser: for every sentence a
+            matrix of `scipy.sparse` of shape ``((n + 1)**2, n_features)``, whose row
+            ``h * (n + 1) + m`` belongs to the arc from head `h` (0 is the root) to
+            word `m`. All other methods need the same columns then.
         dev : iterable of Sentence, optional
             Development data with trees, for early stopping.
+        dev_arc_features : iterable of sparse matrices, optional
+            The `arc_features` of the development data.
 
         Returns
         -------
@@ -231,7 +255,14 @@ class DependencyParser(StructuredEstimator):
             Itself.
         """
         fitted = copy.copy(self)
-        data = fitted._prepare(sentences, y, sample_weight, dev=dev)
+        data = fitted._prepare(
+            sentences,
+            y,
+            sample_weight,
+            arc_features=arc_features,
+            dev=dev,
+            dev_arc_features=dev_arc_features,
+        )
         self._become(fitted, fitted._train(data))
         return self
 
@@ -252,6 +283,7 @@ class DependencyParser(StructuredEstimator):
                 raise ValueError(
                     f"{name} must be an integer from {least} to {most}, not {value!r}"
                 )
+        find_groups(self.features)
         for name in ("head_cost", "label_cost", "punctuation_weight"):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.number) or not (
@@ -267,6 +299,7 @@ class DependencyParser(StructuredEstimator):
             bool(self.single_root),
             int(self.hash_bits),
             int(self.suffix),
+            find_groups(self.features),
         )
 
     def _prepare(
@@ -275,7 +308,9 @@ class DependencyParser(StructuredEstimator):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        arc_features: Any = None,
         dev: Any = None,
+        dev_arc_features: Any = None,
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
@@ -283,16 +318,29 @@ class DependencyParser(StructuredEstimator):
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
         sample_weight = sample_weights(sample_weight, len(trees))
+        matrices = None if arc_features is None else as_matrices(arc_features, trees)
         if self._trees.projective:
             trees, kept = without_crossings(trees, self.crossing)
             if sample_weight is not None:
                 sample_weight = sample_weight[kept]
+            if matrices is not None:
+                matrices = [matrices[i] for i in kept]
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._labels = LabelCodes(self._find_labels(trees))
         self.classes_ = class_array(self._labels.classes)
-        n_labels = len(self._labels)
-        self._trees.check_memory(trees, n_labels, self._jobs(), training=True)
+        listed = None
+        if matrices is not None:
+            n_features = matrices[0].shape[1]
+            self._trees = replace(self._trees, n_arc_features=n_features)
+            listed = list_arcs(matrices, trees, n_features)
+        self._trees.check_memory(
+            trees,
+            len(self._labels),
+            self._jobs(),
+            training=True,
+            n_listed=most_listed(listed),
+        )
         weights = None
         if self.punctuation_weight != 1.0:
             weights = np.array(
@@ -306,11 +354,16 @@ class DependencyParser(StructuredEstimator):
             trees,
             self._labels,
             gold=True,
+            listed=listed,
             word_weight=weights,
             head_cost=float(self.head_cost),
             label_cost=float(self.label_cost),
         )
-        evaluate = None if dev is None else self._evaluator(as_sentences(dev, "dev"))
+        evaluate = None
+        if dev is not None:
+            evaluate = self._evaluator(as_sentences(dev, "dev"), dev_arc_features)
+        elif dev_arc_features is not None:
+            raise ValueError("dev_arc_features are given, but no dev sentences")
         return TrainingData(structure, sample_weight, evaluate)
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
@@ -338,16 +391,18 @@ class DependencyParser(StructuredEstimator):
             raise unknown_metric(metric, MEASURES)
         return MEASURES[metric]
 
-    def _evaluator(self, dev: list[Sentence]) -> Evaluate:
+    def _evaluator(self, dev: list[Sentence], arc_features: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         any_tree = replace(self._trees, single_root=False)
         check_training_trees(dev, any_tree, "dev")
+        n_features = self._trees.n_arc_features
+        listed = arcs_as_trained(arc_features, dev, n_features, "dev_arc_features")
         self._trees.check_memory(dev, len(self._labels), self._jobs())
         if self.dev_metric == "las" and not len(self._labels):
             raise ValueError("dev_metric='las' needs labels, which arcs do not have")
         measure = self._measure()
         rehearse(measure, dev)
-        corpus = self._trees.structure(dev, self._labels)
+        corpus = self._trees.structure(dev, self._labels, listed=listed)
 
         def evaluate(w: FloatArray) -> float:
             return measure(dev, self._with_trees(dev, decode(corpus, w, self._jobs())))
@@ -356,11 +411,14 @@ class DependencyParser(StructuredEstimator):
 
     # --- predicting -----------------------------------------------------------------
 
-    def _encode(self, sentences: Any, k: int = 1) -> tuple[list[Sentence], Any]:
+    def _encode(
+        self, sentences: Any, arc_features: Any, k: int = 1
+    ) -> tuple[list[Sentence], Any]:
         self._check_fitted()
         words = as_sentences(sentences)
+        listed = arcs_as_trained(arc_features, words, self._trees.n_arc_features)
         self._trees.check_memory(words, len(self._labels), self._jobs(), k)
-        return words, self._trees.structure(words, self._labels)
+        return words, self._trees.structure(words, self._labels, listed=listed)
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""
@@ -376,7 +434,11 @@ class DependencyParser(StructuredEstimator):
         return sentence.with_tree(y[:n], labels)
 
     def predict(
-        self, sentences: Iterable[Sentence], *, decoding: str = "best"
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decoding: str = "best",
+        arc_features: Iterable[Any] | None = None,
     ) -> list[Sentence]:
         """Return the sentences with their predicted trees.
 
@@ -387,6 +449,8 @@ class DependencyParser(StructuredEstimator):
         decoding : {"best", "minimum_risk"}
             The tree with the highest score; or the one that has the most arcs right on
             average, by the probabilities of arcs.
+        arc_features : iterable of sparse matrices, optional
+            As in `fit`; needed if and only if `fit` was given some.
 
         Returns
         -------
@@ -397,16 +461,22 @@ class DependencyParser(StructuredEstimator):
             raise ValueError(
                 f"decoding must be one of {', '.join(DECODERS)}, not {decoding!r}"
             )
-        words, corpus = self._encode(sentences)
+        words, corpus = self._encode(sentences, arc_features)
         return self._with_trees(
             words, DECODERS[decoding](corpus, self.weights_, self._jobs())
         )
 
-    def predict_marginals(self, sentences: Iterable[Sentence]) -> list[FloatArray]:
+    def predict_marginals(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        arc_features: Iterable[Any] | None = None,
+    ) -> list[FloatArray]:
         """Return the probability of every arc.
 
         Probabilities are those of the log-linear model with these weights; they are
-        calibrated only for models trained with the log loss.
+        calibrated only for models trained with the log loss. `arc_features` are as in
+        `predict`.
 
         Returns
         -------
@@ -414,7 +484,7 @@ class DependencyParser(StructuredEstimator):
             ``[head, modifier]``, words counted from 1; head 0 is the root. Every column
             but the first sums to one.
         """
-        words, corpus = self._encode(sentences)
+        words, corpus = self._encode(sentences, arc_features)
         sizes = np.array([len(sentence) + 1 for sentence in words], np.int64)
         ptr, mu, _ = part_marginals(corpus, self.weights_, sizes**2, self._jobs())
         return [
@@ -423,11 +493,18 @@ class DependencyParser(StructuredEstimator):
         ]
 
     def predict_kbest(
-        self, sentences: Iterable[Sentence], k: int = 5
+        self,
+        sentences: Iterable[Sentence],
+        k: int = 5,
+        *,
+        arc_features: Iterable[Any] | None = None,
     ) -> list[list[tuple[Sentence, float]]]:
-        """Return the `k` best trees of every sentence with their scores."""
+        """Return the `k` best trees of every sentence with their scores.
+
+        `arc_features` are as in `predict`.
+        """
         check_k(k)
-        words, corpus = self._encode(sentences, k)
+        words, corpus = self._encode(sentences, arc_features, k)
         ptr, codes, scores, found = decode_kbest(corpus, self.weights_, k, self._jobs())
         return [
             [
@@ -446,6 +523,7 @@ class DependencyParser(StructuredEstimator):
         y: Any = None,
         *,
         metric: str = "uas",
+        arc_features: Iterable[Any] | None = None,
     ) -> float:
         """Return how good the predicted trees are.
 
@@ -458,18 +536,24 @@ class DependencyParser(StructuredEstimator):
         metric : {"uas", "las", "complete"}
             The share of words with the right head; with the right head and label; of
             sentences with all heads right. `attachment_scores` has more.
+        arc_features : iterable of sparse matrices, optional
+            As in `predict`.
         """
         if metric not in MEASURES:
             raise ValueError(
                 f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
             )
         gold = as_sentences(sentences)
-        return MEASURES[metric](gold, self.predict(gold))
+        return MEASURES[metric](gold, self.predict(gold, arc_features=arc_features))
 
     # --- understanding --------------------------------------------------------------
 
     def explain(
-        self, sentence: Sentence, arc: int | tuple[int, int] | None = None
+        self,
+        sentence: Sentence,
+        arc: int | tuple[int, int] | None = None,
+        *,
+        arc_features: Any = None,
     ) -> ArcChoice | list[ArcChoice]:
         """Say which features made a head win over the runner-up.
 
@@ -481,6 +565,9 @@ class DependencyParser(StructuredEstimator):
             A word, counted from 1: why it has the head it has. Or a pair of head and
             word: what speaks for this head, against the one that the best tree has (or
             the runner-up, if it is the same). By default all words.
+        arc_features : sparse matrix, optional
+            That of this sentence, if `fit` was given some; its column 17 is called
+            "arc feature 17".
 
         Returns
         -------
@@ -488,7 +575,8 @@ class DependencyParser(StructuredEstimator):
             The head, the other head, the margin between the two best trees with them,
             and the features' contributions.
         """
-        words, corpus = self._encode([sentence])
+        given = None if arc_features is None else [arc_features]
+        words, corpus = self._encode([sentence], given)
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
@@ -504,7 +592,7 @@ class DependencyParser(StructuredEstimator):
     ) -> ArcChoice:
         return explain_arc(
             sentence, corpus, self.weights_, self._labels.classes, head, word,
-            self._trees.suffix,
+            self._trees,
         )  # fmt: skip
 
 

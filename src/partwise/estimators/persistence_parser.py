@@ -9,6 +9,7 @@ from typing import Any
 from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.tree_corpus import LABEL_ROW_BITS, TreeSettings
 from partwise.features import arc_codes
+from partwise.features.arc_groups import GROUPS, find_groups
 from partwise.model_file import Content
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 
@@ -54,15 +55,49 @@ def fill_parser(model: DependencyParser, content: Content) -> int:
         single_root=trees.setting("single_root", bool),
         hash_bits=trees.setting("hash_bits", int, at_least=8, below=31),
         suffix=trees.setting("suffix", int, at_least=1, below=21),
+        features=_read_groups(trees),
+        n_arc_features=_n_arc_features(trees),
     )
     if content.setting("features", str) != feature_mark():
         raise content.error(
             "the parser was trained with the features of another version (train it "
             "again)"
         )
+    _check_named_groups(model, content)
     if model.labelled not in (None, True, False) or type(model.labelled) is int:
         raise content.error("setting 'labelled' should be true, false or nothing")
     for label in model._labels.classes:
         if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):
             raise content.error(f"{label!r} cannot be the label of an arc")
     return model._trees.n_weights(len(model._labels))
+
+
+def _read_groups(trees: Content) -> tuple[str, ...]:
+    """Return the groups of features that are on; a file that names none has all."""
+    if "features" not in trees.settings:
+        return GROUPS
+    names = trees.setting("features", list)
+    try:
+        groups = find_groups(names)
+    except ValueError as error:
+        raise trees.error(str(error)) from None
+    if list(groups) != names:
+        raise trees.error("the groups of features are not in their order")
+    return groups
+
+
+def _n_arc_features(trees: Content) -> int:
+    if "n_arc_features" not in trees.settings:
+        return 0
+    return trees.setting("n_arc_features", int, at_least=0, below=2**31)
+
+
+def _check_named_groups(model: DependencyParser, content: Content) -> None:
+    """Check the groups as the user named them; settings hold no sequence of names."""
+    if "features" not in content.setting("params", dict):
+        groups = model._trees.features
+        model.features = "all" if groups == GROUPS else groups
+    try:
+        find_groups(model.features)
+    except ValueError as error:
+        raise content.error(str(error)) from None

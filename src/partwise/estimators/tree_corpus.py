@@ -14,9 +14,7 @@ from partwise.data.treebank import Sentence
 from partwise.errors import DataError, OutOfMemoryError
 from partwise.estimators.labels import LabelCodes
 from partwise.features.arc_codes import (
-    AGREEMENT_TEMPLATE,
     ARC_TEMPLATES,
-    BETWEEN_TEMPLATE,
     HEAD_TEMPLATES,
     LABEL_CLASS,
     MODIFIER_TEMPLATES,
@@ -24,9 +22,12 @@ from partwise.features.arc_codes import (
     code_index,
     encode_words,
 )
+from partwise.features.arc_groups import GROUPS, ChosenTemplates, choose_templates
 from partwise.solvers.memory import available_memory, in_words
 from partwise.structures.dependency import (
+    AddedArcs,
     DependencyTrees,
+    ListedArcs,
     make_dependency_trees,
     make_hashed_arcs,
     make_label_templates,
@@ -44,7 +45,7 @@ N_FEATURES = 2 * (len(ARC_TEMPLATES) + 2) + len(
 )
 """An arc and its label have at most these features, and one for each word between."""
 
-LABEL_ROW_BITS = 7
+LABEL_ROW_BITS = 6
 """Labels have rows of weights for this many bits less than arcs have weights."""
 
 # Tables of (n + 1)^2 numbers that one thread keeps for a sentence of n words, if trees
@@ -66,12 +67,23 @@ class TreeSettings:
         Arcs have ``2^hash_bits`` weights.
     suffix : int
         How many letters the suffix of a word has.
+    features : tuple of str
+        The groups of features that are on, in the order of `GROUPS`.
+    n_arc_features : int
+        How many features of arcs the user gives beside them; zero if none are given.
     """
 
     projective: bool
     single_root: bool
     hash_bits: int
     suffix: int
+    features: tuple[str, ...] = GROUPS
+    n_arc_features: int = 0
+
+    @property
+    def templates(self) -> ChosenTemplates:
+        """The templates that are on."""
+        return choose_templates(self.features)
 
     @property
     def label_bits(self) -> int:
@@ -84,21 +96,26 @@ class TreeSettings:
         labels: LabelCodes,
         *,
         gold: bool = False,
+        listed: ListedArcs | None = None,
         word_weight: FloatArray | None = None,
         head_cost: float = 1.0,
         label_cost: float = 1.0,
     ) -> DependencyTrees:
-        """Encode sentences; with `gold`, their trees as well."""
+        """Encode sentences, with features `listed` if there are any.
+
+        With `gold`, their trees as well.
+        """
         words = encode_words(sentences, self.suffix)
-        arcs = make_hashed_arcs(
+        templates = self.templates
+        hashed = make_hashed_arcs(
             words.codes,
             words.tags,
             words.attributes,
             words.lengths,
             make_templates(
-                [_indices(pair) for pair in ARC_TEMPLATES],
-                _indices(BETWEEN_TEMPLATE),
-                _indices(AGREEMENT_TEMPLATE),
+                [_indices(pair) for pair in templates.arcs],
+                templates.between and _indices(templates.between),
+                templates.agreement and _indices(templates.agreement),
             ),
             self.hash_bits,
         )
@@ -111,9 +128,9 @@ class TreeSettings:
                 code_index(LABEL_CLASS),
                 words.lengths,
                 make_label_templates(
-                    [code_index(name) for name in MODIFIER_TEMPLATES],
-                    [code_index(name) for name in HEAD_TEMPLATES],
-                    [_indices(pair) for pair in PAIR_TEMPLATES],
+                    [code_index(name) for name in templates.modifier],
+                    [code_index(name) for name in templates.head],
+                    [_indices(pair) for pair in templates.pairs],
                 ),
                 len(labels),
                 self.label_bits,
@@ -127,7 +144,7 @@ class TreeSettings:
                     ]
                 )
         return make_dependency_trees(
-            arcs,
+            hashed if listed is None else AddedArcs(hashed, listed),
             words.lengths,
             heads,
             labels=of_labels,
@@ -141,12 +158,21 @@ class TreeSettings:
 
     def n_weights(self, n_labels: int) -> int:
         """Return how many weights a parser with so many labels has."""
-        return (1 << self.hash_bits) + (n_labels << self.label_bits if n_labels else 0)
+        n_arc_weights = (1 << self.hash_bits) + self.n_arc_features
+        return n_arc_weights + (n_labels << self.label_bits if n_labels else 0)
 
     def memory(
-        self, sentence: Sentence, n_labels: int, k: int = 1, training: bool = False
+        self,
+        sentence: Sentence,
+        n_labels: int,
+        k: int = 1,
+        training: bool = False,
+        n_listed: int = 0,
     ) -> int:
-        """Return about how many bytes a thread needs for one sentence."""
+        """Return about how many bytes a thread needs for one sentence.
+
+        An arc has at most `n_listed` features that are not hashed.
+        """
         n = len(sentence)
         side = (n + 1) ** 2
         n_parts = side
@@ -154,12 +180,13 @@ class TreeSettings:
             words = zip(sentence.upos, sentence.xpos, sentence.feats, strict=True)
             n_classes = 1 + len(set(words))
             n_parts += 2 * (2 * n + 1 + n_classes**2) * n_labels
-        numbers = N_TABLES[self.projective] * side + 4 * n_parts
+        n_tables = N_TABLES[self.projective] + (self.n_arc_features > 0)
+        numbers = n_tables * side + 4 * n_parts
         if k > 1:
             numbers += (N_TABLES_OF_K[self.projective] + min(k, n_labels)) * k * side
         if training:
             # To compare two trees: all features of both, and a table to add them up.
-            numbers += 2 * n_parts + 11 * 2 * n * (n + N_FEATURES)
+            numbers += 2 * n_parts + 11 * 2 * n * (n + N_FEATURES + n_listed)
         return 8 * numbers
 
     def check_memory(
@@ -170,6 +197,7 @@ class TreeSettings:
         k: int = 1,
         *,
         training: bool = False,
+        n_listed: int = 0,
     ) -> None:
         """Refuse a sentence whose tables would not fit into memory."""
         free = available_memory()
@@ -177,7 +205,7 @@ class TreeSettings:
             return
         n_threads = count_jobs(n_jobs)
         for i, sentence in enumerate(sentences):
-            needed = n_threads * self.memory(sentence, n_labels, k, training)
+            needed = n_threads * self.memory(sentence, n_labels, k, training, n_listed)
             if needed > free:
                 raise OutOfMemoryError(
                     f"{named(sentence, i)} has {len(sentence):,} words; its tables "

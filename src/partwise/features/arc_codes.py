@@ -27,8 +27,17 @@ ATTRIBUTES = ("Case", "Gender", "Number", "Person")
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats")
 """What a sentence may say of its words."""
 
+MARKERS = frozenset({"ADP", "SCONJ", "CCONJ", "PART", "IN", "TO", "CC", "RP"})
+"""Tags of the small words that say what a phrase is to the rest of the sentence."""
+ENDS = frozenset(
+    {"VERB", "PUNCT", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ", ",", ".", ":"}
+)
+"""Tags of words that no such phrase reaches across."""
+REACH = 5
+
 # What is known of a word. Letters: w the form, l the lemma, u and x the coarse and the
-# fine part of speech, m the morphology, s the suffix; -1 and +1 are the neighbours.
+# fine part of speech, m the morphology, c the case, s the suffix, k the lemma of the
+# small word that its phrase begins with (a preposition, say); -1 and +1 are neighbours.
 CODES: dict[str, tuple[str, ...]] = {
     "any": (),
     "w": ("w",),
@@ -44,10 +53,14 @@ CODES: dict[str, tuple[str, ...]] = {
     "x-1 x": ("x-1", "x"),
     "x x+1": ("x", "x+1"),
     "x-1 x x+1": ("x-1", "x", "x+1"),
-    "u-1 u": ("u-1", "u"),
-    "u u+1": ("u", "u+1"),
+    "x-2 x-1 x": ("x-2", "x-1", "x"),
+    "x x+1 x+2": ("x", "x+1", "x+2"),
     "w-1 x": ("w-1", "x"),
     "x w+1": ("x", "w+1"),
+    "k": ("k",),
+    "k u": ("k", "u"),
+    "u c": ("u", "c"),
+    "k u c": ("k", "u", "c"),
 }
 
 # Pairs of a code of the head and one of the modifier, after McDonald, Crammer and
@@ -64,6 +77,7 @@ ARC_TEMPLATES: tuple[tuple[str, str], ...] = (
     ("x x+1", "x"), ("x-1 x", "x"), ("x", "x-1 x"), ("x", "x x+1"),
     ("x-1 x x+1", "x-1 x x+1"), ("x-1 x x+1", "any"), ("any", "x-1 x x+1"),
     ("u", "x-1 x x+1"), ("x-1 x x+1", "u"), ("u", "w-1 x"), ("u", "x w+1"),
+    ("l", "u c"), ("u", "k u c"), ("lu", "k u c"),
 )  # fmt: skip
 BETWEEN_TEMPLATE = ("u", "u")
 AGREEMENT_TEMPLATE = ("u", "u")
@@ -71,9 +85,10 @@ AGREEMENT_TEMPLATE = ("u", "u")
 LABEL_CLASS = "uxm"
 """Words that are alike to the label of an arc, beside what they say alone."""
 MODIFIER_TEMPLATES = (
-    "any", "w", "l", "u", "x", "m", "um", "s", "x-1 x", "x x+1", "w-1 x", "x w+1",
+    "any", "w", "l", "u", "x", "m", "lu", "um", "s", "u c", "k", "k u", "k u c",
+    "x-1 x", "x x+1", "x-1 x x+1", "x-2 x-1 x", "x x+1 x+2", "w-1 x", "x w+1",
 )  # fmt: skip
-HEAD_TEMPLATES = ("w", "l", "u", "x", "um", "s")
+HEAD_TEMPLATES = ("w", "l", "u", "x", "lu", "um", "s", "x-1 x", "x x+1")
 PAIR_TEMPLATES = (("u", "u"), ("x", "x"), ("um", "um"), ("u", "um"), ("um", "u"))
 
 
@@ -170,13 +185,54 @@ def _hashed(
     return codes.astype(np.uint64), codes == missing
 
 
-def _shifted(codes: Codes, lengths: NDArray[np.int64]) -> tuple[Codes, Codes]:
-    """Return the codes of the words before and after."""
-    before, after = np.roll(codes, 1), np.roll(codes, -1)
+def _shifted(codes: Codes, offset: int, lengths: NDArray[np.int64]) -> Codes:
+    """Return the codes of the words so many places before or after."""
     roots = np.cumsum(lengths + 1) - (lengths + 1)
-    before[roots] = hash_text(BEFORE)
-    after[roots + lengths] = hash_text(AFTER)
-    return before, after
+    outside, edge = (BEFORE, roots) if offset < 0 else (AFTER, roots + lengths)
+    for _ in range(abs(offset)):
+        codes = np.roll(codes, -np.sign(offset))
+        codes[edge] = hash_text(outside)
+    return codes
+
+
+def phrase_markers(words: Words) -> list[str]:
+    """Return the lemma of the small word before each word that its phrase begins with.
+
+    Examples
+    --------
+    >>> from partwise.data import Sentence
+    >>> words = Sentence.from_columns(
+    ...     forms=["Cats", "sleep", "in", "the", "sun"],
+    ...     upos=["NOUN", "VERB", "ADP", "DET", "NOUN"],
+    ... )
+    >>> phrase_markers(words)
+    ['_', '_', '_', 'in', 'in']
+    """
+    found, marker, since = [], NOT_GIVEN, 0
+    columns = zip(words.forms, words.lemmas, words.upos, words.xpos, strict=True)
+    for form, lemma, coarse, fine in columns:
+        since += 1
+        found.append(marker if since <= REACH else NOT_GIVEN)
+        if coarse in MARKERS or fine in MARKERS:
+            marker, since = form.lower() if lemma == NOT_GIVEN else lemma, 0
+        elif coarse in ENDS or fine in ENDS:
+            marker = NOT_GIVEN
+    return found
+
+
+def case_of(feats: str) -> str:
+    """Return the case that a word's morphology names.
+
+    Examples
+    --------
+    >>> case_of("Case=Dat|Number=Sing"), case_of("Number=Sing")
+    ('Dat', '_')
+    """
+    return _given(feats).get("Case", NOT_GIVEN)
+
+
+def _given(feats: str) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in feats.split("|") if "=" in pair)
 
 
 def encode_words(sentences: Sequence[Words], suffix: int = 3) -> WordCodes:
@@ -213,8 +269,11 @@ def encode_words(sentences: Sequence[Words], suffix: int = 3) -> WordCodes:
     basic["u"] = np.where(no_upos, xpos, upos)
     basic["x"] = np.where(no_xpos, upos, xpos)
     basic["m"], _ = _hashed(sentences, lambda s: s.feats)
-    for name in "wux":
-        basic[f"{name}-1"], basic[f"{name}+1"] = _shifted(basic[name], lengths)
+    cases = {feats: case_of(feats) for s in sentences for feats in s.feats}
+    basic["c"], _ = _hashed(sentences, lambda s: [cases[feats] for feats in s.feats])
+    basic["k"], _ = _hashed(sentences, phrase_markers)
+    for name in {name for names in CODES.values() for name in names if name[1:]}:
+        basic[name] = _shifted(basic[name[0]], int(name[1:]), lengths)
     columns = []
     for number, names in enumerate(CODES.values()):
         total = np.full(basic["w"].size, number + 1, np.uint64)
@@ -238,9 +297,7 @@ def _attributes(sentences: Sequence[Words]) -> NDArray[np.int32]:
         for feats in sentence.feats:
             codes = known.get(feats)
             if codes is None:
-                given = dict(
-                    pair.split("=", 1) for pair in feats.split("|") if "=" in pair
-                )
+                given = _given(feats)
                 codes = known[feats] = tuple(
                     hash_text(given[name]) | 1 if name in given else 0
                     for name in ATTRIBUTES

@@ -40,6 +40,7 @@ from partwise.structures.interface import (
     FloatArray,
     argmax,
     gibbs_scores,
+    innermost,
     marginals,
 )
 
@@ -98,7 +99,7 @@ def _marginals_of(
     problem: Problem, state: OnlineState, previous: State | None
 ) -> FloatArray | None:
     """Return the marginals at the dual point of an earlier run, if it has one."""
-    if not gibbs_scores.provided_by(type(problem.structure)):
+    if not gibbs_scores.provided_by(type(innermost(problem.structure))):
         return None
     if isinstance(previous, DualPartsState):
         state.check_fits(previous)

@@ -105,6 +105,11 @@ def _(s: SoftmaxMargin, k: int) -> Any:
     )
 
 
+@waist.innermost.implement(SoftmaxMargin)
+def _(s: SoftmaxMargin) -> Any:
+    return waist.innermost(s.corpus)
+
+
 @waist.untied.implement(SoftmaxMargin)
 def _(s: SoftmaxMargin) -> Any:
     return SoftmaxMargin(waist.untied(s.corpus))

@@ -8,6 +8,7 @@ inside-outside and by the matrix-tree theorem. Features of arcs are an axis of t
 
 # Importing the answers registers them with the waist.
 from partwise.structures.dependency import differences, inference, parts
+from partwise.structures.dependency.added_arcs import AddedArcs
 from partwise.structures.dependency.arcs import ListedArcs, make_listed_arcs
 from partwise.structures.dependency.corpus import (
     DependencyTrees,
@@ -25,6 +26,7 @@ from partwise.structures.dependency.labels import (
 )
 
 __all__ = [
+    "AddedArcs",
     "DependencyTrees",
     "HashedArcs",
     "Labels",

@@ -7,6 +7,7 @@ column stand for nothing.
 ============  ==================================================================
 `ListedArcs`  the caller lists the features of every arc, as CSR rows
 `HashedArcs`  templates over the codes of the words, hashed while they are used
+`AddedArcs`   both kinds at once
 ============  ==================================================================
 """
 

@@ -59,7 +59,7 @@ def make_dependency_trees(
 
     Parameters
     ----------
-    arcs : ListedArcs or HashedArcs
+    arcs : ListedArcs, HashedArcs or AddedArcs
         The features of arcs.
     lengths : array of int
         The number of words of every sentence.

@@ -49,7 +49,8 @@ N_ATTRIBUTES = 4
 class Templates(NamedTuple):
     """Which codes of the head meet which of the modifier; `make_templates` makes them.
 
-    The last two templates are those of tags between and of agreement.
+    The last two templates are those of tags between and of agreement; they keep their
+    places when they are off.
     """
 
     head_code: CodeArray
@@ -57,6 +58,8 @@ class Templates(NamedTuple):
     head_factor: IntArray
     modifier_factor: IntArray
     seed: IntArray
+    has_between: bool
+    has_agreement: bool
 
 
 class HashedArcs(NamedTuple):
@@ -84,16 +87,21 @@ class HashedSpace(NamedTuple):
 
 
 def make_templates(
-    pairs: ArrayLike, between: tuple[int, int], agreement: tuple[int, int]
+    pairs: ArrayLike,
+    between: tuple[int, int] | None,
+    agreement: tuple[int, int] | None,
 ) -> Templates:
     """Make the templates, each a code of the head and one of the modifier.
+
+    None for tags between, or for agreement: there are no such features.
 
     Examples
     --------
     >>> make_templates([(0, 1), (1, 1)], (1, 1), (1, 1)).head_code.tolist()
     [0, 1, 1, 1]
     """
-    both = np.array([*np.asarray(pairs, np.int32), between, agreement], np.int32)
+    last = [between or (0, 0), agreement or (0, 0)]
+    both = np.array([*np.asarray(pairs, np.int32), *last], np.int32)
     # Any fixed numbers will do, as long as a saved model finds the same ones.
     random = np.random.Generator(np.random.PCG64(20040731))
     factors = random.integers(2**28, 2**29, (2, len(both)), np.int64) | 1
@@ -104,6 +112,8 @@ def make_templates(
         np.ascontiguousarray(factors[0]),
         np.ascontiguousarray(factors[1]),
         seeds,
+        between is not None,
+        agreement is not None,
     )
 
 
@@ -217,6 +227,8 @@ def _between(
     arcs: HashedArcs, base: int, space: HashedSpace, p: int, found: int
 ) -> int:
     """Add the tag of word `p` to the `found` ones between two words, unless there."""
+    if not arcs.templates.has_between:
+        return 0
     tag = arcs.tags[base + p]
     for j in range(found):
         if space.between[j] == tag:
@@ -270,7 +282,7 @@ def _arc_indices(
     found = 2 * n_pairs + n_between
     key = head_key[n_pairs + 1] + modifier_key[n_pairs + 1] + direction
     idx[found] = _agreement_at(key, _agreement(arcs, base + h, base + m), mask)
-    return found + 1
+    return found + 1 if arcs.templates.has_agreement else found
 
 
 @kernel
@@ -300,7 +312,9 @@ def _score_arc(
     for j in range(n_between):
         total += w[_tag_at(key, int(space.between[j]), mask)]
     key = head_key[n_pairs + 1] + modifier_key[n_pairs + 1] + direction
-    return total + w[_agreement_at(key, _agreement(arcs, base + h, base + m), mask)]
+    last = w[_agreement_at(key, _agreement(arcs, base + h, base + m), mask)]
+    # Chosen at the end: to leave earlier took 1.4 times as long for every arc.
+    return total + last if arcs.templates.has_agreement else total
 
 
 @arc_scores.implement(HashedArcs)

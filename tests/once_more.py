@@ -1,4 +1,4 @@
-"""Running tests once more in plain Python, where there is nothing to compile."""
+"""Running tests once more, as another process compiles them, or without compiling."""
 
 import os
 import subprocess
@@ -8,16 +8,16 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 
-def assert_pass_in_plain_python(*names: str) -> None:
-    """Run the quick tests of these files without compiling anything."""
+def assert_pass(names: str, **environment: str) -> None:
+    """Run the quick tests of these files with other environment variables."""
     ended = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
             *("-m", "not slow and not bench"),
-            *(str(HERE / f"{name}.py") for name in names),
+            *(str(HERE / f"test_{name}.py") for name in names.split()),
         ],
         cwd=HERE.parent,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        env=os.environ | environment,
         capture_output=True,
         text=True,
     )
