@@ -12,7 +12,7 @@ import pytest
 import problems
 from corruption import corruptions, join, split
 from partwise import DependencyParser, ModelFileError, load
-from partwise.data import Sentence
+from partwise.data import Sentence, read_trees
 from partwise.estimators.persistence_parser import feature_mark
 from small_treebank import short_sentences
 
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:stopped after")
 
 TRAIN = short_sentences(3)
 TEST = short_sentences(2, seed=7)
+DATA = Path(__file__).parent / "data"
 MEGABYTE = 2**20
 
 
@@ -234,3 +235,18 @@ def test_parser_of_other_features_says_what_to_do(
     assert feature_mark() != before
     with pytest.raises(ModelFileError, match="train it again"):
         load(tmp_path / "m")
+
+
+# For ever
+
+
+@plain
+@pytest.mark.parametrize("version", [1])
+def test_parser_files_of_every_version_still_load(version: int) -> None:
+    expected = read_trees(DATA / f"trees-{version}.conllu")
+    bare = [s.with_tree([0] * len(s), s.labels) for s in expected]
+    found = load(DATA / f"parser-{version}.partwise").predict(bare)
+    assert [(s.heads, s.labels) for s in found] == [
+        (s.heads, s.labels) for s in expected
+    ]
+    assert len({label for s in found for label in s.labels}) > 3
