@@ -1,7 +1,8 @@
 """Log-linear dependency parsing: online EG beside L-BFGS and CG (Collins et al. 2008).
 
 The objective and the accuracy against effective iterations, visits of examples divided
-by their number, for all trees of the Slovene treebank (Figure 4 of the paper).
+by their number, for all trees, with as many sentences of a Slovene treebank as the
+paper had of another (Figure 4 of the paper).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from partwise.solvers.base import Problem
 
 C = 1.0
 NEAR = 0.01
+SENTENCES = 1534  # of the paper's treebank
 SOLVERS = {"online EG": "eg", "L-BFGS": "lbfgs", "CG": "cg"}
 
 
@@ -37,6 +39,7 @@ class _Task:
 def run(bench: Bench) -> Report:
     """Train with each, watched."""
     sentences = read_treebank(bench, SLOVENE)
+    sentences["train"] = sentences["train"][:SENTENCES]
     task = ParsingTask(sentences, projective=False, labelled=False)
     few = ParsingTask(
         {part: some[:5] for part, some in sentences.items()},
@@ -49,7 +52,7 @@ def run(bench: Bench) -> Report:
         bench.say(f"{name}, compiling")
         run_solver(_Task(few), solver, 0, 1e-9, 2, math.inf)
         bench.say(name)
-        most = bench.choose(120 if solver != "eg" else 40, 3)
+        most = bench.choose(100 if solver != "eg" else 40, 3)
         runs[name] = run_solver(_Task(task), solver, 0, 1e-4, most, math.inf)
     best = min(run.primal for run in runs.values())
     goal = best * (1 + NEAR)
@@ -122,7 +125,8 @@ def run(bench: Bench) -> Report:
         ],
         notes=[
             "The paper's data is the Slovene treebank of CoNLL-X; ours is UD Slovenian "
-            "SSJ, another annotation of other and more sentences, with our features.",
+            "SSJ, another annotation of other sentences, of which the first 1,534 are "
+            "taken, and the features are ours.",
             "All trees, single root, without labels.",
         ],
     )
