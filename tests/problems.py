@@ -238,7 +238,7 @@ def _word_codes(chosen: Sequence[Example]) -> tuple[Any, list[int]]:
 
 def _hashed_arcs(chosen: Sequence[Example]) -> Any:
     codes, lengths = _word_codes(chosen)
-    templates = make_templates([(0, 1)], (0, 0), (1, 0))
+    templates = make_templates([(0, 0), (1, 0), (0, 1)], (0, 0), (0, 0))
     attributes = np.stack([codes[:, 1] % 3] * 4, axis=1)
     return make_hashed_arcs(codes, codes[:, 0], attributes, lengths, templates, 6)
 
@@ -257,7 +257,7 @@ def trees_projective(chosen: Sequence[Example]) -> DependencyTrees:
 def trees_labelled(chosen: Sequence[Example]) -> DependencyTrees:
     """Give arcs labels, costs of their own, and words weights; arcs may cross."""
     codes, lengths = _word_codes(chosen)
-    templates = make_label_templates([1], [1], [(0, 0)])
+    templates = make_label_templates([0, 1], [1], [(0, 0)])
     return _trees(
         _hashed_arcs(chosen),
         chosen,
