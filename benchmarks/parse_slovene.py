@@ -17,23 +17,23 @@ from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
 from benchmarks.harness.watched import Run, run_solver
 from partwise.solvers.base import Problem
 
-C = 1.0
+COSTS = [0.1, 1.0, 10.0]
 NEAR = 0.01
 SENTENCES = 1534  # of the paper's treebank
 SOLVERS = {"online EG": "eg", "L-BFGS": "lbfgs", "CG": "cg"}
 
 
 class _Task:
-    """The log loss on one treebank, scored on test data."""
+    """The log loss on one treebank, scored on development or test data."""
 
-    def __init__(self, task: ParsingTask) -> None:
-        self.task = task
+    def __init__(self, task: ParsingTask, C: float, part: str = "test") -> None:
+        self.task, self.C, self.part = task, C, part
 
     def problem(self) -> Problem:
-        return self.task.problem("log_loss", C)
+        return self.task.problem("log_loss", self.C)
 
     def score(self, w: Any) -> float:
-        return self.task.score(w, "test")
+        return self.task.score(w, self.part)
 
 
 def run(bench: Bench) -> Report:
@@ -47,13 +47,19 @@ def run(bench: Bench) -> Report:
         labelled=False,
     )
     n = len(sentences["train"])
+    bench.say("choosing C on development data")
+    found = {
+        C: run_solver(_Task(task, C, "dev"), "eg", 0, NEAR, 40, math.inf, 100).score
+        for C in bench.choose(COSTS, [1.0])
+    }
+    C = max(found, key=lambda C: found[C])
     runs = {}
     for name, solver in SOLVERS.items():
         bench.say(f"{name}, compiling")
-        run_solver(_Task(few), solver, 0, 1e-9, 2, math.inf)
+        run_solver(_Task(few, C), solver, 0, 1e-9, 2, math.inf)
         bench.say(name)
         most = bench.choose(100 if solver != "eg" else 40, 3)
-        runs[name] = run_solver(_Task(task), solver, 0, 1e-4, most, math.inf)
+        runs[name] = run_solver(_Task(task, C), solver, 0, 1e-4, most, math.inf)
     best = min(run.primal for run in runs.values())
     goal = best * (1 + NEAR)
     to_goal = {name: _first(run, goal, n) for name, run in runs.items()}
@@ -87,7 +93,12 @@ def run(bench: Bench) -> Report:
                 at_most=1.0,
             ),
         ],
-        settings={"C": C, "sentences": n, "crossing": task.n_crossing},
+        settings={
+            "C": C,
+            "dev UAS": found,
+            "sentences": n,
+            "crossing": task.n_crossing,
+        },
         seeds=[0],
         tables=[
             Table(
@@ -127,7 +138,9 @@ def run(bench: Bench) -> Report:
             "The paper's data is the Slovene treebank of CoNLL-X; ours is UD Slovenian "
             "SSJ, another annotation of other sentences, of which the first 1,534 are "
             "taken, and the features are ours.",
-            "All trees, single root, without labels.",
+            "All trees, single root, without labels. C was chosen on development data: "
+            + ", ".join(f"UAS {uas:.2f} with {C:g}" for C, uas in found.items())
+            + ".",
         ],
     )
 
