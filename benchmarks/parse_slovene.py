@@ -1,8 +1,8 @@
 """Log-linear dependency parsing: online EG beside L-BFGS and CG (Collins et al. 2008).
 
 The objective and the accuracy against effective iterations, visits of examples divided
-by their number, for all trees of a Slovene treebank (Figure 4 of the paper). C is chosen
-on development data with as many sentences as the paper's treebank had.
+by their number, for all trees of a Slovene treebank (Figure 4 of the paper). C is
+chosen on development data with as many sentences as the paper's treebank had.
 """
 
 from __future__ import annotations
