@@ -18,7 +18,6 @@ from partwise import _jit
 from partwise._jit import generic, generic_with_default, kernel, vector_kernel
 
 PACKAGE = Path(partwise.__file__).parent
-TESTS = Path(__file__).parent
 
 compiled_only = pytest.mark.skipif(
     not drivers.IS_COMPILED, reason="nothing is compiled in this process"
@@ -302,23 +301,3 @@ def test_jit_survives_a_deleted_extension(own_caches):
     load_kernel(own_caches / "gone")
     shutil.rmtree(own_caches / "gone")
     load_kernel(own_caches / "code")
-
-
-# --- plain Python -------------------------------------------------------------------
-
-
-@compiled_only
-@pytest.mark.slow
-def test_jit_can_be_switched_off_and_every_law_holds():
-    files = ["test_chain.py", "test_multiclass.py", "test_rows.py", "test_jit.py"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, *(str(TESTS / name) for name in files)],
-        cwd=TESTS.parent,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "passed" in done.stdout

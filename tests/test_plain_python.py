@@ -10,6 +10,7 @@ import problems
 from once_more import assert_pass
 
 GROUPS = {
+    "structures": "chain multiclass rows jit",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace batch_solvers elastic_net "
