@@ -23,6 +23,7 @@ from partwise import DependencyParser
 from partwise.data import Sentence
 from partwise.errors import PairingError
 from partwise.estimators import dependency_parser
+from partwise.solvers import Perceptron
 from partwise.trees import is_projective
 from small_treebank import short_sentences
 
@@ -81,10 +82,12 @@ def legal_trees(n: int, kind: dict[str, bool]) -> list[tuple[int, ...]]:
 @plain
 @kinds
 def test_parser_learns_what_it_was_shown(kind: dict[str, bool]) -> None:
-    parser = quick(max_iter=8, **kind).fit(TRAIN)
+    # Without averaging, it ends with weights that are right about every sentence.
+    solver = Perceptron(averaging=False)
+    parser = quick(solver=solver, max_iter=50, **kind).fit(TRAIN)
     assert parser.score(TRAIN) == 1.0
     if kind["labelled"]:
-        assert parser.score(TRAIN, metric="las") >= 0.9
+        assert parser.score(TRAIN, metric="las") == 1.0
         assert set(parser.classes_) == {label for s in TRAIN for label in s.labels}
     else:
         assert parser.classes_.size == 0
