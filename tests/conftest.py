@@ -56,11 +56,13 @@ GROUPS = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Name the group of every test: that of its file, if it has no other."""
     for item in items:
-        stem = item.path.stem
-        item.add_marker(pytest.mark.xdist_group(GROUPS.get(stem, str(item.path))))
+        if not item.get_closest_marker("xdist_group"):
+            group = GROUPS.get(item.path.stem, item.path.stem)
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 # The first example of a test may compile a kernel: no deadlines. On a build
