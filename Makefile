@@ -31,7 +31,7 @@ demo: $(STAMPS)/base ## Train on a generated corpus and show the result
 test: $(STAMPS)/check ## Run everything: lint, documentation, all tests
 	$(MAKE) --no-print-directory docs & docs=$$!; \
 		$(MAKE) --no-print-directory lint; lint=$$?; wait $$docs && exit $$lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 # Without compiling, structures and solvers are quick to test on tiny problems.
 test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work

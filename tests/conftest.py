@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -56,13 +57,28 @@ GROUPS = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
+# These take long: whoever starts them last works on alone.
+FIRST = ("test_cli", "test_plain_python", "test_wheel")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Name the group of every test: that of its file, if it has no other."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            group = GROUPS.get(item.path.stem, item.path.stem)
-            item.add_marker(pytest.mark.xdist_group(group))
+    """Put what takes long first."""
+    items.sort(key=lambda item: item.path.stem not in FIRST)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give the workers whole groups; marks of groups have no effect with pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class GroupScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            stem = Path(nodeid.split("::")[0]).stem
+            # The groups of plain Python are processes of their own.
+            own = nodeid if stem == "test_plain_python" else stem
+            return GROUPS.get(stem, own)
+
+    return GroupScheduling(config, log)
 
 
 # The first example of a test may compile a kernel: no deadlines. On a build

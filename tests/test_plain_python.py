@@ -24,12 +24,6 @@ GROUPS = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="this is that run")
-@pytest.mark.parametrize(
-    "names",
-    [
-        pytest.param(names, id=group, marks=pytest.mark.xdist_group(f"plain {group}"))
-        for group, names in GROUPS.items()
-    ],
-)
+@pytest.mark.parametrize("names", GROUPS.values(), ids=GROUPS.keys())
 def test_plain_python_gives_what_is_true(names: str) -> None:
     assert_pass(names, NUMBA_DISABLE_JIT="1")
