@@ -139,7 +139,7 @@ def _measure(
     for method in METHODS:
         train(tiny, method, C[method.loss], 1)
         bench.say(f"{kind}: {method.name}")
-        n = bench.choose(3, 1)
+        n = bench.choose(2, 1)
         solution = train(task, method, C[method.loss], n)
         passes.append(float(solution.trace["seconds"][-1]) / n)
         w = solution.w if w is None else w
