@@ -97,7 +97,12 @@ class Mirror:
             slacks = out.cost - out.dphi @ self.w
             best = int(np.argmax(slacks))
             chosen = np.arange(slacks.size) == best
-            size *= 2 * slacks[best] if loss == "squared_hinge" else slacks[best] > 0
+            if loss == "squared_hinge":
+                # No further than where the slack is gone.
+                sqnorm = max(np.sum(out.dphi[best] ** 2), 1e-300)
+                size = slacks[best] * min(2 * size, 1 / sqnorm)
+            else:
+                size *= slacks[best] > 0
             gain = out.cost[best]
         self.w = self.w + size * (chosen @ out.dphi)
         self.account[i] += size
@@ -218,7 +223,7 @@ def test_sgd_without_any_weight_stays_at_zero(loss: str) -> None:
 
 # --- the optimum, and the bound ---
 
-# Above the optimum after 50 passes over six examples, as a share of it.
+# Above the optimum after 60 passes over six examples, as a share of it.
 DISTANCE = {"hinge": 0.04, "squared_hinge": 0.02, "log_loss": 1e-3}
 
 
@@ -229,7 +234,7 @@ def test_sgd_comes_near_the_enumerated_optimum(
     problem = small(loss, 0.1, make)
     best, best_w = best_small(loss, 0.1, make)
     solver = StochasticGradientDescent(averaging=averaging)
-    solution = solve(problem, solver, tol=1e-9, max_iter=50)
+    solution = solve(problem, solver, tol=1e-9, max_iter=60)
     assert solution.certificate is not None
     primal, dual, exact = solution.certificate
     # The last weights of the hinge hop about; the average does not.
@@ -293,11 +298,10 @@ def test_sgd_looks_every_tenth_pass_and_ends_within_the_tolerance() -> None:
 
 @plain_only
 @pytest.mark.parametrize("averaging", AVERAGES)
-def test_sgd_steps_that_are_far_too_long_end_with_a_clear_status(
-    averaging: str,
-) -> None:
-    problem = small("squared_hinge", 100.0)
-    solver = StochasticGradientDescent(10.0, averaging)
+def test_sgd_weights_that_overflow_end_with_a_clear_status(averaging: str) -> None:
+    chosen = [(x * 1e99, y) for x, y in problems.draw(problems.classes_dense)]
+    problem = make_problem(problems.classes_dense(chosen), get_loss("hinge"), 1e200)
+    solver = StochasticGradientDescent(1e300, averaging)
     solution = solve(problem, solver, tol=1e-9, max_iter=1000)
     assert solution.reason == "not_finite"
     assert "the weights overflowed" in solution.status
@@ -307,10 +311,10 @@ def test_sgd_steps_that_are_far_too_long_end_with_a_clear_status(
     assert solution.reason == "not_finite"
 
 
-@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_sgd_no_step_is_too_long_for_the_penalty(loss: str) -> None:
+@pytest.mark.parametrize("eta_0", [10.0, 1e300])
+def test_sgd_no_step_is_too_long(loss: str, eta_0: float) -> None:
     """A step that long forgets everything but its example, and is finite."""
-    solution = solve(small(loss), StochasticGradientDescent(1e300), max_iter=2)
+    solution = solve(small(loss, 3.0), StochasticGradientDescent(eta_0), max_iter=20)
     assert np.isfinite(solution.w).all()
     assert solution.reason == "max_iter"
 
@@ -381,9 +385,8 @@ def test_sgd_first_step_is_chosen_once_counted_and_the_same_by_chance(
     assert states[0].eta_0 == states[1].eta_0 > 0
     trial = module.TRIAL_STEPS + problem.n_examples
     n_trials, beside = divmod(states[0].oracle_calls - 2 * problem.n_examples, trial)
-    # All but those that overflow before their end.
     assert n_trials >= 5
-    assert beside == 0 or loss == "squared_hinge"
+    assert beside == 0
 
 
 def test_sgd_first_step_that_is_given_is_taken() -> None:

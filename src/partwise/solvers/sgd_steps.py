@@ -32,6 +32,7 @@ from partwise.structures.interface import (
     argmax,
     cost,
     diff_add,
+    diff_sqnorm,
     gold,
     marginals,
     n_parts,
@@ -153,8 +154,14 @@ def descend_margin(
         if not np.isfinite(values[i]):
             return False
         eta = step_size(schedule, weights.steps[0])
-        size = eta * weight[i] * (2.0 * slack if squared else 1.0)
+        size = eta * weight[i]
         if slack > 0.0 and size > 0.0:
+            if squared:
+                size *= 2.0 * slack
+                # Not past where the slack is gone: longer steps would grow for ever.
+                sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
+                if size * sqnorm > slack:
+                    size = slack / sqnorm
             for_v, for_u = shares_of(weights, size)
             diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
             if weights.u.size:
