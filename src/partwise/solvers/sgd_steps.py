@@ -133,6 +133,7 @@ def descend_margin(
     stop: int,
     weight: FloatArray,
     squared: bool,
+    capped: bool,
     schedule: Schedule,
     weights: ScaledWeights,
     values: FloatArray,
@@ -143,7 +144,9 @@ def descend_margin(
     """Take a step for each of these examples, on the hinge or its square.
 
     The loss before its step is written to `values`. Return False, at once, if one is
-    not finite.
+    not finite. Steps of the squared hinge are as long as the slack, and where they are
+    too long the next slack is larger still; if `capped`, none goes past the point
+    where its own slack is gone.
     """
     y, y_gold = scratch.y, scratch.y_gold
     for position in range(start, stop):
@@ -158,10 +161,10 @@ def descend_margin(
         if slack > 0.0 and size > 0.0:
             if squared:
                 size *= 2.0 * slack
-                # Not past where the slack is gone: longer steps would grow for ever.
-                sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
-                if size * sqnorm > slack:
-                    size = slack / sqnorm
+                if capped:
+                    sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
+                    if size * sqnorm > slack:
+                        size = slack / sqnorm
             for_v, for_u = shares_of(weights, size)
             diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
             if weights.u.size:
