@@ -15,13 +15,20 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.parsing_task import SLOVENE, ParsingTask, read_treebank
 from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
 from benchmarks.harness.watched import Run, run_solver
-from partwise.solvers.base import Problem
+from partwise.solvers import ExponentiatedGradient
+from partwise.solvers.base import Problem, Solver
 
 COSTS = [0.1, 1.0, 10.0]
 NEAR = 0.01
 SENTENCES = 1534  # of the paper's treebank
-PASSES = {"eg": 40, "lbfgs": 80, "cg": 30}
-SOLVERS = {"online EG": "eg", "L-BFGS": "lbfgs", "CG": "cg"}
+EG, LBFGS = "online EG", "L-BFGS"
+SOLVERS: dict[str, tuple[str | Solver, int]] = {
+    # The paper's start: nearly all the mass on the right trees.
+    EG: (ExponentiatedGradient(start_at="gold"), 40),
+    "online EG, its default start": ("eg", 40),
+    LBFGS: ("lbfgs", 80),
+    "CG": ("cg", 30),
+}
 
 
 class _Task:
@@ -59,16 +66,16 @@ def run(bench: Bench) -> Report:
     }
     C = max(found, key=lambda C: found[C])
     runs = {}
-    for name, solver in SOLVERS.items():
+    for name, (solver, passes) in SOLVERS.items():
         bench.say(f"{name}, compiling")
         run_solver(_Task(few, C), solver, 0, 1e-9, 2, math.inf)
         bench.say(name)
-        most = bench.choose(PASSES[solver], 3)
+        most = bench.choose(passes, 3)
         runs[name] = run_solver(_Task(task, C), solver, 0, 1e-4, most, math.inf)
     best = min(run.primal for run in runs.values())
     goal = best * (1 + NEAR)
     to_goal = {name: _first(run, goal, n) for name, run in runs.items()}
-    eg, lbfgs = to_goal["online EG"], to_goal["L-BFGS"]
+    eg, lbfgs = to_goal[EG], to_goal[LBFGS]
     rows = [
         [
             name,
@@ -142,6 +149,8 @@ def run(bench: Bench) -> Report:
         notes=[
             "The paper's data is the Slovene treebank of CoNLL-X; ours is UD Slovenian "
             "SSJ, another annotation of other and more sentences, with our features.",
+            "The figures are those of EG with the paper's start. By default it mixes "
+            "distributions first, which is faster on most data, but not here.",
             "All trees, single root, without labels. C was chosen on development data, "
             f"after training on {SENTENCES} sentences: "
             + ", ".join(f"UAS {uas:.2f} with {C:g}" for C, uas in found.items())

@@ -7,7 +7,7 @@ import time
 from typing import Any, NamedTuple, Protocol
 
 from partwise.solvers import solve
-from partwise.solvers.base import Problem
+from partwise.solvers.base import Problem, Solver
 from partwise.solvers.loop import Callback
 from partwise.solvers.registry import make_solver
 from partwise.solvers.trace import TraceRow
@@ -96,7 +96,7 @@ class Watch(Callback):
 
 def run_solver(
     task: Task,
-    solver: str,
+    solver: str | Solver,
     seed: int,
     tol: float,
     max_iter: int,
