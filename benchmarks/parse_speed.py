@@ -87,10 +87,15 @@ def run(bench: Bench) -> Report:
             "training pass over EWT, perceptron", rows[0][3], "s", at_most=MOST_PASS
         ),
         Figure(
-            "parsing with labels, times slower",
+            "parsing with labels, sentences a second",
+            speeds["projective, labelled"][0],
+            "1/s",
+            at_least=LEAST_PARSED / LABEL_FACTOR,
+        ),
+        Figure(
+            "parsing with labels, times slower than without",
             speeds["projective"][0] / speeds["projective, labelled"][0],
             "x",
-            at_most=LABEL_FACTOR,
         ),
     ]
     bench.say("trees of growing length")
