@@ -226,6 +226,90 @@ def test_jit_cache_is_never_stale(tmp_path):
     assert run()[0] == [7.0, 32.0]
 
 
+# Two answers with the same arguments, each compiled by a program of its own, and long
+# enough to stay functions of their own.
+TWO_ANSWERS = """
+import math
+from typing import NamedTuple
+
+from partwise._jit import generic, kernel
+
+
+class Box(NamedTuple):
+    width: int
+    height: int
+
+
+@generic
+def across(box):
+    raise NotImplementedError
+
+
+@generic
+def up(box):
+    raise NotImplementedError
+
+
+@across.implement(Box)
+def _(box):
+    angle = 0.0
+    LONG
+    return box.width if angle < 1e9 else 0
+
+
+@up.implement(Box)
+def _(box):
+    angle = 1.0
+    LONG
+    return box.height if angle < 1e9 else 0
+
+
+@kernel
+def ask_across(box):
+    return across(box)
+
+
+@kernel
+def ask_up(box):
+    return up(box)
+
+
+""".replace("LONG", "angle += math.sin(angle + box.width) % 0.7; " * 60)
+
+ASK_SOME = """
+import sys
+
+import boxes
+
+for name in sys.argv[1:]:
+    print(getattr(boxes, f"ask_{name}")(boxes.Box(3, 5)))
+"""
+
+
+@compiled_only
+def test_jit_code_cached_by_several_programs_is_not_mixed_up(tmp_path):
+    """Code of programs that compiled alike has the same numbers in its names."""
+    program = tmp_path / "program.py"
+    program.write_text(ASK_SOME)
+    (tmp_path / "boxes.py").write_text(TWO_ANSWERS)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*names):
+        done = subprocess.run(
+            [sys.executable, str(program), *names],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert run("across") == ["3"]
+    assert run("up") == ["5"]
+    assert run("across", "up") == ["3", "5"]
+
+
 def load_kernel(folder):
     """Import a module with one kernel from a folder, and run it."""
     folder.mkdir(exist_ok=True)

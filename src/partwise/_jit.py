@@ -242,6 +242,9 @@ class Generic(Protocol):
     def provided_by(self, cls: type) -> bool:
         """Say whether `cls` answers this function, itself or by a default."""
 
+    def changed_by(self, cls: type) -> bool:
+        """Say whether `cls` has an answer of its own, in the place of a default."""
+
 
 def generic(stub: Callable[..., Any]) -> Generic:
     """Make a function that picks its implementation by its first argument.
@@ -283,6 +286,11 @@ def _make_generic(
 
     def implement(cls: type) -> Callable[[Function], Function]:
         def register(body: Function) -> Function:
+            # Machine code is linked by names. Bodies are often called "_", and of two
+            # alike that different programs compiled and cached, one would serve for
+            # both; so they are called by what they answer.
+            body.__name__ = f"{stub.__name__}_of_{cls.__name__}"
+            body.__qualname__ = body.__name__
             python.register(cls)(body)
             table[cls] = body
             _note_extension(body)
@@ -301,4 +309,5 @@ def _make_generic(
 
     python.implement = implement
     python.provided_by = lambda cls: body_for(cls) is not None
+    python.changed_by = lambda cls: body_for(cls) is not default
     return python  # type: ignore[no-any-return]
