@@ -15,9 +15,12 @@ from partwise.structures.interface import (
     argmax,
     cost,
     gold,
+    n_examples,
     part_scores,
+    shortfall,
     visit,
 )
+from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch, score_of
 
 
@@ -27,12 +30,14 @@ def most_violated(
 ) -> float:
     """Find the output that maximises ``cost - w . dPhi``; return that slack, >= 0.
 
-    The output is left in ``scratch.y``, the right one in ``scratch.y_gold``.
+    The output is left in ``scratch.y``, the right one in ``scratch.y_gold``. Where
+    inference is relaxed the slack is an upper bound, and that of the output itself is
+    less by the `shortfall`.
     """
     part_scores(s, i, w, scratch.theta, ws)
     add_costs(s, i, scratch.theta)
     gold(s, i, scratch.y_gold)
-    best = argmax(s, i, scratch.theta, scratch.y, ws)
+    best = argmax(s, i, scratch.theta, scratch.y, ws) + shortfall(s, i, ws)
     # The right output costs nothing, so its augmented score is its score.
     return max(best - score_of(s, i, scratch.y_gold, scratch.theta, scratch), 0.0)
 
@@ -50,6 +55,38 @@ def _fill_slacks(
     for i in range(start, stop):
         visit(s, i, ws)
         out[i] = most_violated(s, i, w, scratch, ws)
+
+
+@kernel
+def _mark_unproved(
+    s: Structure,
+    w: FloatArray,
+    unproved: FloatArray,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    for i in range(start, stop):
+        visit(s, i, ws)
+        most_violated(s, i, w, scratch, ws)
+        unproved[i] = 1.0 if shortfall(s, i, ws) > 0.0 else 0.0
+
+
+def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
+    """Return for how many examples the most violated output is not proved to be it.
+
+    None, without looking, where inference is exact.
+    """
+    if not shortfall.changed_by(type(s)):
+        return 0
+    unproved = np.zeros(int(n_examples(s)))
+
+    def mark(start: int, stop: int, worker: Worker) -> None:
+        _mark_unproved(s, w, unproved, start, stop, worker.scratch, worker.workspace)
+
+    Crew(s, n_jobs).run(mark)
+    return int(unproved.sum())
 
 
 class Hinge(Loss):

@@ -81,7 +81,8 @@ def load_checkpoint(path: Path, run: Run, mark: str) -> None:
         )
     try:
         _set_random_state(run.rng, content.setting("random", str))
-        run.trace = Trace.from_dict({c: tensors[TRACE + c].tolist() for c in COLUMNS})
+        known = [c for c in COLUMNS if TRACE + c in tensors]
+        run.trace = Trace.from_dict({c: tensors[TRACE + c].tolist() for c in known})
         run.seconds, run.best_score, run.look_below = tensors["numbers"].tolist()
         run.since_best = content.setting("since_best", int)
         run.best_w = tensors.get("best_w")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from partwise.losses import Certificate
+from partwise.losses.margin import count_unproved
 from partwise.model_file import check_writable
 from partwise.solvers.base import (
     NOT_FINITE,
@@ -219,6 +220,7 @@ def solve(
     if run.best_w is not None:
         w = run.best_w
         certificate = _certify_kept(problem, w, certificate)
+    status += _unproved(problem, w)
     solution = Solution(w, certificate, run.trace, reason, status, run.state)
     for callback in callbacks:
         callback.on_end(solution)
@@ -272,6 +274,7 @@ def _look(
         dual=certificate.dual,
         relative_gap=certificate.relative_gap,
         exact=True,
+        unproved=count_unproved(problem.structure, run.state.w, problem.n_jobs),
     )
     run.trace.replace_last(row)
     return certificate
@@ -325,6 +328,17 @@ def _kept(run: Run, reason: str) -> str:
         return ""
     best = len(run.trace) - run.since_best
     return f"; the weights of pass {best}, best on the development data, are kept"
+
+
+def _unproved(problem: Problem, w: FloatArray) -> str:
+    """Say how much is not proved, where inference is relaxed."""
+    count = count_unproved(problem.structure, w, problem.n_jobs)
+    if count == 0:
+        return ""
+    return (
+        f"; relaxed inference left {count} of {problem.n_examples} examples without "
+        "a proof that their worst output was found: the objective is at most this"
+    )
 
 
 def _sentence(

@@ -35,6 +35,7 @@ from partwise.structures.interface import (
     diff_dot,
     gold,
     output_size,
+    shortfall,
     visit,
 )
 from partwise.structures.scratch import Scratch, score_of
@@ -271,10 +272,11 @@ def infer(
         _value_by_parts(s, i, sets, board.values, scratch)
         high, low, mean = rank_members(sets, i, board.values)
         gap[i] = C[i] * max(slack - mean, 0.0)
-        if slack > board.values[high] and not is_member(sets, i, scratch.y, size):
+        value = slack - shortfall(s, i, ws)
+        if value > board.values[high] and not is_member(sets, i, scratch.y, size):
             add_member(sets, i, scratch.y, size, cost(s, i, scratch.y), 0.0)
             high = sets.newest[i]
-            board.values[high] = slack
+            board.values[high] = value
         dual += step_to_best(s, i, C[i], w, sets, high, low, rule, board, diff, ws)
         rule.visits[0] += 1
     return stop, dual

@@ -48,6 +48,7 @@ from partwise.structures.interface import (
     diff_sqnorm,
     gold,
     output_size,
+    shortfall,
     visit,
 )
 from partwise.structures.scratch import Scratch
@@ -184,7 +185,7 @@ def _infer(
             continue
         if not is_member(sets, i, y, size):
             add_member(sets, i, y, size, cost(s, i, y), 0.0)
-            values[sets.newest[i]] = slack[i]
+            values[sets.newest[i]] = slack[i] - shortfall(s, i, ws)
         dual += _move_mass(
             s, i, C[i], w, sets, values, pair_steps, delta, y_gold, diff, ws
         )

@@ -27,6 +27,9 @@ class TraceRow:
         Whether the three numbers above are exact.
     dev_score : float
         The score on development data; NaN without.
+    unproved : int
+        For how many examples a relaxed structure could not prove its argmax to be the
+        best; counted where the numbers are exact.
     """
 
     iteration: int
@@ -37,9 +40,12 @@ class TraceRow:
     relative_gap: float
     exact: bool
     dev_score: float
+    unproved: int = 0
 
 
 COLUMNS = tuple(field.name for field in fields(TraceRow))
+ADDED = ("unproved",)
+"""Columns that traces saved by the first versions do not have."""
 
 
 class Trace:
@@ -85,11 +91,12 @@ class Trace:
     @classmethod
     def from_dict(cls, columns: dict[str, list[Any]]) -> Trace:
         """Rebuild a trace from `to_dict`."""
-        rows = zip(*(columns[name] for name in COLUMNS), strict=True)
-        kinds = (int, int, float, float, float, float, bool, float)
+        names = [name for name in COLUMNS if name in columns or name not in ADDED]
+        rows = zip(*(columns[name] for name in names), strict=True)
+        kinds: tuple[Any, ...] = (int, int, *[float] * 4, bool, float, int)
         return cls(
             [
-                TraceRow(*(kind(x) for kind, x in zip(kinds, row, strict=True)))
+                TraceRow(*(kind(x) for kind, x in zip(kinds, row, strict=False)))
                 for row in rows
             ]
         )

@@ -24,6 +24,7 @@ from partwise.structures.interface import (
     n_examples,
     output_size,
     part_scores,
+    shortfall,
     visit,
 )
 from partwise.structures.parallel import Crew, Worker
@@ -76,6 +77,48 @@ def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
 
     Crew(s, n_jobs).run(work)
     return Decoded(ptr, codes, scores)
+
+
+class Bounded(NamedTuple):
+    """Outputs as in `Decoded`, and a bound on the score of the best output of each."""
+
+    ptr: IntArray
+    codes: CodeArray
+    scores: FloatArray
+    bounds: FloatArray
+
+
+@kernel
+def _decode_with_bounds(
+    s: Structure,
+    w: FloatArray,
+    start: int,
+    stop: int,
+    found: Bounded,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    for i in range(start, stop):
+        _decode(s, w, i, i + 1, found.ptr, found.codes, found.scores, scratch, ws)
+        found.bounds[i] = found.scores[i] + shortfall(s, i, ws)
+
+
+def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
+    """Return what `decode` does, and how high the score of an output can be at most.
+
+    Where the bound is the score, the output is proved to be the best; so it always is
+    where inference is exact.
+    """
+    ptr = output_pointers(s)
+    count = ptr.size - 1
+    codes = np.zeros(ptr[-1], np.int32)
+    found = Bounded(ptr, codes, np.zeros(count), np.zeros(count))
+
+    def work(start: int, stop: int, worker: Worker) -> None:
+        _decode_with_bounds(s, w, start, stop, found, worker.scratch, worker.workspace)
+
+    Crew(s, n_jobs).run(work)
+    return found
 
 
 @kernel

@@ -169,6 +169,16 @@ def argmax(s: Structure, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> fl
     raise NotImplementedError("argmax is required by this solver")
 
 
+@generic_with_default
+def shortfall(s: Structure, i: int, ws: Any) -> float:
+    """Return how much better an output may be than the one `argmax` just wrote.
+
+    Zero where inference is exact. Losses add it, so that the objective of a relaxed
+    structure is never reported lower than it is.
+    """
+    return 0.0
+
+
 @generic
 def marginals(
     s: Structure, i: int, theta: FloatArray, mu: FloatArray, ws: Any
