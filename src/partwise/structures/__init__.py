@@ -1,6 +1,20 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
 from partwise.structures.chain import Chain, make_chain
+from partwise.structures.grammar import (
+    ConstituencyTrees,
+    Grammar,
+    make_constituency_trees,
+    make_grammar,
+)
+from partwise.structures.graph import (
+    CliqueKind,
+    Graph,
+    Layout,
+    RelaxedGraph,
+    make_graph,
+    make_relaxed_graph,
+)
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -16,16 +30,26 @@ from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margi
 
 __all__ = [
     "Chain",
+    "CliqueKind",
+    "ConstituencyTrees",
     "DenseRows",
+    "Grammar",
+    "Graph",
+    "Layout",
     "Multiclass",
     "PairRows",
+    "RelaxedGraph",
     "SoftmaxMargin",
     "SparseRows",
     "make_chain",
+    "make_constituency_trees",
     "make_dense_rows",
+    "make_grammar",
+    "make_graph",
     "make_multiclass",
     "make_pair_rows",
     "make_pairs",
+    "make_relaxed_graph",
     "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",
