@@ -11,17 +11,24 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
+from partwise.estimators.constituency_parser import ConstituencyParser
 from partwise.estimators.dependency_parser import DependencyParser
+from partwise.estimators.graph_labeler import GraphLabeler
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
+from partwise.estimators.persistence_constituency import (
+    fill_constituency,
+    store_constituency,
+)
+from partwise.estimators.persistence_graph import fill_labeler, store_labeler
 from partwise.estimators.persistence_parser import fill_parser, store_parser
 from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
 from partwise.estimators.sequence_tagger import SequenceTagger
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.registry import all_solvers
-from partwise.solvers.trace import COLUMNS, Trace
+from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
 KIND = "model"
 
@@ -53,12 +60,16 @@ STORAGES = {
     for storage in (
         Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
         Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
+        Storage(GraphLabeler, store_labeler, fill_labeler, 2),
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
+        Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
     )
 }
 
 # Settings that speak of a run rather than of the model are not saved.
 TRANSIENT = ("callbacks", "checkpoint", "resume", "verbose", "warm_start", "dev_metric")
+FREE = ("random_state", "horizontal")
+"""Settings of more than one type."""
 PLAIN = (str, int, float, bool, type(None))
 
 
@@ -72,6 +83,9 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
     tensors |= prefixed("labels", model_file.pack_strings(list(map(str, classes))))
     tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
     trace = {name: model.trace_[name].astype(np.float64) for name in COLUMNS}
+    for added in ADDED:  # where they say nothing, the first versions can read the file
+        if not trace[added].any():
+            del trace[added]
     tensors |= prefixed("trace", trace)
     if model.weights_.size > _weight_limit(tensors):
         raise ValueError(
@@ -104,7 +118,8 @@ def load(path: str | Path) -> Any:
 
     Returns
     -------
-    SequenceTagger, MulticlassClassifier or DependencyParser
+    estimator
+        Of the class that was saved.
 
     Examples
     --------
@@ -214,7 +229,7 @@ def _empty_model(cls: Any, content: Content) -> Any:
             raise content.error(f"setting {name!r} is unknown or of a wrong type")
         kind = type(defaults[name])
         kinds = (int, float) if kind is float else (kind,)
-        free = defaults[name] is None or name == "random_state"
+        free = defaults[name] is None or name in FREE
         if not free and type(value) not in kinds:
             raise content.error(f"setting {name!r} should be of {kind.__name__}")
     model = cls(**params, solver=_read_solver(content))
@@ -233,7 +248,11 @@ def _fill_history(model: Any, content: Content) -> None:
             raise content.error("the certificate is damaged") from None
     model.certificate_ = certificate
     part = content.part("trace")
-    columns = {c: part.tensor(c, dtype=np.float64, finite=False) for c in COLUMNS}
+    columns = {
+        c: part.tensor(c, dtype=np.float64, finite=False)
+        for c in COLUMNS
+        if c in part.tensors or c not in ADDED
+    }
     try:
         model.trace_ = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
     except (ValueError, OverflowError):

@@ -1,0 +1,299 @@
+"""From graphs that were read to the structure that is learnt from.
+
+Every node is a clique, every edge, and every larger clique. What they have in common
+decides which weights they share: the kinds of their nodes, and the kind of the edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from partwise.errors import DataError
+from partwise.estimators.graph_features import ELEMENTS, ElementFeatures
+from partwise.estimators.graph_inputs import ReadGraph
+from partwise.estimators.labels import Label, LabelCodes
+from partwise.structures.costs import make_token_weight
+from partwise.structures.graph import (
+    CliqueKind,
+    FactorGraph,
+    Layout,
+    make_graph,
+    make_relaxed_graph,
+    symmetric_classes,
+)
+from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.rows import SparseRows, make_sparse_rows
+
+
+@dataclass
+class GraphEncoder:
+    """What was learnt about graphs, except the weights.
+
+    Attributes
+    ----------
+    labels : LabelCodes
+        All labels.
+    directed : bool
+        Whether edges have a direction.
+    node_kinds : dict
+        For every kind of nodes, the codes of its labels, sorted.
+    joint_kinds : list of tuple
+        The kinds of edges and cliques: the kind of the edge (None for larger cliques)
+        and those of the nodes.
+    features : dict
+        The features of nodes, edges and cliques.
+    """
+
+    labels: LabelCodes
+    directed: bool
+    node_kinds: dict[str, IntArray]
+    joint_kinds: list[tuple[Any, ...]]
+    features: dict[str, ElementFeatures] = field(
+        default_factory=lambda: {what: ElementFeatures(what) for what in ELEMENTS}
+    )
+
+    # --- what there is ---------------------------------------------------------------
+
+    def clique_kinds(self) -> list[CliqueKind]:
+        """Return the kinds of cliques: nodes first, then edges and larger cliques."""
+        sizes = {kind: own.size for kind, own in self.node_kinds.items()}
+        kinds = [
+            CliqueKind((size,), self.features["node"].n_columns)
+            for size in sizes.values()
+        ]
+        for edge_kind, *nodes in self.joint_kinds:
+            shape = tuple(sizes[kind] for kind in nodes)
+            what = "clique" if edge_kind is None else "edge"
+            alike = what == "edge" and not self.directed and len(set(nodes)) == 1
+            classes = symmetric_classes(shape[0]) if alike else None
+            kinds.append(CliqueKind(shape, self.features[what].n_columns, classes))
+        return kinds
+
+    def n_weights(self) -> int:
+        """Return how many weights there are."""
+        total = 0
+        for kind in self.clique_kinds():
+            own = kind.classes
+            n_classes = prod(kind.shape) if own is None else int(own.max()) + 1
+            total += kind.n_columns * n_classes
+        return total
+
+    # --- learning ---------------------------------------------------------------------
+
+    @classmethod
+    def learn(
+        cls,
+        graphs: Sequence[ReadGraph],
+        labels: LabelCodes,
+        gold: Sequence[IntArray],
+        min_count: int,
+        hash_bits: int | None,
+    ) -> tuple[GraphEncoder, dict[str, SparseRows]]:
+        """Learn kinds, their labels, and features; return the encoded features too."""
+        seen: dict[str, set[int]] = {}
+        for graph, own in zip(graphs, gold, strict=True):
+            for kind, code in zip(graph.node_kinds, own.tolist(), strict=True):
+                seen.setdefault(kind, set()).add(code)
+        kinds = {kind: np.array(sorted(seen[kind]), np.int64) for kind in sorted(seen)}
+        encoder = cls(labels, bool(graphs and graphs[0].directed), kinds, [])
+        joint = {key for graph in graphs for key in encoder._joint(graph)[0]}
+        encoder.joint_kinds = sorted(
+            joint, key=lambda key: (key[0] is None, key[1:], key[0])
+        )
+        rows = {
+            what: encoder.features[what].learn(
+                [_features(graph, what) for graph in graphs],
+                [_n_elements(graph, what) for graph in graphs],
+                min_count,
+                hash_bits,
+            )
+            for what in ELEMENTS
+        }
+        return encoder, rows
+
+    def _joint(
+        self, graph: ReadGraph
+    ) -> tuple[list[tuple[Any, ...]], list[tuple[int, ...]]]:
+        """Return the kinds and the nodes of edges and larger cliques."""
+        keys: list[tuple[Any, ...]] = []
+        members: list[tuple[int, ...]] = []
+        kinds = graph.node_kinds
+        for edge_kind, (a, b) in zip(
+            graph.edge_kinds, graph.edges.tolist(), strict=True
+        ):
+            # An edge without direction goes from the kind that is sorted first.
+            if not self.directed and kinds[a] > kinds[b]:
+                a, b = b, a
+            keys.append((edge_kind, kinds[a], kinds[b]))
+            members.append((a, b))
+        for clique in graph.cliques:
+            keys.append((None, *(kinds[v] for v in clique)))
+            members.append(clique)
+        return keys, members
+
+    # --- encoding ---------------------------------------------------------------------
+
+    def encode(self, graphs: Sequence[ReadGraph]) -> dict[str, SparseRows]:
+        """Encode the features of graphs."""
+        for i, graph in enumerate(graphs):
+            for v, kind in enumerate(graph.node_kinds):
+                if kind not in self.node_kinds:
+                    known = ", ".join(map(repr, self.node_kinds))
+                    raise DataError(
+                        f"graph {i}, node {v}: its kind {kind!r} does not occur in the "
+                        f"training data ({known})"
+                    )
+            if graph.directed != self.directed:
+                now, then = ("directed", "undirected")[:: 1 if graph.directed else -1]
+                raise DataError(
+                    f"graph {i} is {now}, but the model was trained on {then} graphs"
+                )
+        return {
+            what: self.features[what].encode(
+                [_features(graph, what) for graph in graphs],
+                [_n_elements(graph, what) for graph in graphs],
+            )
+            for what in ELEMENTS
+        }
+
+    def structure(
+        self,
+        graphs: Sequence[ReadGraph],
+        rows: dict[str, SparseRows],
+        gold: Sequence[IntArray] | None,
+        *,
+        costs: FloatArray | None = None,
+        node_weight: FloatArray | None = None,
+        relaxed: bool = False,
+        max_table: int,
+    ) -> FactorGraph:
+        """Return the graphs as the structure that is learnt from.
+
+        `gold` are codes of labels, `costs` a matrix of all labels.
+        """
+        number = {kind: k for k, kind in enumerate(self.node_kinds)}
+        joint = {key: len(number) + k for k, key in enumerate(self.joint_kinds)}
+        own_labels = list(self.node_kinds.values())
+        members: list[int] = []
+        chosen: list[int] = []
+        sizes, kinds, counts = [], [], [0]
+        starts = {what: 0 for what in ELEMENTS}
+        offset = {
+            "node": 0,
+            "edge": rows["node"].ptr.size - 1,
+            "clique": rows["node"].ptr.size + rows["edge"].ptr.size - 2,
+        }
+        node_kinds: list[int] = []
+        for graph in graphs:
+            of_nodes = [number[kind] for kind in graph.node_kinds]
+            node_kinds += of_nodes
+            members += range(graph.n_nodes)
+            sizes += [1] * graph.n_nodes
+            kinds += of_nodes
+            first = offset["node"] + starts["node"]
+            chosen += range(first, first + graph.n_nodes)
+            keys, joined = self._joint(graph)
+            n_edges = len(graph.edges)
+            for j, (key, nodes) in enumerate(zip(keys, joined, strict=True)):
+                if key not in joint:
+                    continue  # never seen, so without weights
+                members += nodes
+                sizes.append(len(nodes))
+                kinds.append(joint[key])
+                what, at = ("edge", j) if j < n_edges else ("clique", j - n_edges)
+                chosen.append(offset[what] + starts[what] + at)
+            for what in ELEMENTS:
+                starts[what] += _n_elements(graph, what)
+            counts.append(len(kinds))
+        of_node = np.array(node_kinds, np.int64)
+        n_labels = np.array([own.size for own in own_labels], np.int64)[of_node]
+        vertex_ptr = np.cumsum([0, *(graph.n_nodes for graph in graphs)])
+        layout = Layout(vertex_ptr, n_labels, counts, _ends(sizes), members, kinds)
+        make: Any = make_relaxed_graph if relaxed else make_graph
+        more: dict[str, Any] = {} if relaxed else {"max_table": max_table}
+        right = None
+        if gold is not None:
+            codes = np.concatenate([np.zeros(0, np.int64), *gold])
+            right = self._own_codes(codes, of_node, vertex_ptr)
+            more["costs"] = self._costs(codes, of_node, costs)
+            more["vertex_weight"] = (
+                None
+                if node_weight is None
+                else make_token_weight(node_weight, codes.size)
+            )
+        return make(  # type: ignore[no-any-return]
+            layout, self.clique_kinds(), _choose_rows(rows, chosen), right, **more
+        )
+
+    def _own_codes(
+        self, codes: IntArray, of_node: IntArray, vertex_ptr: IntArray
+    ) -> IntArray:
+        """Return labels as numbers within the labels of each node's kind."""
+        table = np.full((len(self.node_kinds), len(self.labels)), -1, np.int64)
+        for k, own in enumerate(self.node_kinds.values()):
+            table[k, own] = np.arange(own.size)
+        result = table[of_node, codes]
+        if (result < 0).any():
+            v = int(np.argmin(result))
+            i = int(np.searchsorted(vertex_ptr, v, side="right")) - 1
+            kind = list(self.node_kinds)[of_node[v]]
+            raise DataError(
+                f"graph {i}, node {v - vertex_ptr[i]}: nodes of kind {kind!r} do not "
+                f"have the label {self.labels.classes[codes[v]]!r} in the training data"
+            )
+        return result
+
+    def _costs(
+        self, codes: IntArray, of_node: IntArray, costs: FloatArray | None
+    ) -> FloatArray | None:
+        """Return the cost of every label of every node, end to end."""
+        if costs is None:
+            return None
+        own = list(self.node_kinds.values())
+        rows = [costs[code, own[k]] for code, k in zip(codes, of_node, strict=True)]
+        return np.concatenate([np.zeros(0), *rows])
+
+    def decode(self, graph: ReadGraph, y: Iterable[int]) -> list[Label]:
+        """Return the labels that the codes of an output mean."""
+        classes = self.labels.classes
+        return [
+            classes[self.node_kinds[kind][code]]
+            for kind, code in zip(graph.node_kinds, y, strict=True)
+        ]
+
+
+def _features(graph: ReadGraph, what: str) -> Any:
+    return {
+        "node": graph.nodes,
+        "edge": graph.edge_features,
+        "clique": graph.clique_features,
+    }[what]
+
+
+def _n_elements(graph: ReadGraph, what: str) -> int:
+    counts = {"node": graph.n_nodes, "edge": len(graph.edges)}
+    return counts.get(what, len(graph.cliques))
+
+
+def _ends(sizes: Sequence[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _choose_rows(rows: dict[str, SparseRows], chosen: Sequence[int]) -> SparseRows:
+    """Put rows of features into the order of the cliques."""
+    width = max(own.n_columns for own in rows.values())
+    stacked = sparse.vstack(
+        [
+            sparse.csr_array((own.val, own.idx, own.ptr), (own.ptr.size - 1, width))
+            for own in (rows[what] for what in ELEMENTS)
+        ],
+        "csr",
+    )
+    picked = sparse.csr_array(stacked)[np.array(chosen, np.int64)]
+    return make_sparse_rows(picked.indptr, picked.indices, picked.data, width)

@@ -1,0 +1,499 @@
+"""The graph labeler: a label for every node of a graph."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
+from partwise.estimators.dev_metrics import TAGGING, checked, rehearse, unknown_metric
+from partwise.estimators.graph_corpus import GraphEncoder
+from partwise.estimators.graph_inputs import ReadGraph, read_graphs, read_labels
+from partwise.estimators.labels import Label, LabelCodes, class_array, sorted_classes
+from partwise.estimators.sequence_checks import as_pair
+from partwise.solvers import Solver
+from partwise.solvers.loop import Callback, Evaluate
+from partwise.structures.decoding import (
+    decode,
+    decode_kbest,
+    decode_with_bounds,
+    part_marginals,
+)
+from partwise.structures.graph import FactorGraph
+from partwise.structures.graph.corpus import MAX_TABLE
+from partwise.structures.interface import FloatArray, IntArray
+
+Labels = list[Label] | dict[Hashable, Label]
+"""A list in the order of the nodes, or a dict for a networkx graph."""
+
+DECODERS = ("exact", "relaxed")
+METRICS = ("accuracy", "label_f1_macro")
+
+
+class Labelling(NamedTuple):
+    """The labels of a graph, their score, and a bound on the best score there is.
+
+    Examples
+    --------
+    >>> Labelling(["a", "b"], score=3.0, bound=3.5).is_proved
+    False
+    """
+
+    labels: Labels
+    score: float
+    bound: float
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no labels have a higher score."""
+        return self.bound <= self.score
+
+
+class GraphLabeler(StructuredEstimator):
+    """Predict a label for every node of a graph, from all nodes and edges at once.
+
+    A Markov random field: nodes, edges and larger cliques have features, with a weight
+    for every label, pair of labels and so on; the best labels of all nodes together
+    are found exactly, as long as the graph is narrow enough.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "log_loss"}
+        What is minimised. Only the log loss gives calibrated probabilities.
+    C : float, optional
+        Weight of the losses against the penalty. The default depends on the loss. The
+        larger the graphs, the smaller it has to be: their nodes' losses add up.
+    solver : str or Solver
+        "auto", a solver object, or a name, as in `SequenceTagger`.
+    decoder : {"exact", "relaxed"}
+        How the best labels are found. "exact" refuses graphs that are too wide;
+        "relaxed" takes all, finds good labels, and bounds how much better others could
+        be. It has no probabilities, so that it goes with margin losses only.
+    max_table : int
+        The most numbers in the tables that exact inference makes for one graph; each
+        thread needs 8 bytes for every one.
+    node_kind, edge_kind : str, optional
+        Attributes of networkx graphs that tell nodes and edges of different kinds
+        apart. Nodes of a kind have their own labels, and all kinds their own weights.
+    min_count, hash_bits : int
+        For attributes, as in `SequenceTagger`.
+    costs : matrix, dict or callable, optional
+        What predicting one label for another costs, as in `SequenceTagger`.
+    class_weight : dict or "balanced", optional
+        What multiplies the cost of mistakes at nodes with this label.
+    tol : float
+        Training stops when the objective is proved to be within this fraction of the
+        best possible.
+    max_iter : int
+        The most passes over the data.
+    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+        As in `SequenceTagger`.
+    dev_metric : {"accuracy", "label_f1_macro"} or callable
+        What is measured on development data. A function takes lists of the right and
+        the predicted labels, a list for each graph.
+    checkpoint, resume, time_limit, callbacks
+        As in `SequenceTagger`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, sorted.
+    certificate_, trace_, status_, weights_, C_, solver_
+        As in `SequenceTagger`.
+
+    Examples
+    --------
+    Nodes without a colour get their label from their neighbours:
+
+    >>> import networkx as nx
+    >>> from partwise import GraphLabeler
+    >>> graph = nx.path_graph(3)
+    >>> graph.nodes[0]["colour"] = "blue"
+    >>> labels = {0: "sea", 1: "sea", 2: "sea"}
+    >>> other = nx.path_graph(3)
+    >>> other.nodes[2]["colour"] = "brown"
+    >>> labeler = GraphLabeler(C=1.0).fit([graph, other], [labels, ["land"] * 3])
+    >>> labeler.predict([other])
+    [{0: 'land', 1: 'land', 2: 'land'}]
+    """
+
+    default_C: ClassVar[dict[str, float]] = {
+        "squared_hinge": 0.01,
+        "hinge": 0.1,
+        "log_loss": 1.0,
+    }
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float | None = None,
+        solver: str | Solver = "auto",
+        *,
+        decoder: str = "exact",
+        max_table: int = MAX_TABLE,
+        node_kind: str | None = None,
+        edge_kind: str | None = None,
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        costs: Any = None,
+        class_weight: Any = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        patience: int = 5,
+        dev_metric: Any = "accuracy",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.decoder = decoder
+        self.max_table = max_table
+        self.node_kind = node_kind
+        self.edge_kind = edge_kind
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.costs = costs
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.patience = patience
+        self.dev_metric = dev_metric
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    # --- training ---------------------------------------------------------------
+
+    def fit(
+        self,
+        graphs: Iterable[Any],
+        labels: Iterable[Any],
+        sample_weight: Any = None,
+        *,
+        dev: tuple[Any, Any] | None = None,
+    ) -> GraphLabeler:
+        """Learn from graphs whose nodes have labels.
+
+        Parameters
+        ----------
+        graphs : iterable of networkx graphs, GraphArrays or tuples
+            The attributes of networkx nodes and edges are their features: strings,
+            numbers, bools, lists of strings, dicts of these, arrays. Edges of directed
+            graphs have a weight for every pair of labels, others for every two. Arrays
+            are ``(nodes, edges)`` or ``(nodes, edges, edge_features)``, or a
+            `GraphArrays`.
+        labels : iterable of lists or dicts
+            For every graph the labels (str or int) of its nodes, in their order, or by
+            node.
+        sample_weight : array, optional
+            A weight for every graph: what multiplies its loss.
+        dev : (graphs, labels), optional
+            Development data, for early stopping.
+
+        Returns
+        -------
+        GraphLabeler
+            Itself.
+        """
+        fitted = copy.copy(self)
+        data = fitted._prepare(graphs, labels, sample_weight, dev=dev)
+        self._become(fitted, fitted._train(data))
+        return self
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        self._check_decoder()
+        if self.decoder == "relaxed" and self.loss == "log_loss":
+            raise ValueError(
+                "decoder='relaxed' has no probabilities, which loss='log_loss' needs: "
+                "use loss='squared_hinge' or 'hinge', or decoder='exact'"
+            )
+        for name in ("node_kind", "edge_kind"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise ValueError(f"{name} must be the name of an attribute: {value!r}")
+        if not callable(self.dev_metric) and self.dev_metric not in METRICS:
+            raise unknown_metric(self.dev_metric, METRICS)
+
+    def _check_decoder(self) -> None:
+        if self.decoder not in DECODERS:
+            raise ValueError(
+                f"decoder must be one of {', '.join(DECODERS)}, not {self.decoder!r}"
+            )
+        most: Any = self.max_table
+        if not isinstance(most, int | np.integer) or most < 1:
+            raise ValueError(f"max_table must be an integer >= 1, not {most!r}")
+
+    def _read(self, graphs: Any) -> list[ReadGraph]:
+        return read_graphs(graphs, self.node_kind, self.edge_kind)
+
+    def _prepare(
+        self, graphs: Any, labels: Any, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
+        read = self._read(graphs)
+        right = read_labels(labels, read)
+        if not any(graph.n_nodes for graph in read):
+            raise DataError("there are no nodes to learn from")
+        codes = LabelCodes(sorted_classes([label for own in right for label in own]))
+        if len(codes) < 2:
+            raise DataError(
+                f"all nodes have the label {codes.classes[0]!r}: nothing to learn"
+            )
+        weight = sample_weights(sample_weight, len(read))
+        gold = _encode_labels(right, codes, "graph")
+        self._labels = codes
+        self.classes_ = class_array(codes.classes)
+        self._costs = cost_matrix(self.costs, codes)
+        self._graphs, rows = GraphEncoder.learn(
+            read, codes, gold, self.min_count, self.hash_bits
+        )
+        structure = self._graphs.structure(
+            read,
+            rows,
+            gold,
+            costs=self._costs,
+            node_weight=self._node_weight(gold, weight),
+            relaxed=self.decoder == "relaxed",
+            max_table=int(self.max_table),
+        )
+        wanted = self.costs is not None or self.class_weight is not None
+        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
+        return TrainingData(self._with_costs(structure, wanted), weight, evaluate)
+
+    def _node_weight(
+        self, gold: list[IntArray], weight: FloatArray | None
+    ) -> FloatArray | None:
+        """Return the weight of every node's class."""
+        if self.class_weight is None:
+            return None
+        codes = np.concatenate(gold)
+        sizes = [own.size for own in gold]
+        of_node = None if weight is None else np.repeat(weight, sizes)
+        by_class = class_weights(
+            self.class_weight, self._labels, codes.astype(np.int32), of_node
+        )
+        return by_class[codes]
+
+    def _evaluator(self, graphs: Any, labels: Any) -> Evaluate:
+        """Make the function that scores weights on development data."""
+        read = self._read(graphs)
+        right = read_labels(labels, read)
+        _encode_labels(right, self._labels, "dev, graph")
+        measure = (
+            checked(self.dev_metric)
+            if callable(self.dev_metric)
+            else TAGGING[self.dev_metric]
+        )
+        rehearse(measure, right)
+        corpus = self._structure(read)
+
+        def evaluate(w: FloatArray) -> float:
+            found = decode(corpus, w, self._jobs())
+            return measure(right, self._lists(read, found.ptr, found.codes))
+
+        return evaluate
+
+    # --- predicting -----------------------------------------------------------------
+
+    def _structure(self, read: list[ReadGraph]) -> FactorGraph:
+        self._check_decoder()
+        return self._graphs.structure(
+            read,
+            self._graphs.encode(read),
+            None,
+            relaxed=self.decoder == "relaxed",
+            max_table=int(self.max_table),
+        )
+
+    def _encode(
+        self, graphs: Any, wanted: str = ""
+    ) -> tuple[list[ReadGraph], FactorGraph]:
+        self._check_fitted()
+        if wanted and self.decoder == "relaxed":
+            raise ValueError(
+                f"{wanted} needs exact inference: set_params(decoder='exact'), and a "
+                "larger max_table for wide graphs"
+            )
+        read = self._read(graphs)
+        return read, self._structure(read)
+
+    def _lists(
+        self, read: list[ReadGraph], ptr: IntArray, codes: Any
+    ) -> list[list[Label]]:
+        """Return the labels of all graphs as lists."""
+        flat, ends = codes.tolist(), ptr.tolist()
+        return [
+            self._graphs.decode(graph, flat[ends[i] : ends[i + 1]])
+            for i, graph in enumerate(read)
+        ]
+
+    def predict(self, graphs: Iterable[Any]) -> list[Labels]:
+        """Return the best labels of all nodes.
+
+        Parameters
+        ----------
+        graphs : iterable of graphs
+            As in `fit`.
+
+        Returns
+        -------
+        list of dicts or lists
+            For a networkx graph its labels by node, for arrays a list.
+        """
+        read, corpus = self._encode(graphs)
+        found = decode(corpus, self.weights_, self._jobs())
+        lists = self._lists(read, found.ptr, found.codes)
+        return [_named(graph, own) for graph, own in zip(read, lists, strict=True)]
+
+    def predict_with_bounds(self, graphs: Iterable[Any]) -> list[Labelling]:
+        """Return the labels of all nodes, their score and how high any score can be.
+
+        With ``decoder="exact"`` the bound always is the score.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> labeler = GraphLabeler().fit([nx.path_graph(2)], [["a", "b"]])
+        >>> labeler.predict_with_bounds([nx.path_graph(2)])[0].is_proved
+        True
+        """
+        read, corpus = self._encode(graphs)
+        found = decode_with_bounds(corpus, self.weights_, self._jobs())
+        lists = self._lists(read, found.ptr, found.codes)
+        return [
+            Labelling(_named(graph, own), float(score), float(bound))
+            for graph, own, score, bound in zip(
+                read, lists, found.scores, found.bounds, strict=True
+            )
+        ]
+
+    def predict_marginals(self, graphs: Iterable[Any]) -> list[Any]:
+        """Return the probability of every label at every node.
+
+        Probabilities are those of the log-linear model with these weights; they are
+        calibrated only for models trained with the log loss.
+
+        Returns
+        -------
+        list of arrays or dicts
+            For arrays a matrix, nodes by `classes_`; for a networkx graph a dict of
+            labels and probabilities by node.
+        """
+        read, corpus = self._encode(graphs, "predict_marginals")
+        # The cliques of single nodes come first.
+        wanted = np.add.reduceat(
+            np.append(corpus.vertices.n_labels, 0), corpus.vertices.ptr[:-1]
+        )
+        wanted[np.diff(corpus.vertices.ptr) == 0] = 0
+        ptr, mu, _ = part_marginals(corpus, self.weights_, wanted, self._jobs())
+        return [
+            self._probabilities(graph, mu[ptr[i] : ptr[i + 1]])
+            for i, graph in enumerate(read)
+        ]
+
+    def _probabilities(self, graph: ReadGraph, mu: FloatArray) -> Any:
+        result = np.zeros((graph.n_nodes, len(self._labels)))
+        at = 0
+        for v, kind in enumerate(graph.node_kinds):
+            own = self._graphs.node_kinds[kind]
+            result[v, own] = mu[at : at + own.size]
+            at += own.size
+        if graph.names is None:
+            return result
+        classes = self._labels.classes
+        return {
+            name: {
+                classes[code]: float(result[v, code])
+                for code in self._graphs.node_kinds[graph.node_kinds[v]]
+            }
+            for v, name in enumerate(graph.names)
+        }
+
+    def predict_kbest(
+        self, graphs: Iterable[Any], k: int = 5
+    ) -> list[list[tuple[Labels, float]]]:
+        """Return the `k` best labellings of every graph with their scores."""
+        check_k(k)
+        read, corpus = self._encode(graphs, "predict_kbest")
+        found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        best = [self._lists(read, found.ptr, codes) for codes in found.codes]
+        return [
+            [
+                (_named(graph, best[j][i]), float(found.scores[i, j]))
+                for j in range(found.found[i])
+            ]
+            for i, graph in enumerate(read)
+        ]
+
+    def score(self, graphs: Iterable[Any], labels: Iterable[Any]) -> float:
+        """Return the share of nodes with the right label."""
+        read, corpus = self._encode(graphs)
+        right = read_labels(labels, read)
+        found = decode(corpus, self.weights_, self._jobs())
+        return TAGGING["accuracy"](right, self._lists(read, found.ptr, found.codes))
+
+    # --- understanding --------------------------------------------------------------
+
+    def table_sizes(self, graphs: Iterable[Any]) -> list[int]:
+        """Return how many numbers exact inference needs for each graph.
+
+        Without regard to `max_table`, which may be raised to the largest of them.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> labeler = GraphLabeler().fit([nx.path_graph(2)], [["a", "b"]])
+        >>> labeler.table_sizes([nx.path_graph(10), nx.grid_2d_graph(8, 8)])
+        [36, 7264]
+        """
+        self._check_fitted()
+        return [_table_size(self, graph) for graph in self._read(graphs)]
+
+
+def _table_size(labeler: GraphLabeler, graph: ReadGraph) -> int:
+    encoder = labeler._graphs
+    rows = encoder.encode([graph])
+    s: Any = encoder.structure([graph], rows, None, max_table=2**40)
+    return int(s.inference.largest[0])
+
+
+def _named(graph: ReadGraph, labels: list[Label]) -> Labels:
+    if graph.names is None:
+        return labels
+    return dict(zip(graph.names, labels, strict=True))
+
+
+def _encode_labels(
+    labels: list[list[Label]], codes: LabelCodes, what: str
+) -> list[IntArray]:
+    return [
+        codes.encode(own, f"{what} {i}").astype(np.int64)
+        for i, own in enumerate(labels)
+    ]

@@ -1,0 +1,116 @@
+"""What a graph labeler's model file holds besides labels, weights and settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise.errors import ModelFileError
+from partwise.estimators.graph_corpus import GraphEncoder
+from partwise.estimators.graph_features import ELEMENTS, ElementFeatures
+from partwise.estimators.graph_labeler import GraphLabeler
+from partwise.estimators.persistence_costs import (
+    class_weight_tensors,
+    read_class_weight,
+    read_costs,
+)
+from partwise.features import FeatureDictEncoder
+from partwise.model_file import Content, prefixed
+
+
+def store_labeler(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and settings that are a graph labeler's own."""
+    encoder: GraphEncoder = model._graphs
+    tensors: dict[str, Any] = class_weight_tensors(model)
+    settings: dict[str, Any] = {
+        "has_costs": model.costs is not None,
+        "directed": encoder.directed,
+        "node_kinds": list(encoder.node_kinds),
+        "joint_kinds": [list(kind) for kind in encoder.joint_kinds],
+    }
+    for k, own in enumerate(encoder.node_kinds.values()):
+        tensors[f"kind_labels.{k}"] = own
+    if model.costs is not None:
+        tensors["costs"] = model._costs
+    for what in ELEMENTS:
+        features = encoder.features[what]
+        settings[what] = {"width": features.width}
+        if features.encoder is not None:
+            own_tensors, settings[what]["encoder"] = features.encoder.to_tensors()
+            tensors |= prefixed(f"{what}.encoder", dict(own_tensors))
+    return tensors, settings
+
+
+def fill_labeler(model: GraphLabeler, content: Content) -> int:
+    """Fill a graph labeler from a file; return how many weights it has to have."""
+    kinds = content.setting("node_kinds", list)
+    if not all(isinstance(kind, str) for kind in kinds) or len(set(kinds)) < len(kinds):
+        raise content.error("the kinds of nodes should be different strings")
+    if not kinds or kinds != sorted(kinds):
+        raise content.error("the kinds of nodes should be sorted, one at least")
+    labels = {kind: _kind_labels(model, content, k) for k, kind in enumerate(kinds)}
+    encoder = GraphEncoder(
+        model._labels,
+        content.setting("directed", bool),
+        labels,
+        [_joint_kind(kind, labels, content) for kind in _joint_kinds(content)],
+    )
+    for what in ELEMENTS:
+        encoder.features[what] = _read_features(what, content.part(what))
+    model._graphs = encoder
+    model._costs, model.costs = read_costs(content, len(model._labels))
+    read_class_weight(model, content)
+    for name in ("node_kind", "edge_kind"):
+        if not isinstance(getattr(model, name), str | None):
+            raise content.error(f"setting {name!r} should be a string or nothing")
+    try:
+        model._check_decoder()
+    except ValueError as error:
+        raise content.error(str(error)) from None
+    return int(encoder.n_weights())
+
+
+def _kind_labels(model: GraphLabeler, content: Content, k: int) -> Any:
+    n_labels = len(model._labels)
+    own = content.tensor(f"kind_labels.{k}", dtype=np.int64, at_least=0, below=n_labels)
+    if own.size == 0 or (np.diff(own) <= 0).any():
+        raise content.error(f"the labels of kind {k} should increase, one at least")
+    return own
+
+
+def _joint_kinds(content: Content) -> list[Any]:
+    return content.setting("joint_kinds", list)
+
+
+def _joint_kind(given: Any, known: dict[str, Any], content: Content) -> tuple[Any, ...]:
+    """Check the kind of an edge or of a larger clique."""
+    if not isinstance(given, list) or not 2 <= len(given) <= 65:
+        raise content.error("a kind of cliques should be a list of strings")
+    first, *nodes = given
+    if not (first is None or (isinstance(first, str) and len(nodes) == 2)):
+        raise content.error(f"{first!r} cannot be the kind of an edge")
+    if not all(isinstance(kind, str) and kind in known for kind in nodes):
+        raise content.error("a clique joins nodes of a kind that there is not")
+    n_configurations = 1
+    for kind in nodes:
+        n_configurations *= int(known[kind].size)
+    if n_configurations > 2**28:
+        raise content.error("a kind of cliques has more configurations than can be")
+    return (first, *nodes)
+
+
+def _read_features(what: str, part: Content) -> ElementFeatures:
+    features = ElementFeatures(what)
+    features.width = part.setting("width", int, at_least=0, below=2**31)
+    if "encoder" in part.settings:
+        own = part.part("encoder")
+        try:
+            features.encoder = FeatureDictEncoder.from_tensors(
+                own.tensors, own.settings
+            )
+        except ModelFileError as error:  # an encoder does not know the file's name
+            raise own.error(str(error)) from None
+        if features.width != features.encoder.n_attributes:
+            raise part.error("the number of features does not fit the vocabulary")
+    return features
