@@ -1,5 +1,11 @@
 """Readers and writers of the data formats that taggers and parsers use."""
 
+from partwise.data.bracketed import (
+    escape_brackets,
+    iter_brackets,
+    read_brackets,
+    write_brackets,
+)
 from partwise.data.clusters import read_clusters
 from partwise.data.column_writer import write_columns
 from partwise.data.columns import (
@@ -18,9 +24,12 @@ from partwise.data.treebank import Sentence
 __all__ = [
     "ColumnData",
     "Sentence",
+    "escape_brackets",
+    "iter_brackets",
     "iter_columns",
     "iter_trees",
     "open_output",
+    "read_brackets",
     "read_clusters",
     "read_columns",
     "read_crfsuite",
@@ -28,6 +37,7 @@ __all__ = [
     "read_svmhmm",
     "read_trees",
     "resolve_column",
+    "write_brackets",
     "write_columns",
     "write_crfsuite",
     "write_svmhmm",

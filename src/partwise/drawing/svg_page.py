@@ -25,6 +25,9 @@ text-anchor: middle }
 .partwise .arc .arrow { fill: #0b62c4; stroke: none }
 .partwise .alternative path { stroke: #b35900 }
 .partwise .alternative .arrow { fill: #b35900 }
+.partwise .node text { font-size: 14px }
+.partwise .node.tag text { fill: #59636e }
+.partwise .branch path { fill: none; stroke: #0b62c4; stroke-width: 1.5 }
 @media (prefers-color-scheme: dark) {
 .partwise .paper { fill: #0d1117 }
 .partwise text { fill: #f0f6fc }
@@ -33,6 +36,8 @@ text-anchor: middle }
 .partwise .arc .arrow { fill: #6cb6ff }
 .partwise .alternative path { stroke: #f0a352 }
 .partwise .alternative .arrow { fill: #f0a352 }
+.partwise .node.tag text { fill: #9198a1 }
+.partwise .branch path { stroke: #6cb6ff }
 }
 """
 OPENING = re.compile(
@@ -89,7 +94,7 @@ def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
     Parameters
     ----------
     drawings : iterable of str
-        What `draw_svg` and `draw_marginals_svg` return, or other pages.
+        What `draw_svg` and the other functions for SVG return, or other pages.
     title : str, default="Trees"
         What the page is called.
 
@@ -118,8 +123,8 @@ def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
         size = OPENING.match(drawing)
         if size is None:
             raise ValueError(
-                f"drawing {number} is not a whole one by draw_svg or "
-                "draw_marginals_svg (pass what they return, unchanged)"
+                f"drawing {number} is not a whole one by draw_svg or another function "
+                "here (pass what they return, unchanged)"
             )
         placed.append(drawing.replace("<svg ", f'<svg y="{height:.1f}" ', 1))
         width = max(width, float(size[1]))

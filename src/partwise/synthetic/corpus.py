@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from partwise import constituents
+from partwise.data.bracketed import escape_brackets
 from partwise.synthetic.draws import Seed, positive, probability, uniforms
 from partwise.synthetic.english import english
 from partwise.synthetic.grammar import Tree
@@ -218,6 +220,16 @@ class Corpus:
         """
         return "".join(f"{sentence.brackets()}\n" for sentence in self.sentences)
 
+    def to_constituents(self) -> list[constituents.Tree]:
+        """Return the constituency trees, as a `ConstituencyParser` learns from them.
+
+        Examples
+        --------
+        >>> print(make_corpus(4).to_constituents()[1].label)
+        S
+        """
+        return [_constituents(sentence.tree) for sentence in self.sentences]
+
 
 def make_corpus(n_sentences: int, random_state: Seed = 0, noise: float = 0.0) -> Corpus:
     """Generate sentences with tags, chunks, entities, dependencies and trees.
@@ -291,7 +303,11 @@ def make_corpus(n_sentences: int, random_state: Seed = 0, noise: float = 0.0) ->
 
 
 def _brackets(tree: Tree) -> str:
+    return str(_constituents(tree))
+
+
+def _constituents(tree: Tree) -> constituents.Tree:
     label, content = tree
     if isinstance(content, str):
-        return f"({label} {content.replace('(', '-LRB-').replace(')', '-RRB-')})"
-    return f"({label} {' '.join(map(_brackets, content))})"
+        return constituents.Tree(label, (escape_brackets(content),))
+    return constituents.Tree(label, tuple(map(_constituents, content)))

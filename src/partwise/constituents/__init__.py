@@ -1,0 +1,33 @@
+"""Constituency trees, and their binary form that a grammar can count.
+
+No function here recurs, so trees may be of any depth.
+"""
+
+from partwise.constituents.binary import Symbol, binarize, read_symbol, restore
+from partwise.constituents.tree import (
+    EMPTY_TAG,
+    Bracket,
+    Tree,
+    clean,
+    spans,
+    subtrees,
+    tags,
+    without_function,
+    words,
+)
+
+__all__ = [
+    "EMPTY_TAG",
+    "Bracket",
+    "Symbol",
+    "Tree",
+    "binarize",
+    "clean",
+    "read_symbol",
+    "restore",
+    "spans",
+    "subtrees",
+    "tags",
+    "without_function",
+    "words",
+]
