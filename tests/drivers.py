@@ -12,6 +12,8 @@ from partwise.structures import Chain, Multiclass
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
 from partwise.structures.dependency import DependencyTrees
+from partwise.structures.grammar import ConstituencyTrees
+from partwise.structures.graph import Graph
 
 
 class PlainChain(Chain):
@@ -26,10 +28,20 @@ class PlainTrees(DependencyTrees):
     """Trees compared by the defaults of the waist."""
 
 
+class PlainDerivations(ConstituencyTrees):
+    """Derivations compared by the defaults of the waist."""
+
+
+class PlainGraph(Graph):
+    """Graphs compared by the defaults of the waist."""
+
+
 PLAIN_CLASSES = {
     Chain: PlainChain,
     Multiclass: PlainMulticlass,
     DependencyTrees: PlainTrees,
+    Graph: PlainGraph,
+    ConstituencyTrees: PlainDerivations,
 }
 
 for _plain in PLAIN_CLASSES.values():

@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize, nnls
 
+from all_derivations import all_derivations
 from all_trees import all_trees
 from partwise.structures import (
     Chain,
@@ -38,6 +39,18 @@ from partwise.structures.dependency import (
     make_templates,
 )
 from partwise.structures.dependency.families import Projective
+from partwise.structures.grammar import (
+    ConstituencyTrees,
+    make_constituency_trees,
+    make_grammar,
+)
+from partwise.structures.graph import (
+    CliqueKind,
+    Graph,
+    Layout,
+    make_graph,
+    symmetric_classes,
+)
 from partwise.structures.interface import (
     add_costs,
     cost,
@@ -158,6 +171,34 @@ def _legalise(y: NDArray[np.int32]) -> NDArray[np.int32]:
         if (y[t - 1], y[t]) in FORBIDDEN_PAIRS:
             y[t] = y[t - 1]
     return y
+
+
+def graph_triangle(chosen: Sequence[Example]) -> Graph:
+    """Join neighbours, and three of them as a whole, with weights that are shared."""
+    x, y, ptr = _stack(chosen)
+    cliques: list[tuple[int, ...]] = []
+    features, counts = [], [0]
+    for first, last in itertools.pairwise(ptr.tolist()):
+        n = last - first
+        joined = [(v, v + 1) for v in range(n - 1)] + [(0, n - 1, 1)] * (n > 2)
+        cliques += [(v,) for v in range(n)] + joined
+        features += [*x[first:last], *(np.abs(x[first + c[0]]) for c in joined)]
+        counts.append(len(cliques))
+    layout = Layout(
+        ptr,
+        np.full(len(x), 2),
+        counts,
+        np.cumsum([0, *map(len, cliques)]),
+        [v for clique in cliques for v in clique],
+        [len(clique) - 1 for clique in cliques],
+    )
+    kinds = [
+        CliqueKind((2,) * size, N_COLUMNS, symmetric_classes(2, size))
+        for size in (1, 2, 3)
+    ]
+    weight = np.where(x[:, 0], 1.0, 0.5)
+    rows = _sparse(np.array(features))
+    return make_graph(layout, kinds, rows, np.minimum(y, 1), vertex_weight=weight)
 
 
 # --- dependency trees: the output is the heads, and after them the labels ---
@@ -286,6 +327,49 @@ def _hang(chosen: Sequence[Example], make: Maker, seed: int) -> list[Example]:
     return hung
 
 
+# --- grammars: the output is a derivation ---
+
+# The first symbol is the root; a phrase may be either, and a word mostly, too.
+GRAMMAR = make_grammar([(0, 1, 0), (0, 0, 0), (1, 0, 1), (0, 1, 1)], 2, [0])
+
+
+def _word_symbols(x: Floats) -> list[list[int]]:
+    return [[0, 1] if row[0] or row[1] else [0] for row in x]
+
+
+def derivations(chosen: Sequence[Example]) -> ConstituencyTrees:
+    """Describe words by their columns, spans by their borders and splits by theirs."""
+    x, y, _ = _stack(chosen)
+    of_words = [own for x, _ in chosen for own in _word_symbols(x)]
+    spans, splits = [np.zeros((0, N_COLUMNS))], [np.zeros((0, N_COLUMNS))]
+    for own, _ in chosen:
+        for start, end in itertools.combinations(range(len(own) + 1), 2):
+            if end - start > 1:
+                spans.append(own[start] * own[end - 1])
+                splits += [own[m - 1] - own[m] for m in range(start + 1, end)]
+    return make_constituency_trees(
+        GRAMMAR,
+        [len(own) for own, _ in chosen],
+        np.cumsum([0, *map(len, of_words)]),
+        np.concatenate(of_words),
+        _sparse(x),
+        _sparse(np.vstack(spans)),
+        _sparse(np.vstack(splits)),
+        y,
+        word_cost=0.5,
+    )
+
+
+def _derive(chosen: Sequence[Example], seed: int) -> list[Example]:
+    """Give every example a derivation in the place of its classes."""
+    rng = np.random.default_rng(seed)
+    derived = []
+    for x, _ in chosen:
+        outputs = list(all_derivations(GRAMMAR, _word_symbols(x)))
+        derived.append((x, np.array(outputs[rng.integers(len(outputs))], np.int32)))
+    return derived
+
+
 Maker = Callable[[Sequence[Example]], Any]
 
 CLASSES: tuple[Maker, ...] = (classes_dense, classes_sparse, classes_costs)
@@ -300,17 +384,24 @@ CHAINS: tuple[Maker, ...] = (
 TREES: tuple[Maker, ...] = (trees_projective, trees_labelled)
 # Trees are many, and slow in plain Python.
 LENGTHS = {
+    graph_triangle: (3, 1, 1),
     trees_projective: (3, 1, 2, 2),
     trees_labelled: (2, 1, 1),
+    derivations: (2, 2, 1, 3, 1, 1),
 }
 # Solvers never see what kind of rows features are in: one kind a structure will do. The
 # compiler works long on trees: they run in plain Python only.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
-ALL = (*COMPILED, classes_costs, *TREES)
+ALL = (*COMPILED, classes_costs, graph_triangle, *TREES, derivations)
 # What is compiled need not run once more in plain Python.
-MAKERS = (chain_sparse, classes_costs, *TREES) if PLAIN_PYTHON else COMPILED
-# Those whose marginals lead back to scores (`gibbs_scores`).
-REVERSIBLE = tuple(make for make in ALL if make not in TREES)
+MAKERS = (
+    (chain_sparse, classes_costs, graph_triangle, *TREES, derivations)
+    if PLAIN_PYTHON
+    else COMPILED
+)
+# From marginals of these there is no way back to scores (`gibbs_scores`).
+ONE_WAY = (*TREES, derivations)
+REVERSIBLE = tuple(make for make in ALL if make not in ONE_WAY)
 # For what does not depend on the structure: classes are cheap to compile.
 ANY = chain_sparse if PLAIN_PYTHON else classes_dense
 plain_only = pytest.mark.skipif(
@@ -324,6 +415,8 @@ def draw(make: Maker, count: int = 6, seed: int = 0) -> list[Example]:
     drawn = examples(count, lengths, seed)
     if make is chain_masked:
         return [(x, _legalise(y)) for x, y in drawn]
+    if make is derivations:
+        return _derive(drawn, seed)
     return _hang(drawn, make, seed) if make in TREES else drawn
 
 
@@ -345,6 +438,15 @@ class Outputs(NamedTuple):
 def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
     if isinstance(s, Multiclass):
         yield from ((k,) for k in range(s.n_classes))
+        return
+    if isinstance(s, ConstituencyTrees):
+        ptr = s.sentences.symbol_ptr[s.sentences.ptr[i] : s.sentences.ptr[i + 1] + 1]
+        words = [s.sentences.symbol[a:b].tolist() for a, b in itertools.pairwise(ptr)]
+        yield from all_derivations(s.grammar, words)
+        return
+    if isinstance(s, Graph):
+        own = s.vertices.n_labels[s.vertices.ptr[i] : s.vertices.ptr[i + 1]]
+        yield from itertools.product(*map(range, own.tolist()))
         return
     if isinstance(s, DependencyTrees):
         yield from _legal_trees(s, int(s.ptr[i + 1] - s.ptr[i]))

@@ -230,7 +230,7 @@ def test_eg_starts_with_fixed_steps_on_gibbs_distributions(
 
 @plain_only
 def test_eg_starts_where_sequential_minimal_optimisation_ended(make: Maker) -> None:
-    if make in problems.TREES:
+    if make in problems.ONE_WAY:
         pytest.skip("from the marginals of trees there is no way back to scores")
     problem = small(HINGE, 0.5, make)
     smo = SequentialMinimalOptimization()

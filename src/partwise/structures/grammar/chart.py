@@ -1,0 +1,241 @@
+"""The chart of a sentence, and the best derivation (Cocke, Kasami and Younger).
+
+For every span and symbol the chart holds the best score, or the sum over all
+derivations. A span is filled from its splits: first what every pair of children is
+worth, then, once for the whole span, what that gives their parents. So the cubic part
+goes over pairs, of which there are fewer than rules, and only over those whose left
+child is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise._jit import kernel
+from partwise.structures.grammar.places import cell_at, first_split, n_cells, phrase_at
+from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+
+
+class Chart(NamedTuple):
+    """Scratch arrays of one thread.
+
+    A row of `value` for every span, a column for every symbol; `there` lists the
+    symbols of a span, the first ``n_there`` of its row.
+    """
+
+    value: FloatArray
+    there: CodeArray
+    n_there: IntArray
+    pair_value: FloatArray
+    todo: IntArray
+
+
+class Scores(NamedTuple):
+    """The scores of a sentence's parts, and the symbols its words may have."""
+
+    rule: FloatArray
+    word: FloatArray
+    span: FloatArray
+    split: FloatArray
+    symbol_ptr: IntArray
+    symbol: CodeArray
+
+
+def make_chart(longest: int, grammar: Grammar) -> Chart:
+    """Make the scratch arrays for sentences of up to `longest` words."""
+    size = n_cells(longest)
+    return Chart(
+        np.zeros((size, grammar.n_symbols)),
+        np.zeros((size, grammar.n_symbols), np.int32),
+        np.zeros(size, np.int64),
+        np.zeros(grammar.rules.pair_right.size),
+        np.zeros((longest + 1, 4), np.int64),
+    )
+
+
+@kernel
+def fill(values: FloatArray, value: float) -> None:
+    """Set all values to one; a slice on the left would take longer to compile."""
+    for j in range(values.size):
+        values[j] = value
+
+
+@kernel
+def list_symbols(chart: Chart, cell: int, nothing: float) -> None:
+    """List the symbols of a span: those whose value is more than `nothing`."""
+    value, there = chart.value[cell], chart.there[cell]
+    found = 0
+    for a in range(value.size):
+        if value[a] > nothing:
+            there[found] = a
+            found += 1
+    chart.n_there[cell] = found
+
+
+@kernel
+def put_words(scores: Scores, n: int, nothing: float, chart: Chart) -> None:
+    """Fill the spans of one word with the scores of their symbols."""
+    at = 0
+    for t in range(n):
+        cell = cell_at(n, t, t + 1)
+        value = chart.value[cell]
+        fill(value, nothing)
+        for j in range(scores.symbol_ptr[t], scores.symbol_ptr[t + 1]):
+            value[scores.symbol[j]] = scores.word[at]
+            at += 1
+        list_symbols(chart, cell, nothing)
+
+
+@kernel
+def join_best(
+    rules: Rules,
+    there: CodeArray,
+    left: FloatArray,
+    right: FloatArray,
+    split: float,
+    out: FloatArray,
+) -> None:
+    """Raise the values of pairs to what the two parts of a split give."""
+    for j in range(there.size):
+        b = there[j]
+        first, last = rules.pair_ptr[b], rules.pair_ptr[b + 1]
+        pair_right, best = rules.pair_right[first:last], out[first:last]
+        of_left = left[b]
+        for p in range(best.size):
+            value = (of_left + right[pair_right[p]]) + split
+            if value > best[p]:
+                best[p] = value
+
+
+@kernel
+def _best_parents(rules: Rules, rule: FloatArray, pair: FloatArray, out: Any) -> None:
+    """Raise the values of parents to what pairs of children give."""
+    for p in range(pair.size):
+        if pair[p] > -np.inf:
+            for r in range(rules.rule_ptr[p], rules.rule_ptr[p + 1]):
+                value = pair[p] + rule[r]
+                if value > out[rules.parent[r]]:
+                    out[rules.parent[r]] = value
+
+
+@kernel
+def fill_best(grammar: Grammar, scores: Scores, n: int, chart: Chart) -> None:
+    """Find the score of the best derivation of every span and symbol."""
+    put_words(scores, n, -np.inf, chart)
+    pair = chart.pair_value
+    for width in range(2, n + 1):
+        for start in range(n - width + 1):
+            end = start + width
+            fill(pair, -np.inf)
+            splits = scores.split[first_split(n, start, end) :]
+            for m in range(start + 1, end):
+                one, other = cell_at(n, start, m), cell_at(n, m, end)
+                if chart.n_there[other] > 0:
+                    there = chart.there[one, : chart.n_there[one]]
+                    join_best(
+                        grammar.rules,
+                        there,
+                        chart.value[one],
+                        chart.value[other],
+                        splits[m - start - 1],
+                        pair,
+                    )
+            cell = cell_at(n, start, end)
+            value = chart.value[cell]
+            fill(value, -np.inf)
+            _best_parents(grammar.rules, scores.rule, pair, value)
+            span = scores.span[phrase_at(n, start, end)]
+            for a in range(value.size):
+                if value[a] > -np.inf:
+                    value[a] += span[grammar.span_class[a]]
+            list_symbols(chart, cell, -np.inf)
+
+
+@kernel
+def best_root(grammar: Grammar, n: int, value: FloatArray) -> int:
+    """Return the root symbol of the best derivation, or -1 if there is none."""
+    whole = value[cell_at(n, 0, n)]
+    best = -1
+    for a in range(whole.size):
+        if grammar.is_root[a] and whole[a] > -np.inf:
+            if best < 0 or whole[a] > whole[best]:
+                best = a
+    return best
+
+
+@kernel
+def application_score(
+    grammar: Grammar,
+    scores: Scores,
+    n: int,
+    value: NDArray[np.float64],
+    r: int,
+    start: int,
+    m: int,
+    end: int,
+) -> float:
+    """Return the best score of a span whose rule is `r` and whose split is `m`.
+
+    In the order of `fill_best`, so that the two agree to the last bit.
+    """
+    rules = grammar.rules
+    left = value[cell_at(n, start, m), rules.left[r]]
+    right = value[cell_at(n, m, end), rules.right[r]]
+    split = scores.split[first_split(n, start, end) + m - start - 1]
+    span = scores.span[phrase_at(n, start, end), grammar.span_class[rules.parent[r]]]
+    return (((left + right) + split) + scores.rule[r]) + span
+
+
+@kernel
+def write_node(y: CodeArray, n: int, start: int, m: int, end: int, r: int) -> None:
+    """Write into an output which rule splits at `m`, and its span."""
+    y[m - 1] = r
+    y[n - 1 + m - 1] = start
+    y[2 * (n - 1) + m - 1] = end
+
+
+@kernel
+def push(todo: IntArray, depth: int, symbol: int, start: int, end: int) -> int:
+    """Put a symbol over a span on the stack of what is still to be taken apart."""
+    todo[depth, 0] = symbol
+    todo[depth, 1] = start
+    todo[depth, 2] = end
+    return depth + 1
+
+
+@kernel
+def read_best(
+    grammar: Grammar,
+    scores: Scores,
+    n: int,
+    symbol: int,
+    start: int,
+    end: int,
+    y: CodeArray,
+    chart: Chart,
+) -> None:
+    """Write the best derivation of a span from a symbol."""
+    rules, todo = grammar.rules, chart.todo
+    depth = push(todo, 0, symbol, start, end)
+    while depth > 0:
+        depth -= 1
+        a, start, end = todo[depth, 0], todo[depth, 1], todo[depth, 2]
+        if end == start + 1:
+            y[3 * (n - 1) + start] = a
+            continue
+        best, best_r, best_m = -np.inf, -1, -1
+        for j in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
+            r = rules.of_parent[j]
+            for m in range(start + 1, end):
+                value = application_score(
+                    grammar, scores, n, chart.value, r, start, m, end
+                )
+                if value > best:
+                    best, best_r, best_m = value, r, m
+        write_node(y, n, start, best_m, end, best_r)
+        depth = push(todo, depth, rules.left[best_r], start, best_m)
+        depth = push(todo, depth, rules.right[best_r], best_m, end)

@@ -1,0 +1,199 @@
+"""Sums over all derivations with logarithms: slower, and safe for any finite scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures.grammar.chart import (
+    Chart,
+    Scores,
+    application_score,
+    fill,
+    join_best,
+    list_symbols,
+    put_words,
+)
+from partwise.structures.grammar.inside_outside import (
+    NEGLIGIBLE,
+    read_probabilities,
+    span_probability,
+)
+from partwise.structures.grammar.places import (
+    cell_at,
+    first_split,
+    n_cells,
+    phrase_at,
+)
+from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.interface import CodeArray, FloatArray
+
+FAR = -70.0
+"""What is this far below the largest does not change a sum."""
+
+
+@kernel
+def _add_to_best(
+    rules: Rules,
+    there: CodeArray,
+    left: FloatArray,
+    right: FloatArray,
+    split: float,
+    best: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add to pairs what a split gives, relative to the best of each pair."""
+    for j in range(there.size):
+        b = there[j]
+        for p in range(rules.pair_ptr[b], rules.pair_ptr[b + 1]):
+            value = (left[b] + right[rules.pair_right[p]]) + split
+            if value > best[p] + FAR:
+                out[p] += np.exp(value - best[p])
+
+
+@kernel
+def _sum_parents(
+    grammar: Grammar,
+    scores: Scores,
+    best: FloatArray,
+    total: FloatArray,
+    top: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Write the sums of parents, from those of pairs, ``total * exp(best)``."""
+    rules = grammar.rules
+    for p in range(best.size):
+        if best[p] > -np.inf:
+            best[p] += np.log(total[p])
+            for r in range(rules.rule_ptr[p], rules.rule_ptr[p + 1]):
+                a = rules.parent[r]
+                top[a] = max(top[a], best[p] + scores.rule[r])
+    for p in range(best.size):
+        if best[p] > -np.inf:
+            for r in range(rules.rule_ptr[p], rules.rule_ptr[p + 1]):
+                a = rules.parent[r]
+                out[a] += np.exp(best[p] + scores.rule[r] - top[a])
+
+
+@kernel
+def log_inside(
+    grammar: Grammar,
+    scores: Scores,
+    n: int,
+    chart: Chart,
+    pair_total: FloatArray,
+    parent_top: FloatArray,
+) -> float:
+    """Fill the chart with logarithms of sums; return log Z.
+
+    `pair_total` and the rows of `parent_top` are scratch.
+    """
+    put_words(scores, n, -np.inf, chart)
+    best = chart.pair_value
+    for width in range(2, n + 1):
+        for start in range(n - width + 1):
+            end = start + width
+            splits = scores.split[first_split(n, start, end) :]
+            fill(best, -np.inf)
+            fill(pair_total, 0.0)
+            for again in range(2):
+                for m in range(start + 1, end):
+                    one, other = cell_at(n, start, m), cell_at(n, m, end)
+                    if chart.n_there[other] == 0:
+                        continue
+                    there = chart.there[one, : chart.n_there[one]]
+                    left, right = chart.value[one], chart.value[other]
+                    split = splits[m - start - 1]
+                    if again:
+                        _add_to_best(
+                            grammar.rules, there, left, right, split, best, pair_total
+                        )
+                    else:
+                        join_best(grammar.rules, there, left, right, split, best)
+            cell = cell_at(n, start, end)
+            value, top = chart.value[cell], parent_top[cell]
+            fill(value, 0.0)
+            fill(top, -np.inf)
+            _sum_parents(grammar, scores, best, pair_total, top, value)
+            span = scores.span[phrase_at(n, start, end)]
+            for a in range(value.size):
+                if top[a] > -np.inf:
+                    value[a] = top[a] + np.log(value[a]) + span[grammar.span_class[a]]
+                else:
+                    value[a] = -np.inf
+            list_symbols(chart, cell, -np.inf)
+    return _log_root_sum(grammar, chart.value[cell_at(n, 0, n)])
+
+
+@kernel
+def _log_root_sum(grammar: Grammar, value: FloatArray) -> float:
+    top, total = -np.inf, 0.0
+    for a in range(value.size):
+        if grammar.is_root[a]:
+            top = max(top, value[a])
+    if top == -np.inf:
+        return top
+    for a in range(value.size):
+        if grammar.is_root[a] and value[a] > -np.inf:
+            total += np.exp(value[a] - top)
+    return top + np.log(total)
+
+
+@kernel
+def _outside_span(
+    grammar: Grammar,
+    scores: Scores,
+    n: int,
+    start: int,
+    end: int,
+    mu: Scores,
+    chart: Chart,
+    probability: FloatArray,
+) -> None:
+    """Hand the probabilities of a span down to its parts."""
+    rules, cell = grammar.rules, cell_at(n, start, end)
+    at = first_split(n, start, end)
+    for j in range(chart.n_there[cell]):
+        a = chart.there[cell, j]
+        if probability[cell, a] <= NEGLIGIBLE:
+            continue
+        for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
+            r = rules.of_parent[i]
+            for m in range(start + 1, end):
+                value = application_score(
+                    grammar, scores, n, chart.value, r, start, m, end
+                )
+                if value > chart.value[cell, a] + FAR:
+                    share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
+                    probability[cell_at(n, start, m), rules.left[r]] += share
+                    probability[cell_at(n, m, end), rules.right[r]] += share
+                    mu.rule[r] += share
+                    mu.split[at + m - start - 1] += share
+
+
+@kernel
+def log_outside(
+    grammar: Grammar,
+    scores: Scores,
+    n: int,
+    log_z: float,
+    mu: Scores,
+    chart: Chart,
+    probability: FloatArray,
+) -> None:
+    """Write the probabilities of all parts to `mu`, after `log_inside`; they were zero.
+
+    `probability` is scratch, a row for every span.
+    """
+    root = cell_at(n, 0, n)
+    fill(probability[: n_cells(n)].reshape(-1), 0.0)
+    for a in range(grammar.n_symbols):
+        if grammar.is_root[a] and chart.value[root, a] > -np.inf:
+            probability[root, a] = np.exp(chart.value[root, a] - log_z)
+    for width in range(n, 1, -1):
+        for start in range(n - width + 1):
+            end = start + width
+            cell = cell_at(n, start, end)
+            if span_probability(cell, chart, probability[cell]) > NEGLIGIBLE:
+                _outside_span(grammar, scores, n, start, end, mu, chart, probability)
+    read_probabilities(grammar, n, probability, chart, mu)

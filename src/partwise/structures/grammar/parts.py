@@ -1,0 +1,296 @@
+"""The parts of a derivation, their features and their costs.
+
+In `theta` come the rules of the grammar, tied over the sentence; the symbols that every
+word may have; for every phrase, a span of two words or more, the classes of symbols;
+and the splits. A rule application ``(A -> B C, start, split, end)`` scores as the sum
+of its rule, its span and its split, so that rules times splits are never stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures import interface as waist
+from partwise.structures.grammar.chart import Chart, Scores, fill, make_chart
+from partwise.structures.grammar.corpus import ConstituencyTrees
+from partwise.structures.grammar.inside_outside import InsideSpace, make_inside_space
+from partwise.structures.grammar.kbest import KBestSpace, make_kbest_space
+from partwise.structures.grammar.places import (
+    first_split,
+    n_phrases,
+    n_splits,
+    phrase_at,
+)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.rows import row_add, row_dot, row_entries, row_size
+
+
+class GrammarSpace(NamedTuple):
+    """Scratch arrays: of charts, and of the classes of one word."""
+
+    chart: Chart
+    sums: InsideSpace
+    kbest: KBestSpace
+    word: FloatArray
+
+
+@waist.n_examples.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees) -> int:
+    return s.sentences.ptr.size - 1
+
+
+@waist.n_weights.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees) -> int:
+    return s.layout.n_weights
+
+
+@kernel
+def n_words(s: ConstituencyTrees, i: int) -> int:
+    """Return how many words sentence `i` has."""
+    return s.sentences.ptr[i + 1] - s.sentences.ptr[i]
+
+
+@kernel
+def part_offsets(s: ConstituencyTrees, i: int) -> tuple[int, int, int, int]:
+    """Return where words, phrases and splits begin in `theta`, and its length."""
+    n, first, of_words = n_words(s, i), s.sentences.ptr[i], s.sentences.symbol_ptr
+    word_at = s.grammar.rules.parent.size
+    span_at = word_at + of_words[first + n] - of_words[first]
+    split_at = span_at + n_phrases(n) * s.grammar.n_span_classes
+    return word_at, span_at, split_at, split_at + n_splits(n)
+
+
+@kernel
+def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> Scores:
+    """View the numbers of parts by their kinds."""
+    n, first = n_words(s, i), s.sentences.ptr[i]
+    word_at, span_at, split_at, end = part_offsets(s, i)
+    return Scores(
+        values[:word_at],
+        values[word_at:span_at],
+        values[span_at:split_at].reshape(n_phrases(n), s.grammar.n_span_classes),
+        values[split_at:end],
+        s.sentences.symbol_ptr[first : first + n + 1],
+        s.sentences.symbol,
+    )
+
+
+@waist.n_parts.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int) -> int:
+    return part_offsets(s, i)[3]
+
+
+@waist.output_size.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int) -> int:
+    return 4 * n_words(s, i) - 3
+
+
+@kernel
+def _longest(s: ConstituencyTrees) -> int:
+    longest = 0
+    for i in range(s.sentences.ptr.size - 1):
+        longest = max(longest, n_words(s, i))
+    return longest
+
+
+@kernel
+def _longest_row(rows: Any, n_rows: int) -> int:
+    longest = 0
+    for t in range(n_rows):
+        longest = max(longest, row_size(rows, t))
+    return longest
+
+
+@kernel
+def _max_features(s: ConstituencyTrees) -> int:
+    sentences = s.sentences
+    of_rule = _longest_row(s.grammar.rows, s.grammar.rules.parent.size)
+    of_word = _longest_row(s.words, sentences.ptr[-1])
+    of_span = _longest_row(s.spans, sentences.phrase_ptr[-1])
+    of_split = _longest_row(s.splits, sentences.split_ptr[-1])
+    return max(2 * _longest(s) * (of_rule + of_word + of_span + of_split), 1)
+
+
+@waist.max_features.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees) -> int:
+    return _max_features(s)
+
+
+@waist.workspace.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, k: int) -> Any:
+    longest = int(_longest(s))
+    return GrammarSpace(
+        make_chart(longest, s.grammar),
+        make_inside_space(longest, s.grammar),
+        make_kbest_space(longest, k, s.grammar),
+        np.zeros(s.grammar.n_word_classes),
+    )
+
+
+@waist.part_scores.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
+    fill(theta[: part_offsets(s, i)[3]], 0.0)
+    own, sentences, layout = part_views(s, i, theta), s.sentences, s.layout
+    for r in range(own.rule.size):
+        row_dot(s.grammar.rows, r, w[: layout.word_at], own.rule[r : r + 1])
+    at = 0
+    for t in range(n_words(s, i)):
+        fill(ws.word, 0.0)
+        word_w = w[layout.word_at : layout.span_at]
+        row_dot(s.words, sentences.ptr[i] + t, word_w, ws.word)
+        for j in range(own.symbol_ptr[t], own.symbol_ptr[t + 1]):
+            own.word[at] = ws.word[s.grammar.word_class[own.symbol[j]]]
+            at += 1
+    for p in range(own.span.shape[0]):
+        span_w = w[layout.span_at : layout.split_at]
+        row_dot(s.spans, sentences.phrase_ptr[i] + p, span_w, own.span[p])
+    for p in range(own.split.size):
+        split_w = w[layout.split_at : layout.n_weights]
+        row_dot(s.splits, sentences.split_ptr[i] + p, split_w, own.split[p : p + 1])
+
+
+@waist.add_parts.implement(ConstituencyTrees)
+def _(
+    s: ConstituencyTrees, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
+) -> float:
+    own, sentences, layout = part_views(s, i, mu), s.sentences, s.layout
+    change = 0.0
+    for r in range(own.rule.size):
+        if own.rule[r] != 0.0:
+            rule_w = w[: layout.word_at]
+            change += row_add(s.grammar.rows, r, own.rule[r : r + 1], scale, rule_w)
+    at = 0
+    for t in range(n_words(s, i)):
+        fill(ws.word, 0.0)
+        for j in range(own.symbol_ptr[t], own.symbol_ptr[t + 1]):
+            ws.word[s.grammar.word_class[own.symbol[j]]] += own.word[at]
+            at += 1
+        word_w = w[layout.word_at : layout.span_at]
+        change += row_add(s.words, sentences.ptr[i] + t, ws.word, scale, word_w)
+    for p in range(own.span.shape[0]):
+        if not _is_zero(own.span[p]):
+            span_w = w[layout.span_at : layout.split_at]
+            phrase = sentences.phrase_ptr[i] + p
+            change += row_add(s.spans, phrase, own.span[p], scale, span_w)
+    for p in range(own.split.size):
+        if own.split[p] != 0.0:
+            split_w = w[layout.split_at : layout.n_weights]
+            split = sentences.split_ptr[i] + p
+            change += row_add(s.splits, split, own.split[p : p + 1], scale, split_w)
+    return change
+
+
+@kernel
+def _is_zero(values: FloatArray) -> bool:
+    for k in range(values.size):
+        if values[k] != 0.0:
+            return False
+    return True
+
+
+@kernel
+def symbol_part(s: ConstituencyTrees, i: int, t: int, symbol: int | np.int32) -> int:
+    """Return which of the word parts of a sentence a word's symbol is."""
+    sentences = s.sentences
+    at = sentences.symbol_ptr[sentences.ptr[i] + t]
+    while sentences.symbol[at] != symbol:
+        at += 1
+    return at - sentences.symbol_ptr[sentences.ptr[i]]
+
+
+@waist.parts_of.implement(ConstituencyTrees)
+def _(
+    s: ConstituencyTrees, i: int, y: CodeArray, ids: IntArray, counts: FloatArray
+) -> int:
+    n, grammar = n_words(s, i), s.grammar
+    word_at, span_at, split_at, _ = part_offsets(s, i)
+    found = 0
+    for m in range(1, n):
+        r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
+        phrase = phrase_at(n, start, end)
+        of_class = grammar.span_class[grammar.rules.parent[r]]
+        ids[found] = r
+        ids[found + 1] = span_at + phrase * grammar.n_span_classes + of_class
+        ids[found + 2] = split_at + first_split(n, start, end) + m - start - 1
+        found += 3
+    for t in range(n):
+        ids[found] = word_at + symbol_part(s, i, t, y[3 * (n - 1) + t])
+        found += 1
+    fill(counts[:found], 1.0)
+    return found
+
+
+@waist.part_row.implement(ConstituencyTrees)
+def _(
+    s: ConstituencyTrees, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any
+) -> int:
+    grammar, sentences, layout = s.grammar, s.sentences, s.layout
+    word_at, span_at, split_at, _ = part_offsets(s, i)
+    if r < word_at:
+        return row_entries(grammar.rows, r, 0, 1, idx, val)
+    if r < span_at:
+        entry = sentences.symbol_ptr[sentences.ptr[i]] + r - word_at
+        t = sentences.ptr[i]
+        while sentences.symbol_ptr[t + 1] <= entry:
+            t += 1
+        k = grammar.word_class[sentences.symbol[entry]]
+        found = row_entries(s.words, t, k, grammar.n_word_classes, idx, val)
+        at = layout.word_at
+    elif r < split_at:
+        n_classes = grammar.n_span_classes
+        phrase = sentences.phrase_ptr[i] + (r - span_at) // n_classes
+        k = (r - span_at) % n_classes
+        found = row_entries(s.spans, phrase, k, n_classes, idx, val)
+        at = layout.span_at
+    else:
+        split = sentences.split_ptr[i] + r - split_at
+        found = row_entries(s.splits, split, 0, 1, idx, val)
+        at = layout.split_at
+    for j in range(found):
+        idx[j] += at
+    return found
+
+
+@waist.gold.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int, y: CodeArray) -> None:
+    first = 4 * s.sentences.ptr[i] - 3 * i
+    for j in range(4 * n_words(s, i) - 3):
+        y[j] = s.gold[first + j]
+
+
+@waist.add_costs.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int, theta: FloatArray) -> None:
+    n, own = n_words(s, i), part_views(s, i, theta)
+    right = s.gold_class[s.sentences.phrase_ptr[i] :]
+    for p in range(own.span.shape[0]):
+        row = own.span[p]
+        for k in range(row.size):
+            if k != right[p]:
+                row[k] += s.layout.span_cost
+    gold_at = 4 * s.sentences.ptr[i] - 3 * i + 3 * (n - 1)
+    at = 0
+    for t in range(n):
+        for j in range(own.symbol_ptr[t], own.symbol_ptr[t + 1]):
+            if own.symbol[j] != s.gold[gold_at + t]:
+                own.word[at] += s.layout.word_cost
+            at += 1
+
+
+@waist.cost.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int, y: CodeArray) -> float:
+    n, grammar = n_words(s, i), s.grammar
+    right = s.gold_class[s.sentences.phrase_ptr[i] :]
+    total = 0.0
+    for m in range(1, n):
+        r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
+        of_class = grammar.span_class[grammar.rules.parent[r]]
+        if of_class != right[phrase_at(n, start, end)]:
+            total += s.layout.span_cost
+    gold_at = 4 * s.sentences.ptr[i] - 3 * i
+    for j in range(3 * (n - 1), 4 * n - 3):
+        if y[j] != s.gold[gold_at + j]:
+            total += s.layout.word_cost
+    return total
