@@ -15,11 +15,14 @@ _HOME = {
     "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
     "ConjugateGradient": "partwise.solvers",
+    "ConstituencyParser": "partwise.estimators.constituency_parser",
     "Constraints": "partwise.estimators.constraints",
     "DataError": "partwise.errors",
     "DependencyParser": "partwise.estimators.dependency_parser",
     "DualCoordinateDescent": "partwise.solvers",
     "ExponentiatedGradient": "partwise.solvers",
+    "GraphArrays": "partwise.estimators.graph_inputs",
+    "GraphLabeler": "partwise.estimators.graph_labeler",
     "LBFGS": "partwise.solvers",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
@@ -42,8 +45,11 @@ if TYPE_CHECKING:
         PairingError,
         PartwiseError,
     )
+    from partwise.estimators.constituency_parser import ConstituencyParser
     from partwise.estimators.constraints import Constraints
     from partwise.estimators.dependency_parser import DependencyParser
+    from partwise.estimators.graph_inputs import GraphArrays
+    from partwise.estimators.graph_labeler import GraphLabeler
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
@@ -79,11 +85,14 @@ __all__ = [
     "C_path",
     "Certificate",
     "ConjugateGradient",
+    "ConstituencyParser",
     "Constraints",
     "DataError",
     "DependencyParser",
     "DualCoordinateDescent",
     "ExponentiatedGradient",
+    "GraphArrays",
+    "GraphLabeler",
     "ModelFileError",
     "MulticlassClassifier",
     "OutOfMemoryError",

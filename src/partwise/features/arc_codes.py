@@ -15,6 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.features.mixing import mixed
+
 Codes = NDArray[np.uint64]
 
 LEAST_BITS = np.uint64(0x7FFFFFFF)
@@ -159,13 +161,6 @@ def hash_text(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
 
 
-def _mixed(values: Codes) -> Codes:
-    """Spread what is known over all bits (the finaliser of MurmurHash3)."""
-    values = (values ^ (values >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    values = (values ^ (values >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-    return values ^ (values >> np.uint64(33))
-
-
 def _hashed(
     sentences: Sequence[Words], column: Callable[[Words], Sequence[str]]
 ) -> tuple[Codes, Codes]:
@@ -278,11 +273,11 @@ def encode_words(sentences: Sequence[Words], suffix: int = 3) -> WordCodes:
     for number, names in enumerate(CODES.values()):
         total = np.full(basic["w"].size, number + 1, np.uint64)
         for name in names:
-            total = _mixed(total * np.uint64(0x9E3779B97F4A7C15) + basic[name])
+            total = mixed(total * np.uint64(0x9E3779B97F4A7C15) + basic[name])
         columns.append((total & LEAST_BITS).astype(np.int32))
     return WordCodes(
         np.ascontiguousarray(np.stack(columns, axis=1)),
-        (_mixed(basic["u"]) & np.uint64(0x7FFF)).astype(np.int32),
+        (mixed(basic["u"]) & np.uint64(0x7FFF)).astype(np.int32),
         _attributes(sentences),
         lengths,
     )

@@ -1,0 +1,256 @@
+"""From sentences to a structure: words, tags, grammars and checked trees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._threads import count_jobs
+from partwise.constituents import Tree, binarize, tags, words
+from partwise.errors import DataError, OutOfMemoryError
+from partwise.estimators.treebank_grammar import TreebankGrammar
+from partwise.features.span_codes import (
+    SPAN_TEMPLATES,
+    SPLIT_TEMPLATES,
+    encode_tokens,
+    span_rows,
+    split_rows,
+    word_rows,
+)
+from partwise.solvers.memory import available_memory, in_words
+from partwise.structures.grammar import ConstituencyTrees, make_constituency_trees
+from partwise.structures.grammar.places import n_cells, n_phrases, n_splits
+from partwise.structures.rows import make_sparse_rows
+
+UNDERIVABLE = ("refuse", "skip")
+"""What may be done with training trees that the grammar does not derive."""
+
+BATCH = 4_000_000
+"""Features of so many splits, a few more, are in memory at once when predicting."""
+
+
+class Words(NamedTuple):
+    """A sentence: its words, and their tags if these are given."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class ConstituencySettings:
+    """What a parser's trees and features are, as far as it decides its weights.
+
+    Attributes
+    ----------
+    horizontal, vertical : int
+        How much symbols remember, as in `partwise.constituents.binarize`; horizontal
+        is None for all children.
+    given_tags : bool
+        Whether the tags of words are given.
+    hash_bits : int
+        Words, spans and splits have ``2^hash_bits`` different features each.
+    """
+
+    horizontal: int | None
+    vertical: int
+    given_tags: bool
+    hash_bits: int
+
+    def binarize(self, tree: Tree) -> Tree:
+        """Return a tree in the symbols of the grammar."""
+        return binarize(tree, horizontal=self.horizontal, vertical=self.vertical)
+
+    def structure(
+        self,
+        grammar: TreebankGrammar,
+        sentences: Sequence[Words],
+        gold: Sequence[Sequence[int]] | None = None,
+        *,
+        span_cost: float = 1.0,
+        word_cost: float = 1.0,
+    ) -> ConstituencyTrees:
+        """Encode sentences, with the codes of the right derivations if they are known.
+
+        Examples
+        --------
+        >>> from partwise.estimators.treebank_grammar import read_grammar
+        >>> one = Tree("S", (Tree("NP+NNS", ("dogs",)), Tree("VP+VBP", ("bark",))))
+        >>> settings = ConstituencySettings(1, 1, False, 8)
+        >>> corpus = settings.structure(read_grammar([one]), [Words(words(one), None)])
+        >>> corpus.grammar.n_symbols, corpus.sentences.ptr.tolist()
+        (3, [0, 2])
+        """
+        given = [one.tags or () for one in sentences] if self.given_tags else None
+        codes = encode_tokens([one.words for one in sentences], given)
+        of_words = [
+            own
+            for one in sentences
+            for own in grammar.word_symbols_of(
+                one.words, one.tags if self.given_tags else None
+            )
+        ]
+        return make_constituency_trees(
+            grammar.structure,
+            codes.lengths,
+            np.cumsum([0] + [len(own) for own in of_words]),
+            np.array([a for own in of_words for a in own], np.int32),
+            make_sparse_rows(*word_rows(codes, self.hash_bits)),
+            make_sparse_rows(*span_rows(codes, self.hash_bits)),
+            make_sparse_rows(*split_rows(codes, self.hash_bits)),
+            None if gold is None else np.concatenate(gold),
+            span_cost=span_cost,
+            word_cost=word_cost,
+        )
+
+    def n_weights(self, grammar: TreebankGrammar) -> int:
+        """Return how many weights a parser has."""
+        own = grammar.structure
+        n_rows = own.n_word_classes + own.n_span_classes + 1
+        return own.rows.n_columns + (n_rows << self.hash_bits)
+
+    def memory(self, grammar: TreebankGrammar, n: int, k: int = 1) -> int:
+        """Return about how many bytes a thread needs for a sentence of `n` words."""
+        n_classes, n_symbols = grammar.structure.n_span_classes, len(grammar.symbols)
+        cells = n_cells(n) * n_symbols
+        parts = len(grammar.rules) + n_phrases(n) * n_classes + n_splits(n)
+        numbers = 2 * cells + 6 * parts + (16 * (n + 1) * k if k > 1 else 0)
+        codes = cells * (2 if k > 1 else 1)
+        codes += n_phrases(n) * len(SPAN_TEMPLATES) + n_splits(n) * len(SPLIT_TEMPLATES)
+        return 8 * numbers + 4 * codes
+
+    def check_memory(
+        self,
+        grammar: TreebankGrammar,
+        sentences: Sequence[Words],
+        n_jobs: int,
+        k: int = 1,
+    ) -> None:
+        """Refuse a sentence whose tables would not fit into memory."""
+        free = available_memory()
+        if free is None or not sentences:
+            return
+        i = max(range(len(sentences)), key=lambda i: len(sentences[i].words))
+        n = len(sentences[i].words)
+        needed = count_jobs(n_jobs) * self.memory(grammar, n, k)
+        if needed > free:
+            raise OutOfMemoryError(
+                f"sentence {i} has {n:,} words; its tables would take "
+                f"{in_words(needed)}, more than the {in_words(free)} that are free "
+                "(split it into sentences)"
+            )
+
+
+def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
+    """Return a list of trees, or say what else was given."""
+    if isinstance(trees, Tree | str | bytes) or not isinstance(trees, Iterable):
+        raise DataError(
+            f"{what} must be a list of Tree, not {type(trees).__name__} "
+            "(read_brackets reads them from a file)"
+        )
+    result = list(trees)
+    for i, tree in enumerate(result):
+        if not isinstance(tree, Tree):
+            raise DataError(f"{what}: number {i} is a {type(tree).__name__}, no Tree")
+    return result
+
+
+def as_words(sentences: Any, given_tags: bool, what: str = "sentences") -> list[Words]:
+    """Return words, and tags if they are given: from words, pairs or trees."""
+    if isinstance(sentences, Tree | str | bytes) or not isinstance(sentences, Iterable):
+        raise DataError(
+            f"{what} must be a list of sentences, each a list of words, not "
+            f"{type(sentences).__name__}"
+        )
+    result = []
+    for i, sentence in enumerate(sentences):
+        one = _as_words(sentence, given_tags, f"{what}: number {i}")
+        if not one.words:
+            raise DataError(f"{what}: number {i} has no words (leave it out)")
+        result.append(one)
+    return result
+
+
+def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
+    if isinstance(sentence, Tree):
+        return Words(words(sentence), tags(sentence))
+    if isinstance(sentence, str | bytes) or not isinstance(sentence, Iterable):
+        raise DataError(f"{place} is {sentence!r}, not a list of words (split it)")
+    found = list(sentence)
+    if all(isinstance(word, str) for word in found):
+        if given_tags and found:
+            raise DataError(
+                f"{place} has words without tags, but the parser was trained with tags "
+                "that are given (give pairs of a word and its tag)"
+            )
+        return Words(tuple(found), None)
+    for word in found:
+        if not (isinstance(word, str) or _is_pair(word)):
+            raise DataError(
+                f"{place}: {word!r} is neither a word nor a pair of a word and its tag"
+            )
+    if not all(map(_is_pair, found)):
+        raise DataError(f"{place}: some words have tags, others have none")
+    if not given_tags:
+        raise DataError(
+            f"{place} has tags, but the parser finds tags itself (give words alone; "
+            "given_tags=True trains a parser that is given tags)"
+        )
+    return Words(tuple(word for word, _ in found), tuple(tag for _, tag in found))
+
+
+def _is_pair(word: Any) -> bool:
+    """Say whether this is a word and its tag."""
+    return (
+        isinstance(word, tuple | list)
+        and len(word) == 2
+        and all(isinstance(text, str) for text in word)
+    )
+
+
+def derivations(
+    trees: Sequence[Tree],
+    grammar: TreebankGrammar,
+    settings: ConstituencySettings,
+    policy: str,
+) -> tuple[list[list[int]], list[int]]:
+    """Return the codes of trees, and the numbers of those that the grammar derives.
+
+    Trees that it does not derive are refused or left out, as `policy` says.
+    """
+    codes, kept, failed = [], [], []
+    for i, tree in enumerate(trees):
+        try:
+            codes.append(grammar.derivation(settings.binarize(tree)))
+            kept.append(i)
+        except LookupError as error:
+            failed.append((i, str(error)))
+    if failed:
+        i, why = failed[0]
+        message = (
+            f"{len(failed)} of {len(trees)} trees are not of the grammar (the first is "
+            f"tree {i}: {why})"
+        )
+        if policy == "refuse" or not kept:
+            raise DataError(
+                f"{message}. Add what is missing to the grammar, or leave these trees "
+                "out: underivable='skip'"
+            )
+        warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=5)
+    return codes, kept
+
+
+def batches(sentences: Sequence[Words]) -> Iterator[tuple[int, list[Words]]]:
+    """Cut sentences into batches whose features fit into memory, with their starts."""
+    start, size = 0, 0
+    for i, sentence in enumerate(sentences):
+        own = n_splits(len(sentence.words))
+        if i > start and size + own > BATCH:
+            yield start, list(sentences[start:i])
+            start, size = i, 0
+        size += own
+    if start < len(sentences):
+        yield start, list(sentences[start:])

@@ -1,0 +1,143 @@
+"""From weights to trees: the best, the k best, and probabilities of brackets."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.constituents import Bracket, Tree, read_symbol, restore
+from partwise.estimators.constituency_corpus import (
+    ConstituencySettings,
+    Words,
+    batches,
+)
+from partwise.estimators.treebank_grammar import TreebankGrammar
+from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.grammar import ConstituencyTrees
+from partwise.structures.grammar.parts import part_offsets
+from partwise.structures.interface import FloatArray
+
+
+class Model(NamedTuple):
+    """All that predicting needs."""
+
+    settings: ConstituencySettings
+    grammar: TreebankGrammar
+    weights: FloatArray
+    n_jobs: int = 1
+
+
+def best_trees(
+    model: Model, sentences: Sequence[Words]
+) -> tuple[list[Tree], list[int]]:
+    """Return the best trees, and the numbers of sentences that have none.
+
+    The trees of the latter are flat: all words below the most common root label.
+    """
+    trees, failed = [], []
+    for first, batch in batches(sentences):
+        corpus = model.settings.structure(model.grammar, batch)
+        ptr, codes, scores = decode(corpus, model.weights, model.n_jobs)
+        for i, sentence in enumerate(batch):
+            if scores[i] > -np.inf:
+                own = codes[ptr[i] : ptr[i + 1]].tolist()
+                trees.append(_tree(model, own, sentence))
+            else:
+                failed.append(first + i)
+                trees.append(_flat_tree(model, sentence, corpus, i))
+    return trees, failed
+
+
+def kbest_trees(
+    model: Model, sentences: Sequence[Words], k: int
+) -> list[list[tuple[Tree, float]]]:
+    """Return up to `k` best trees of every sentence, and their scores."""
+    result = []
+    for _, batch in batches(sentences):
+        corpus = model.settings.structure(model.grammar, batch)
+        ptr, codes, scores, found = decode_kbest(corpus, model.weights, k, model.n_jobs)
+        for i, sentence in enumerate(batch):
+            trees: dict[Tree, float] = {}
+            for j in range(found[i]):
+                own = codes[j, ptr[i] : ptr[i + 1]].tolist()
+                tree = _tree(model, own, sentence)
+                trees.setdefault(tree, float(scores[i, j]))
+            result.append(list(trees.items()))
+    return result
+
+
+def bracket_probabilities(
+    model: Model, sentences: Sequence[Words], at_least: float
+) -> list[dict[Bracket, float]]:
+    """Return the expected number of every bracket, the largest first."""
+    result = []
+    for _, batch in batches(sentences):
+        corpus = model.settings.structure(model.grammar, batch)
+        wanted = [part_offsets(corpus, i)[2] for i in range(len(batch))]
+        ptr, mu, _ = part_marginals(
+            corpus, model.weights, np.array(wanted, np.int64), model.n_jobs
+        )
+        for i in range(len(batch)):
+            found = _brackets(model.grammar, corpus, i, mu[ptr[i] : ptr[i + 1]])
+            ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+            result.append({b: share for b, share in ranked if share >= at_least})
+    return result
+
+
+def _brackets(
+    grammar: TreebankGrammar, corpus: ConstituencyTrees, i: int, mu: FloatArray
+) -> dict[Bracket, float]:
+    """Sum the marginals of rules, words and spans up over brackets.
+
+    A chain such as ``S+VP`` is a bracket for each of its labels; the rest of a phrase
+    is none, and neither are tags.
+    """
+    found: defaultdict[Bracket, float] = defaultdict(float)
+    first, last = corpus.sentences.ptr[i : i + 2].tolist()
+    at = len(grammar.rules)
+    for t in range(first, last):
+        for symbol in _symbols(corpus, t):
+            for label in read_symbol(grammar.symbols[symbol]).labels[:-1]:
+                found[Bracket(label, t - first, t - first + 1)] += float(mu[at])
+            at += 1
+    classes = [read_symbol(name) for name in grammar.span_classes]
+    n = last - first
+    spans = [(a, b) for a in range(n) for b in range(a + 2, n + 1)]
+    table = mu[at:].reshape(len(spans), len(classes))
+    for phrase, k in np.argwhere(table > 0.0).tolist():
+        if not classes[k].is_rest:
+            for label in classes[k].labels:
+                found[Bracket(label, *spans[phrase])] += float(table[phrase, k])
+    return found
+
+
+def _symbols(corpus: ConstituencyTrees, t: int) -> Any:
+    """Return the symbols that a word of the corpus may have."""
+    return corpus.sentences.symbol[slice(*corpus.sentences.symbol_ptr[t : t + 2])]
+
+
+def _tree(model: Model, codes: Sequence[int], sentence: Words) -> Tree:
+    """Return the tree that codes stand for, as users know trees."""
+    return restore(model.grammar.tree(codes, sentence.words))
+
+
+def _flat_tree(
+    model: Model, sentence: Words, corpus: ConstituencyTrees, i: int
+) -> Tree:
+    """Return a tree without phrases, every word with the tag given or its best one."""
+    layout, grammar = corpus.layout, corpus.grammar
+    weights = model.weights[layout.word_at : layout.span_at]
+    of_features = weights.reshape(-1, grammar.n_word_classes)
+    tags = list(sentence.tags or ()) if model.settings.given_tags else []
+    for t in range(*corpus.sentences.ptr[i : i + 2].tolist()) if not tags else ():
+        own = corpus.words.idx[slice(*corpus.words.ptr[t : t + 2])]
+        scores = of_features[own].sum(axis=0)
+        possible = grammar.word_class[_symbols(corpus, t)]
+        classes = possible if possible.size else np.arange(scores.size)
+        best = int(classes[scores[classes].argmax()])
+        tags.append(read_symbol(model.grammar.word_classes[best]).labels[-1])
+    below = [Tree(tag, (w,)) for tag, w in zip(tags, sentence.words, strict=True)]
+    return Tree(model.grammar.common_root, tuple(below))

@@ -1,0 +1,441 @@
+"""The constituency parser: phrases and tags for the words of a sentence."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.brackets import BracketScores, bracket_scores
+from partwise.constituents import Bracket, Tree, read_symbol, subtrees
+from partwise.errors import DataError
+from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.constituency_corpus import (
+    UNDERIVABLE,
+    ConstituencySettings,
+    Words,
+    as_trees,
+    as_words,
+    derivations,
+)
+from partwise.estimators.constituency_decoding import (
+    Model,
+    best_trees,
+    bracket_probabilities,
+    kbest_trees,
+)
+from partwise.estimators.costs import sample_weights
+from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.productions import compile_grammar, read_productions
+from partwise.estimators.treebank_grammar import TreebankGrammar, read_grammar
+from partwise.solvers import Solver
+from partwise.solvers.loop import Callback, Evaluate
+from partwise.structures.interface import FloatArray
+
+Trees = Sequence[Tree]
+
+MEASURES: dict[str, Callable[[BracketScores], float]] = {
+    "f1": lambda scores: scores.f1,
+    "precision": lambda scores: scores.precision,
+    "recall": lambda scores: scores.recall,
+    "exact_match": lambda scores: scores.exact_match,
+}
+"""What may be measured on development data, by name."""
+
+NO_PARSE = ("flat", "none")
+"""What may stand for the tree of a sentence that the grammar cannot parse."""
+
+
+class ConstituencyParser(StructuredEstimator):
+    """Predict the phrases of a sentence from its words, or from words and tags.
+
+    A weighted context-free grammar: the score of a tree is the sum of the scores of its
+    rules, spans and splits, which come from sparse features of the words at their
+    borders, of lengths and shapes. The best of all trees is found exactly.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "log_loss"}
+        What is minimised. Only the log loss gives calibrated probabilities.
+    C : float, optional
+        Weight of the losses against the penalty. The default depends on the loss.
+    solver : str or Solver
+        "auto", a solver object, or a name, as in `SequenceTagger`.
+    grammar : str or sequence of str, optional
+        Productions such as ``"S -> NP VP"``, with ``|`` between alternatives and words
+        in quotes; the first parent is the root. Without words, those of each tag are
+        learnt. By default all productions of the training trees, and those that
+        `horizontal` and `vertical` add to them.
+    horizontal : int, optional
+        How many children before it the rest of a phrase remembers, when the grammar is
+        read from trees. A small number allows phrases that no training tree has; None
+        remembers all of them.
+    vertical : int
+        How many generations a phrase knows, itself included.
+    given_tags : bool
+        Whether the tags of words are given, and kept; or else found with the phrases.
+    underivable : {"refuse", "skip"}
+        What is done with training trees that a given grammar does not have: say so and
+        stop, or leave the tree out.
+    hash_bits : int
+        Words, spans and splits have ``2^hash_bits`` features each, and these a weight
+        for each label.
+    span_cost, word_cost : float
+        What a span with a wrong label costs in training with margins, and a word with a
+        wrong tag.
+    tol : float
+        Training stops when the objective is proved to be within this fraction of the
+        best possible. Trees hardly change any more long before it is small.
+    max_iter : int
+        The most passes over the data.
+    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+        As in `SequenceTagger`.
+    dev_metric : {"f1", "precision", "recall", "exact_match"} or callable
+        What is measured on development data. A function takes the right and the
+        predicted trees.
+    checkpoint, resume, time_limit, callbacks
+        As in `SequenceTagger`.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels of phrases, sorted.
+    n_skipped_ : int
+        How many training trees were left out.
+    certificate_, trace_, status_, weights_, C_, solver_
+        As in `SequenceTagger`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from partwise import ConstituencyParser
+    >>> from partwise.data import read_brackets
+    >>> train = read_brackets(io.StringIO("(S (NP (NNS dogs)) (VP (VBP bark)))"))
+    >>> parser = ConstituencyParser(hash_bits=8).fit(train)
+    >>> [tree] = parser.predict([["cats", "bark"]])
+    >>> print(tree)
+    (S (NP (NNS cats)) (VP (VBP bark)))
+    """
+
+    default_C: ClassVar[dict[str, float]] = {
+        "squared_hinge": 0.1,
+        "hinge": 0.1,
+        "log_loss": 1.0,
+    }
+
+    classes_: NDArray[Any]
+    n_skipped_: int
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float | None = None,
+        solver: str | Solver = "auto",
+        *,
+        grammar: str | Sequence[str] | None = None,
+        horizontal: int | None = 1,
+        vertical: int = 1,
+        given_tags: bool = False,
+        underivable: str = "refuse",
+        hash_bits: int = 15,
+        span_cost: float = 1.0,
+        word_cost: float = 1.0,
+        tol: float = 0.1,
+        max_iter: int = 100,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        patience: int = 5,
+        dev_metric: Any = "f1",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.grammar = grammar
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.given_tags = given_tags
+        self.underivable = underivable
+        self.hash_bits = hash_bits
+        self.span_cost = span_cost
+        self.word_cost = word_cost
+        self.tol = tol
+        self.max_iter = max_iter
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.patience = patience
+        self.dev_metric = dev_metric
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    # --- training ---------------------------------------------------------------
+
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        dev: Iterable[Tree] | None = None,
+    ) -> ConstituencyParser:
+        """Learn from trees.
+
+        Parameters
+        ----------
+        trees : iterable of Tree
+            As `read_brackets` reads them: without empty elements and function tags.
+        y : ignored
+            Trees hold their sentences; for scikit-learn.
+        sample_weight : array, optional
+            A weight for every tree: what multiplies its loss.
+        dev : iterable of Tree, optional
+            Development data, for early stopping.
+
+        Returns
+        -------
+        ConstituencyParser
+            Itself.
+        """
+        fitted = copy.copy(self)
+        data = fitted._prepare(trees, y, sample_weight, dev=dev)
+        self._become(fitted, fitted._train(data))
+        return self
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.underivable not in UNDERIVABLE:
+            raise ValueError(
+                f"underivable must be one of {', '.join(UNDERIVABLE)}, not "
+                f"{self.underivable!r}"
+            )
+        if not isinstance(self.given_tags, bool | np.bool_):
+            raise ValueError(
+                f"given_tags must be True or False, not {self.given_tags!r}"
+            )
+        for name, least, most in (
+            ("horizontal", 0, 1000),
+            ("vertical", 1, 1000),
+            ("hash_bits", 4, 24),
+        ):
+            value: Any = getattr(self, name)
+            if name == "horizontal" and value is None:
+                continue
+            if not isinstance(value, int | np.integer) or not least <= value <= most:
+                raise ValueError(
+                    f"{name} must be an integer from {least} to {most}, not {value!r}"
+                )
+        for name in ("span_cost", "word_cost"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not (
+                0 <= value < np.inf
+            ):
+                raise ValueError(f"{name} must be a number >= 0, not {value!r}")
+        self._measure()
+
+    def _prepare(
+        self, trees: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
+        gold = as_trees(trees)
+        if not gold:
+            raise DataError("there are no trees to learn from")
+        weights = sample_weights(sample_weight, len(gold))
+        self._settings, self._grammar = self._read_grammar(gold)
+        codes, kept = derivations(gold, self._grammar, self._settings, self.underivable)
+        self.n_skipped_ = len(gold) - len(kept)
+        gold = [gold[i] for i in kept]
+        if weights is not None:
+            weights = weights[kept]
+        self._set_labels()
+        sentences = as_words(gold, bool(self.given_tags))
+        self._settings.check_memory(self._grammar, sentences, self._jobs())
+        structure = self._settings.structure(
+            self._grammar,
+            sentences,
+            codes,
+            span_cost=float(self.span_cost),
+            word_cost=float(self.word_cost),
+        )
+        evaluate = None if dev is None else self._evaluator(as_trees(dev, "dev"))
+        return TrainingData(structure, weights, evaluate)
+
+    def _read_grammar(
+        self, trees: Trees
+    ) -> tuple[ConstituencySettings, TreebankGrammar]:
+        bits, given_tags = int(self.hash_bits), bool(self.given_tags)
+        if self.grammar is not None:
+            settings = ConstituencySettings(None, 1, given_tags, bits)
+            productions = read_productions(self.grammar)
+            nodes = (node for tree in trees for node in subtrees(tree))
+            tagged = ((node.word, node.label) for node in nodes if node.is_tag)
+            return settings, compile_grammar(productions, tagged)
+        horizontal = None if self.horizontal is None else int(self.horizontal)
+        settings = ConstituencySettings(
+            horizontal, int(self.vertical), given_tags, bits
+        )
+        return settings, read_grammar(map(settings.binarize, trees))
+
+    def _set_labels(self) -> None:
+        """Name the symbols, and the labels of phrases among them."""
+        grammar = self._grammar
+        self._labels = LabelCodes(grammar.symbols)
+        of_words, found = set(grammar.word_symbols), set()
+        for number, symbol in enumerate(grammar.symbols):
+            labels = read_symbol(symbol).labels
+            found |= set(labels[:-1] if number in of_words else labels)
+        self.classes_ = class_array(sorted(found))
+
+    def _measure(self) -> Callable[[Trees, Trees], float]:
+        metric = self.dev_metric
+        if callable(metric):
+            return checked(metric)
+        if metric not in MEASURES:
+            raise unknown_metric(metric, MEASURES)
+        return lambda gold, found: MEASURES[metric](bracket_scores(gold, found))
+
+    def _evaluator(self, dev: list[Tree]) -> Evaluate:
+        """Make the function that scores weights on development data."""
+        if not dev:
+            raise DataError("dev: there are no trees")
+        measure = self._measure()
+        rehearse(measure, dev)
+        sentences = as_words(dev, bool(self.given_tags), "dev")
+        self._settings.check_memory(self._grammar, sentences, self._jobs())
+
+        def evaluate(w: FloatArray) -> float:
+            return measure(dev, best_trees(self._model(w), sentences)[0])
+
+        return evaluate
+
+    # --- predicting -----------------------------------------------------------------
+
+    def _encode(self, sentences: Any, k: int = 1) -> list[Words]:
+        self._check_fitted()
+        found = as_words(sentences, self._settings.given_tags)
+        self._settings.check_memory(self._grammar, found, self._jobs(), k)
+        return found
+
+    def _model(self, w: FloatArray) -> Model:
+        return Model(self._settings, self._grammar, w, self._jobs())
+
+    def predict(
+        self, sentences: Iterable[Any], *, no_parse: str = "flat"
+    ) -> list[Tree | None]:
+        """Return the predicted trees.
+
+        Parameters
+        ----------
+        sentences : iterable
+            Lists of words; lists of pairs of a word and its tag, if the parser was
+            trained with `given_tags`; or trees, whose words, or words and tags, are
+            taken.
+        no_parse : {"flat", "none"}
+            What to return for a sentence that has no tree under the grammar: a tree
+            whose words are all below the most common root label, or None. There is a
+            warning that says how many there are.
+
+        Returns
+        -------
+        list of Tree
+            Or of None, if `no_parse` says so.
+        """
+        if no_parse not in NO_PARSE:
+            raise ValueError(
+                f"no_parse must be one of {', '.join(NO_PARSE)}, not {no_parse!r}"
+            )
+        words = self._encode(sentences)
+        found, failed = best_trees(self._model(self.weights_), words)
+        trees: list[Tree | None] = list(found)
+        if failed:
+            warnings.warn(
+                f"{len(failed)} of {len(trees)} sentences have no tree under the "
+                f"grammar (the first is sentence {failed[0]}): their trees are "
+                f"{'flat' if no_parse == 'flat' else 'None'}",
+                UserWarning,
+                stacklevel=2,
+            )
+        if no_parse == "none":
+            for i in failed:
+                trees[i] = None
+        return trees
+
+    def predict_marginals(
+        self, sentences: Iterable[Any], *, at_least: float = 0.001
+    ) -> list[dict[Bracket, float]]:
+        """Return the probabilities of brackets.
+
+        Probabilities are those of the log-linear model with these weights; they are
+        calibrated only for models trained with the log loss.
+
+        Parameters
+        ----------
+        sentences : iterable
+            As in `predict`.
+        at_least : float
+            Brackets that are less probable are left out.
+
+        Returns
+        -------
+        list of dict of Bracket to float
+            For every sentence its brackets (label, start, end), the most probable
+            first; empty if the sentence has no tree under the grammar. A bracket that
+            a tree has twice counts twice.
+        """
+        if not 0.0 <= at_least <= 1.0:
+            raise ValueError(f"at_least must lie between 0 and 1, not {at_least!r}")
+        words = self._encode(sentences)
+        return bracket_probabilities(self._model(self.weights_), words, at_least)
+
+    def predict_kbest(
+        self, sentences: Iterable[Any], k: int = 5
+    ) -> list[list[tuple[Tree, float]]]:
+        """Return the `k` best trees of every sentence with their scores.
+
+        Where symbols remember more than trees show (`horizontal`, `vertical`), two
+        derivations may be the same tree, which is then listed once, with the better
+        score; there may be fewer than `k` trees.
+        """
+        check_k(k)
+        return kbest_trees(self._model(self.weights_), self._encode(sentences, k), k)
+
+    def score(
+        self, trees: Iterable[Tree], y: Any = None, *, metric: str = "f1"
+    ) -> float:
+        """Return how good the predicted trees are.
+
+        Parameters
+        ----------
+        trees : iterable of Tree
+            The right ones.
+        y : ignored
+            For scikit-learn.
+        metric : {"f1", "precision", "recall", "exact_match"}
+            Of labelled brackets, as EVALB counts them; or the share of sentences with
+            all brackets right. `bracket_scores` has more.
+        """
+        if metric not in MEASURES:
+            raise ValueError(
+                f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
+            )
+        gold = as_trees(trees)
+        return MEASURES[metric](bracket_scores(gold, self.predict(gold)))

@@ -1,0 +1,155 @@
+"""What a constituency parser's model file holds besides symbols, weights, settings."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from partwise import model_file
+from partwise.estimators.constituency_corpus import ConstituencySettings
+from partwise.estimators.constituency_parser import ConstituencyParser
+from partwise.estimators.lexicon import Lexicon
+from partwise.estimators.treebank_grammar import TreebankGrammar
+from partwise.features import span_codes
+from partwise.model_file import Content, prefixed
+
+
+def feature_mark() -> str:
+    """Return a mark of the features that this version gives to spans.
+
+    Weights are found by hashing, so that those of other features could not be told
+    from the right ones.
+
+    Examples
+    --------
+    >>> len(feature_mark())
+    16
+    """
+    features = (
+        span_codes.WORD_TEMPLATES,
+        span_codes.SPAN_TEMPLATES,
+        span_codes.SPLIT_TEMPLATES,
+        span_codes.LENGTHS,
+        span_codes.LONGEST_SHAPE,
+    )
+    return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
+
+
+def store_constituency(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and settings that are a parser's own."""
+    grammar: TreebankGrammar = model._grammar
+    settings: ConstituencySettings = model._settings
+    lexicon = grammar.lexicon
+    tags = sorted({tag for own in lexicon.words.values() for tag in own})
+    tags = sorted({*tags, *lexicon.open_tags})
+    number = {tag: at for at, tag in enumerate(tags)}
+    of_words = [[number[tag] for tag in own] for own in lexicon.words.values()]
+    tensors: dict[str, Any] = {
+        "rules": np.array(grammar.rules, np.int32).reshape(-1, 3),
+        "roots": np.array(grammar.roots, np.int32),
+        "word_symbols": np.array(grammar.word_symbols, np.int32),
+        "tag_ptr": np.cumsum([0] + [len(own) for own in of_words], dtype=np.int64),
+        "tag_idx": np.array([tag for own in of_words for tag in own], np.int32),
+        "open_tags": np.array([number[tag] for tag in lexicon.open_tags], np.int32),
+    }
+    tensors |= prefixed("words", model_file.pack_strings(list(lexicon.words)))
+    tensors |= prefixed("tags", model_file.pack_strings(tags))
+    # What the weights were learnt with, whatever was set after fitting.
+    return tensors, {
+        "trees": {
+            "horizontal": settings.horizontal,
+            "vertical": settings.vertical,
+            "given_tags": settings.given_tags,
+            "hash_bits": settings.hash_bits,
+        },
+        "features": feature_mark(),
+        "n_skipped": int(model.n_skipped_),
+        "grammar": _as_text(model.grammar),
+    }
+
+
+def _as_text(grammar: Any) -> str | None:
+    """Return a grammar that was given, as one text."""
+    if grammar is None or isinstance(grammar, str):
+        return grammar
+    return "\n".join(grammar)
+
+
+def fill_constituency(model: ConstituencyParser, content: Content) -> int:
+    """Fill a parser from a file; return how many weights it has to have."""
+    trees = content.part("trees")
+    horizontal = None
+    if trees.settings.get("horizontal") is not None:
+        horizontal = trees.setting("horizontal", int, at_least=0, below=1001)
+    model._settings = ConstituencySettings(
+        horizontal,
+        trees.setting("vertical", int, at_least=1, below=1001),
+        trees.setting("given_tags", bool),
+        trees.setting("hash_bits", int, at_least=4, below=25),
+    )
+    if content.setting("features", str) != feature_mark():
+        raise content.error(
+            "the parser was trained with the features of another version (train it "
+            "again)"
+        )
+    model._grammar = _read_grammar(model._labels.classes, content)
+    model.n_skipped_ = content.setting("n_skipped", int, at_least=0)
+    model._set_labels()
+    if content.settings.get("grammar") is not None:
+        model.grammar = content.setting("grammar", str)
+    return model._settings.n_weights(model._grammar)
+
+
+def _read_grammar(symbols: list[Any], content: Content) -> TreebankGrammar:
+    if not all(isinstance(symbol, str) for symbol in symbols):
+        raise content.error("the symbols of the grammar are not names")
+    below = len(symbols)
+    rules = content.tensor("rules", dtype=np.int32, ndim=2, at_least=0, below=below)
+    if rules.shape[1] != 3 or not _are_sorted(rules):
+        raise content.error("the rules of the grammar are not in their order")
+    roots, of_words = (
+        content.tensor(name, dtype=np.int32, at_least=0, below=below).tolist()
+        for name in ("roots", "word_symbols")
+    )
+    if not roots or len(set(roots)) < len(roots):
+        raise content.error("the root symbols of the grammar are damaged")
+    if not of_words or sorted(set(of_words)) != of_words:
+        raise content.error("the symbols of words are damaged")
+    return TreebankGrammar(
+        tuple(symbols),
+        tuple(map(tuple, rules.tolist())),
+        tuple(roots),
+        tuple(of_words),
+        _read_lexicon(content),
+    )
+
+
+def _are_sorted(rules: Any) -> bool:
+    """Say whether rules are sorted by left, right and parent, and none comes twice."""
+    keys = [(left, right, parent) for parent, left, right in rules.tolist()]
+    return all(a < b for a, b in pairwise(keys))
+
+
+def _read_lexicon(content: Content) -> Lexicon:
+    source = content.source
+    words = model_file.unpack_strings(
+        content.part("words").tensors, unique=True, source=source
+    )
+    tags = model_file.unpack_strings(
+        content.part("tags").tensors, unique=True, source=source
+    )
+    idx = content.tensor("tag_idx", dtype=np.int32, at_least=0, below=len(tags))
+    ptr = content.pointers("tag_ptr", end=idx.size, length=len(words) + 1).tolist()
+    names = [tags[number] for number in idx.tolist()]
+    open_tags = content.tensor(
+        "open_tags", dtype=np.int32, at_least=0, below=max(len(tags), 1)
+    )
+    if open_tags.size and not tags:
+        raise content.error("there are no tags")
+    return Lexicon(
+        {word: tuple(names[ptr[i] : ptr[i + 1]]) for i, word in enumerate(words)},
+        tuple(tags[number] for number in open_tags.tolist()),
+    )
