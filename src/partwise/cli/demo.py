@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -32,16 +32,34 @@ def demo(
         bool,
         typer.Option("--trees", help="Dependency trees and a parser, not chunks."),
     ] = False,
+    constituents: Annotated[
+        bool,
+        typer.Option(
+            "--constituents", help="Constituency trees and a parser, not chunks."
+        ),
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Train a model on generated sentences and show what comes out.
 
     The task is chunking: finding noun phrases, verb phrases and so on, given words
-    and their parts of speech. With --trees it is finding the head of every word.
+    and their parts of speech. With --trees it is finding the head of every word, with
+    --constituents finding phrases within phrases.
     """
+    if trees and constituents:
+        raise ValueError("give --trees or --constituents, not both")
     parts = make_parts(size, seed)
     if save_data is not None:
-        _save(parts, save_data, json, trees)
+        _save(
+            parts,
+            save_data,
+            json,
+            _TREES if trees else _PHRASES if constituents else _CHUNKS,
+        )
+    elif constituents:
+        from partwise.cli.demo_constituents import train_and_show as train_phrases
+
+        train_phrases(parts["train"], parts["test"], seed, json)
     elif trees:
         from partwise.cli.demo_trees import train_and_show
 
@@ -59,27 +77,39 @@ def make_parts(size: int, seed: int) -> dict[str, Corpus]:
     return dict(zip(PARTS, (train, *rest.split(0.5)), strict=True))
 
 
-def _save(parts: dict[str, Corpus], folder: Path, json: bool, trees: bool) -> None:
+class _Task(NamedTuple):
+    """How a corpus is written, and what to do with it then."""
+
+    to_text: str
+    ending: str
+    model: str
+    command: str
+
+
+_CHUNKS = _Task("to_columns", "txt", "chunks", "tag")
+# Arcs of some generated trees cross, as in real treebanks.
+_TREES = _Task("to_conllu", "conllu", "trees", "parse --crossing lift")
+_PHRASES = _Task("to_brackets", "mrg", "phrases", "constituency --max-length 15")
+
+
+def _save(parts: dict[str, Corpus], folder: Path, json: bool, task: _Task) -> None:
     from partwise.cli.output import print_json
     from partwise.data import open_output
 
     folder.mkdir(parents=True, exist_ok=True)
-    ending = "conllu" if trees else "txt"
-    paths = {name: folder / f"{name}.{ending}" for name in parts}
+    paths = {name: folder / f"{name}.{task.ending}" for name in parts}
     for name, corpus in parts.items():
         with open_output(paths[name]) as out:
-            out.write(corpus.to_conllu() if trees else corpus.to_columns())
+            out.write(getattr(corpus, task.to_text)())
     if json:
         print_json({name: str(path) for name, path in paths.items()})
         return
     for name, path in paths.items():
         typer.echo(f"{path}: {len(parts[name]):,} sentences")
-    model = folder / ("trees.partwise" if trees else "chunks.partwise")
-    # Arcs of some generated trees cross, as in real treebanks.
-    task = "parse --crossing lift" if trees else "tag"
+    model = folder / f"{task.model}.partwise"
     typer.echo(
-        f"\nNext:\n  partwise train {task} {paths['train']} --dev {paths['dev']} "
-        f"--model {model}\n  partwise evaluate {model} {paths['test']}"
+        f"\nNext:\n  partwise train {task.command} {paths['train']} --dev "
+        f"{paths['dev']} --model {model}\n  partwise evaluate {model} {paths['test']}"
     )
 
 

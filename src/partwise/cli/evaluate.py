@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.bracket_files import BracketLayout, is_bracketed
 from partwise.cli.files import Layout
 from partwise.cli.kinds import (
     check_tags_sequences,
+    is_constituency_parser,
     is_model_file,
     is_parser,
     load_model,
@@ -27,6 +29,7 @@ from partwise.cli.options import (
     DecodingOption,
     Encoding,
     Format,
+    KeepFunctions,
     LabelColumn,
     Separator,
     SkipDocstart,
@@ -34,20 +37,22 @@ from partwise.cli.options import (
 from partwise.cli.treebanks import TreeLayout
 from partwise.errors import DataError
 
+CUTOFF = 40
+
 
 def evaluate(
     first: Annotated[
         str,
         typer.Argument(
             metavar="[MODEL]",
-            help="A model saved by `partwise train`, or a treebank with right trees.",
+            help="A model saved by `partwise train`, or a file with right trees.",
         ),
     ],
     second: Annotated[
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="Labelled data: a file or -; or a treebank with predicted trees.",
+            help="Labelled data: a file or -; or a file with predicted trees.",
         ),
     ] = None,
     confusion: Annotated[
@@ -70,7 +75,19 @@ def evaluate(
             rich_help_panel=PARSERS,
         ),
     ] = False,
+    cutoff: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help=f"Constituency trees: score sentences of at most N words apart, too "
+            f"(default: {CUTOFF}).",
+            metavar="N",
+            rich_help_panel=PARSERS,
+            show_default=False,
+        ),
+    ] = None,
     format: AnyDataFormat = None,
+    keep_functions: KeepFunctions = False,
     label_column: LabelColumn = LABEL_COLUMN,
     separator: Separator = None,
     comments: Comments = None,
@@ -81,25 +98,35 @@ def evaluate(
     """Measure a model on labelled data, or predictions.
 
     MODEL FILE predicts and compares. FILE alone has the right and the predicted labels
-    in its last two columns, as for conlleval. Two treebanks, GOLD PREDICTED, have the
-    right and the predicted trees.
+    in its last two columns, as for conlleval. Two files of trees, GOLD PREDICTED, have
+    the right and the predicted ones: dependency trees, or trees in brackets, which are
+    scored as by EVALB.
     """
     model: Any = (
         load_model(first) if second is not None and is_model_file(first) else None
     )
-    if second is not None and (model is None or is_parser(model)):
-        for_taggers = {
-            **{"--confusion": confusion, "--scheme": scheme, "--separator": separator},
-            **{"--comments": comments, "--skip-docstart": skip_docstart},
-            "--label-column": label_column != LABEL_COLUMN,
-        }
-        what = f"{first} is a parser" if model else "two treebanks were given"
+    for_taggers = {
+        **{"--confusion": confusion, "--scheme": scheme, "--separator": separator},
+        **{"--comments": comments, "--skip-docstart": skip_docstart},
+        "--label-column": label_column != LABEL_COLUMN,
+    }
+    for_brackets = {"--cutoff": cutoff, "--keep-functions": keep_functions}
+    for_arcs = {"--decoding": decoding, "--no-subtypes": no_subtypes}
+    what = f"{first} is a parser" if model else "two files of trees were given"
+    if second is not None and _are_in_brackets(first, model, format, encoding):
         refuse_options(what, "taggers", for_taggers)
+        refuse_options(what, "dependency trees", for_arcs)
+        brackets = BracketLayout(encoding, keep_functions, format)
+        _evaluate_brackets(first, second, model, brackets, cutoff or CUTOFF, json)
+        return
+    if second is not None and (model is None or is_parser(model)):
+        refuse_options(what, "taggers", for_taggers)
+        refuse_options(what, "trees in brackets", for_brackets)
         reader = first if model else "a comparison of two files"
         trees = TreeLayout(tree_format(format, reader), encoding)
         _evaluate_trees(first, second, model, trees, decoding, no_subtypes, json)
         return
-    for_parsers = {"--decoding": decoding, "--no-subtypes": no_subtypes}
+    for_parsers = {**for_arcs, **for_brackets}
     options = (separator, comments, skip_docstart, encoding)
     from partwise.cli.evaluate_tags import (
         as_dict,
@@ -128,6 +155,55 @@ def evaluate(
         show(scores)
 
 
+def _are_in_brackets(
+    first: str, model: Any, format: DataFormat | None, encoding: str
+) -> bool:
+    """Say whether constituency trees are compared."""
+    if model is not None:
+        return is_constituency_parser(model)
+    if format is not None:
+        return format is DataFormat.brackets
+    return is_bracketed(first, encoding)
+
+
+def _evaluate_brackets(
+    first: str,
+    second: str,
+    model: Any,
+    layout: BracketLayout,
+    cutoff: int,
+    json: bool,
+) -> None:
+    from partwise.cli.evaluate_brackets import measure, show
+
+    if layout.format not in (None, DataFormat.brackets):
+        raise ValueError(
+            f"constituency trees are read from brackets, not from {layout.format} files"
+        )
+    if model is None:
+        _check_two_files(first, second)
+        gold = layout.read(first)
+        found: list[Any] = layout.parses(second)
+    else:
+        from partwise.cli.predict_constituents import parse
+
+        gold = layout.read(second)
+        found, failed = parse(model, [placed.tree for placed in gold])
+        if failed:
+            typer.echo(
+                f"warning: {len(failed)} of {len(gold)} sentences have no tree under "
+                f"the grammar (the first is {gold[failed[0]].place}): theirs are flat",
+                err=True,
+            )
+    scores = measure(gold, found, cutoff)
+    if json:
+        from partwise.cli.output import print_json
+
+        print_json(scores.to_dict())
+    else:
+        show(scores)
+
+
 def _evaluate_trees(
     first: str,
     second: str,
@@ -142,13 +218,7 @@ def _evaluate_trees(
 
     if model is None:
         refuse_options("two treebanks were given", "parsers", {"--decoding": decoding})
-        if first == second == "-":
-            raise ValueError("GOLD and PREDICTED cannot both be standard input")
-        if is_model_file(second):
-            raise DataError(
-                f"{second}: is a model (give it first: partwise evaluate {second} "
-                f"{first})"
-            )
+        _check_two_files(first, second)
         gold, found = layout.read(first), layout.read(second)
     else:
         gold = layout.read(second)
@@ -160,6 +230,15 @@ def _evaluate_trees(
         print_json(as_dict(scores))
     else:
         show(scores)
+
+
+def _check_two_files(first: str, second: str) -> None:
+    if first == second == "-":
+        raise ValueError("GOLD and PREDICTED cannot both be standard input")
+    if is_model_file(second):
+        raise DataError(
+            f"{second}: is a model (give it first: partwise evaluate {second} {first})"
+        )
 
 
 def _check_columns_alone(path: str, format: DataFormat | None) -> None:

@@ -8,7 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.kinds import is_parser, load_model, refuse_options
+from partwise.cli.kinds import (
+    is_constituency_parser,
+    is_parser,
+    load_model,
+    refuse_options,
+)
 from partwise.cli.options import AsJson
 from partwise.errors import PartwiseError
 
@@ -17,6 +22,7 @@ READS = {
     "dicts": "named features",
     "dense": "dense arrays",
     "trees": "treebanks",
+    "grammar": "sentences, or trees in brackets",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -49,7 +55,7 @@ def inspect(
     if template:
         typer.echo(_template_text(fitted, model).rstrip("\n"))
         return
-    if is_parser(fitted):
+    if is_parser(fitted) or is_constituency_parser(fitted):
         hashed = f"{model} is a parser, whose weights are hashed and have no names"
         refuse_options(hashed, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
@@ -120,6 +126,10 @@ def _features(
     """Return what can be said of features; those of parsers are hashed."""
     if is_parser(model):
         return {"trees": asdict(model._trees)}
+    if is_constituency_parser(model):
+        grammar, words = model._grammar, model._grammar.lexicon.words
+        sizes = (len(grammar.symbols), len(grammar.rules), len(words))
+        return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
     weights = model._weights
     chosen = classes if label is None else [_find_label(classes, label, path)]
     return {
@@ -197,6 +207,19 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
     return f"{kind}, {roots}"
 
 
+def _input_kind(found: dict[str, Any]) -> str | None:
+    for kind in ("trees", "grammar"):
+        if kind in found:
+            return kind
+    return found["input"]  # type: ignore[no-any-return]
+
+
+def _grammar_in_words(sizes: dict[str, int] | None) -> str | None:
+    if sizes is None:
+        return None
+    return ", ".join(f"{size:,} {name}" for name, size in sizes.items())
+
+
 def _arc_features_in_words(trees: dict[str, Any] | None) -> str | None:
     if trees is None:
         return None
@@ -222,12 +245,13 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         found["model"],
         [
             ("kind", found["kind"]),
-            ("reads", READS["trees" if "trees" in found else found["input"]]),
+            ("reads", READS[_input_kind(found)]),
             *_resources_in_words(found),
             ("bytes", found["bytes"]),
             ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
             ("trees", _trees_in_words(found.get("trees"))),
             ("arc features", _arc_features_in_words(found.get("trees"))),
+            ("grammar", _grammar_in_words(found.get("grammar"))),
             ("features", found.get("features")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),

@@ -30,10 +30,17 @@ def is_model_file(path: str) -> bool:
 
 
 def is_parser(model: object) -> bool:
-    """Say whether a model predicts trees."""
+    """Say whether a model predicts dependency trees."""
     from partwise import DependencyParser
 
     return isinstance(model, DependencyParser)
+
+
+def is_constituency_parser(model: object) -> bool:
+    """Say whether a model predicts constituency trees."""
+    from partwise import ConstituencyParser
+
+    return isinstance(model, ConstituencyParser)
 
 
 def check_tags_sequences(model: Any, path: str) -> None:
@@ -73,6 +80,16 @@ def tree_format(chosen: DataFormat | None, what: str) -> str | None:
             f"{what} reads treebanks, not {chosen.value} files (--format {known})"
         )
     return None if chosen is None else chosen.value
+
+
+def bracket_format(chosen: DataFormat | None, what: str) -> DataFormat | None:
+    """Return the format of sentences to parse, after checking the choice."""
+    if chosen not in (None, DataFormat.brackets, DataFormat.sentences):
+        raise ValueError(
+            f"{what} reads sentences or trees in brackets, not {chosen.value} files "
+            "(--format sentences, brackets)"
+        )
+    return chosen
 
 
 def resolve_format(

@@ -24,6 +24,16 @@ class TreeFormat(StrEnum):
     heads = "heads"
 
 
+class ShownFormat(StrEnum):
+    """How a file of trees of any kind is laid out."""
+
+    conllu = "conllu"
+    conllx = "conllx"
+    heads = "heads"
+    brackets = "brackets"
+    sentences = "sentences"
+
+
 class DataFormat(StrEnum):
     """How a data file of any model is laid out."""
 
@@ -33,6 +43,8 @@ class DataFormat(StrEnum):
     conllu = "conllu"
     conllx = "conllx"
     heads = "heads"
+    brackets = "brackets"
+    sentences = "sentences"
 
 
 class Decoding(StrEnum):
@@ -97,6 +109,15 @@ DecodingOption = Annotated[
         "average, by their probabilities (default: best).",
         rich_help_panel=PARSERS,
         show_default=False,
+    ),
+]
+
+KeepFunctions = Annotated[
+    bool,
+    typer.Option(
+        "--keep-functions",
+        help="Trees in brackets: keep function tags (NP-SBJ) and empty elements.",
+        rich_help_panel=FILES,
     ),
 ]
 

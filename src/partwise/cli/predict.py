@@ -6,9 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.bracket_files import BracketLayout
 from partwise.cli.files import Layout
 from partwise.cli.kinds import (
+    bracket_format,
     check_tags_sequences,
+    is_constituency_parser,
     is_parser,
     load_model,
     refuse_options,
@@ -22,6 +25,7 @@ from partwise.cli.options import (
     Decoding,
     DecodingOption,
     Encoding,
+    KeepFunctions,
     Separator,
     SkipDocstart,
 )
@@ -38,8 +42,8 @@ def predict(
         bool,
         typer.Option(
             "--marginals",
-            help="Add the probability of each predicted label, or arc, under the "
-            "model (margin losses do not calibrate it).",
+            help="Add the probability of each predicted label, arc or bracket, under "
+            "the model (margin losses do not calibrate it).",
         ),
     ] = False,
     kbest: Annotated[
@@ -62,6 +66,7 @@ def predict(
     ] = None,
     decoding: DecodingOption = None,
     format: AnyDataFormat = None,
+    keep_functions: KeepFunctions = False,
     labels: Annotated[
         bool,
         typer.Option(
@@ -82,6 +87,9 @@ def predict(
     other formats the output has one label on each line, and an empty line after each
     sequence. Treebanks come back with new heads and labels, and all else as it was.
 
+    Constituency parsers read sentences, one a line with blanks between words, or those
+    of trees in brackets, and write trees in brackets, one a line.
+
     --kbest writes each sentence K times, best first, after a line "# rank R score S";
     in treebanks, after comments "# rank = R" and "# score = S".
     """
@@ -97,14 +105,28 @@ def predict(
         fitted.set_params(n_jobs=jobs)
     refuse_overwriting({"--output": output}, {"MODEL": model})
     shared: dict[str, Any] = {"marginals": marginals, "kbest": kbest, "json": json}
+    for_taggers = {
+        **{"--spans": spans, "--no-labels": not labels, "--separator": separator},
+        **{"--comments": comments, "--skip-docstart": skip_docstart},
+    }
+    for_arcs = {"--decoding": decoding}
+    for_brackets = {"--keep-functions": keep_functions}
+    if is_constituency_parser(fitted):
+        from partwise.cli.predict_constituents import write_constituents
+
+        refuse_options(f"{model} is a parser", "taggers", for_taggers)
+        refuse_options(f"{model} finds phrases", "dependency parsers", for_arcs)
+        brackets = BracketLayout(
+            encoding, keep_functions, bracket_format(format, model)
+        )
+        with open_output(output) as out:
+            write_constituents(out, fitted, brackets, input, **shared)
+        return
     if is_parser(fitted):
         from partwise.cli.predict_trees import write_parses
 
-        for_taggers = {
-            **{"--spans": spans, "--no-labels": not labels, "--separator": separator},
-            **{"--comments": comments, "--skip-docstart": skip_docstart},
-        }
         refuse_options(f"{model} is a parser", "taggers", for_taggers)
+        refuse_options(f"{model} finds heads", "trees in brackets", for_brackets)
         trees = TreeLayout(tree_format(format, model), encoding)
         how = decoding or Decoding.best
         with open_output(output) as out:
@@ -113,7 +135,8 @@ def predict(
     from partwise.cli.predict_tags import write_tags
 
     check_tags_sequences(fitted, model)
-    refuse_options(f"{model} is a tagger", "parsers", {"--decoding": decoding})
+    for_parsers = {**for_arcs, **for_brackets}
+    refuse_options(f"{model} is a tagger", "parsers", for_parsers)
     layout = Layout(
         resolve_format(fitted, format, model), separator, comments, skip_docstart,
         encoding,

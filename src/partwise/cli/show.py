@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.options import FILES, Encoding, TreeFormat
-from partwise.cli.treebanks import TreeLayout
+from partwise.cli.drawings import Asked, Drawing, choose, write_svg, write_text
+from partwise.cli.options import FILES, Encoding, KeepFunctions, ShownFormat
 from partwise.errors import DataError, PartwiseError
 
-if TYPE_CHECKING:
-    from partwise.data import Sentence
-
 LIMIT = 10
-NOT_GIVEN = "_"
 
 
 def show(
@@ -51,7 +45,8 @@ def show(
     marginals: Annotated[
         bool,
         typer.Option(
-            "--marginals", help="With --model: show the probability of each arc."
+            "--marginals",
+            help="With --model: show the probability of each arc, or bracket.",
         ),
     ] = False,
     alternatives: Annotated[
@@ -68,7 +63,7 @@ def show(
         bool, typer.Option("--ascii", help="Draw with ASCII characters only.")
     ] = False,
     format: Annotated[
-        TreeFormat | None,
+        ShownFormat | None,
         typer.Option(
             help="How the file is laid out (default: told from its name or its first "
             "word).",
@@ -76,6 +71,7 @@ def show(
             show_default=False,
         ),
     ] = None,
+    keep_functions: KeepFunctions = False,
     encoding: Encoding = "utf-8",
 ) -> None:
     """Draw the trees of a treebank, or those that a parser predicts for it."""
@@ -93,16 +89,18 @@ def show(
         )
     parser = None if model is None else _load_parser(model)
     first, last = (sentence, sentence) if sentence else (1, limit or LIMIT)
-    chosen, more = _chosen(TreeLayout(format, encoding), file, first, last)
-    drawings: Iterator[Drawing] = (
+    asked = Asked(parser, marginals, alternatives, kbest)
+    read, draw = _of_kind(file, asked, format, encoding, keep_functions)
+    chosen, more = choose(read(file), file, first, last)
+    drawings = (
         drawing
         for number, one in enumerate(chosen, first)
-        for drawing in _drawings(one, number, parser, marginals, alternatives, kbest)
+        for drawing in draw(one, number, asked)
     )
     if svg is not None:
-        _write_svg(svg, file, list(drawings))
+        write_svg(svg, file, list(drawings))
     else:
-        _write_text(drawings, ascii or not _shows_boxes())
+        write_text(drawings, ascii)
     if more and sentence is None and limit is None:
         typer.echo(f"the first {LIMIT} sentences; --limit N shows more", err=True)
 
@@ -123,157 +121,63 @@ def _check_model_options(
 
 
 def _load_parser(path: str) -> Any:
-    from partwise.cli.kinds import is_parser, load_model
+    from partwise.cli.kinds import is_constituency_parser, is_parser, load_model
 
     model = load_model(path)
-    if not is_parser(model):
+    if not is_parser(model) and not is_constituency_parser(model):
         raise PartwiseError(
             f"{path}: is a {type(model).__name__}, which predicts no trees (give a "
-            "model of partwise train parse)"
+            "model of partwise train parse or partwise train constituency)"
         )
     return model
 
 
-def _chosen(
-    layout: TreeLayout, path: str, first: int, last: int
-) -> tuple[list[Sentence], bool]:
-    """Return the sentences with words from one number to another, and if more follow.
+def _of_kind(
+    file: str,
+    asked: Asked,
+    format: ShownFormat | None,
+    encoding: str,
+    keep_functions: bool,
+) -> tuple[
+    Callable[[str], Iterable[Any]], Callable[[Any, int, Asked], Iterator[Drawing]]
+]:
+    """Return how to read sentences, and how to draw one: as dependencies or phrases."""
+    from partwise.cli.kinds import is_constituency_parser, refuse_options
 
-    The file is read no further than that.
-    """
-    found: list[Sentence] = []
-    number = 0
-    for number, one in enumerate(_with_words(layout, path), 1):
-        if number > last:
-            return found, True
-        if number >= first:
-            found.append(one)
-    if not number:
-        raise DataError(f"{path}: holds no words (expected a treebank)")
-    if not found:
-        raise DataError(
-            f"{path}: has {number} sentences with words; there is no number {first}"
-        )
-    return found, False
+    in_brackets = (ShownFormat.brackets, ShownFormat.sentences)
+    if is_constituency_parser(asked.parser) or (
+        asked.parser is None and _is_in_brackets(file, format, encoding)
+    ):
+        from partwise.cli.bracket_files import BracketLayout
+        from partwise.cli.show_constituents import draw_constituents
 
+        what = "these are constituency trees"
+        for_arcs = {"--alternatives": asked.alternatives}
+        refuse_options(what, "dependency parsers", for_arcs)
+        if format not in (None, *in_brackets):
+            raise ValueError(f"--format {format} is for dependency trees; leave it out")
+        brackets = BracketLayout(encoding, keep_functions, format)
+        if asked.parser is None:
+            return brackets.stream, draw_constituents
+        tagged = partial(brackets.sentences, with_tags=bool(asked.parser.given_tags))
+        return tagged, draw_constituents
+    from partwise.cli.show_dependencies import draw_dependencies, with_words
+    from partwise.cli.treebanks import TreeLayout
 
-def _with_words(layout: TreeLayout, path: str) -> Iterator[Sentence]:
-    return (one for batch in layout.stream(path) for one in batch if len(one))
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A tree to draw, and what is known about its arcs."""
-
-    title: str
-    tree: Sentence
-    probabilities: list[float] | None = None
-    marginals: Any = None
-
-    @property
-    def tags(self) -> tuple[str, ...] | None:
-        """The parts of speech, if any are given: universal ones or else others."""
-        known = (self.tree.upos, self.tree.xpos)
-        return next((tags for tags in known if set(tags) != {NOT_GIVEN}), None)
-
-    def as_text(self, width: int | None, ascii_only: bool) -> str:
-        """Draw it for a terminal."""
-        from partwise.drawing import draw_marginals_text, draw_text
-
-        tree = self.tree
-        if self.marginals is not None:
-            return draw_marginals_text(
-                tree.forms, self.marginals, ascii_only=ascii_only
-            )
-        return draw_text(
-            tree.forms,
-            tree.heads or (),
-            tree.labels,
-            self.probabilities,
-            self.tags,
-            width,
-            ascii_only,
-        )
-
-    def as_svg(self) -> str:
-        """Draw it as SVG."""
-        from partwise.drawing import draw_marginals_svg, draw_svg
-
-        tree = self.tree
-        if self.marginals is not None:
-            return draw_marginals_svg(
-                tree.forms, self.marginals, tree.heads, title=self.title
-            )
-        return draw_svg(
-            tree.forms,
-            tree.heads or (),
-            tree.labels,
-            self.probabilities,
-            self.tags,
-            self.title,
-        )
+    what = "these are dependency trees"
+    for_brackets = {"--keep-functions": keep_functions}
+    refuse_options(what, "trees in brackets", for_brackets)
+    if format in in_brackets:
+        raise ValueError(f"--format {format} is for constituency trees; leave it out")
+    layout = TreeLayout(format, encoding)
+    return lambda path: with_words(layout, path), draw_dependencies
 
 
-def _drawings(
-    sentence: Sentence,
-    number: int,
-    parser: Any,
-    marginals: bool,
-    alternatives: bool,
-    kbest: int | None,
-) -> Iterator[Drawing]:
-    """Return what to draw of a sentence."""
-    from partwise.cli.predict_trees import chosen_probabilities
-    from partwise.trees import check_tree
+def _is_in_brackets(file: str, format: ShownFormat | None, encoding: str) -> bool:
+    from partwise.cli.bracket_files import is_bracketed
 
-    title = f"sentence {number} ({sentence.place})"
-    if parser is None:
-        if sentence.heads is None:
-            raise DataError(
-                f"{sentence.place}: the sentence has no heads (give --model, a parser "
-                "that predicts them)"
-            )
-        check_tree(sentence.heads, str(sentence.place), forms=sentence.forms,
-                   single_root=False)  # fmt: skip
-        yield Drawing(title, sentence)
-    elif kbest is not None:
-        [ranking] = parser.predict_kbest([sentence], kbest)
-        for rank, (tree, score) in enumerate(ranking, 1):
-            yield Drawing(f"{title}, rank {rank}, score {score:.3f}", tree)
-    else:
-        [tree] = parser.predict([sentence])
-        shares = mu = None
-        if marginals:
-            [shares] = chosen_probabilities(parser, [tree])
-        if alternatives:
-            [mu] = parser.predict_marginals([sentence])
-            mu = mu.clip(0.0, 1.0)  # rounding errors of sums over many trees
-        yield Drawing(title, tree, shares, mu)
-
-
-def _shows_boxes() -> bool:
-    """Say whether standard output takes the characters that lines are drawn with."""
-    from partwise.drawing.text import BOX
-
-    try:
-        "".join(BOX).encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _write_text(drawings: Iterator[Drawing], ascii_only: bool) -> None:
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for i, drawing in enumerate(drawings):
-        typer.echo("\n" * (i > 0) + drawing.title)
-        typer.echo(drawing.as_text(width, ascii_only))
-
-
-def _write_svg(target: str, file: str, drawings: list[Drawing]) -> None:
-    from partwise.data import open_output
-    from partwise.drawing import draw_svg_page
-
-    drawn = [drawing.as_svg() for drawing in drawings]
-    text = drawn[0] if len(drawn) == 1 else draw_svg_page(drawn, title=f"Trees: {file}")
-    with open_output(target) as out:
-        out.write(text + "\n")
+    if format is ShownFormat.sentences:
+        raise ValueError("--format sentences has no trees to draw; give --model")
+    if format is not None:
+        return format is ShownFormat.brackets
+    return is_bracketed(file, encoding)

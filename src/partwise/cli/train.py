@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from partwise.cli.train_constituency import constituency
 from partwise.cli.train_parse import parse
 from partwise.cli.train_tag import tag
 
@@ -17,3 +18,4 @@ def _train() -> None:
 
 train_app.command()(tag)
 train_app.command()(parse)
+train_app.command()(constituency)

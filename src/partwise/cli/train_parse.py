@@ -8,31 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
-    AsJson,
-    Checkpoint,
-    CPath,
     Dev,
     Encoding,
-    Float32,
-    Jobs,
-    L1Ratio,
-    Loss,
-    MaxIter,
     ModelPath,
-    Patience,
-    Penalty,
-    Resume,
-    Seed,
-    SolverName,
-    TimeLimit,
-    Tolerance,
     Train,
     TreeFormat,
-    Verbose,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.cli.treebanks import TreeLayout, advice_in_flags
@@ -52,6 +37,7 @@ class Crossing(StrEnum):
     skip = "skip"
 
 
+@takes_learning("0.1 for squared_hinge and hinge, 1 for log_loss", tol=0.1)
 def parse(
     train: Train,
     model: ModelPath,
@@ -121,22 +107,6 @@ def parse(
             rich_help_panel=FEATURES,
         ),
     ] = "all",
-    loss: Loss = "squared_hinge",
-    penalty: Penalty = "l2",
-    l1_ratio: L1Ratio = 0.5,
-    solver: SolverName = "auto",
-    C: Annotated[
-        float | None,
-        typer.Option(
-            "--C",
-            "-C",
-            help="Weight of the losses; larger fits the data closer (default: 0.1 for "
-            "squared_hinge and hinge, 1 for log_loss).",
-            rich_help_panel=LEARNING,
-            show_default=False,
-        ),
-    ] = None,
-    C_path: CPath = None,
     head_cost: Annotated[
         float,
         typer.Option(
@@ -154,8 +124,6 @@ def parse(
             rich_help_panel=LEARNING,
         ),
     ] = 1.0,
-    tol: Tolerance = 0.1,
-    max_iter: MaxIter = 100,
     dev_metric: Annotated[
         str | None,
         typer.Option(
@@ -165,15 +133,8 @@ def parse(
             show_default=False,
         ),
     ] = None,
-    patience: Patience = 5,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    checkpoint: Checkpoint = None,
-    resume: Resume = False,
-    time_limit: TimeLimit = None,
-    float32: Float32 = False,
-    verbose: Verbose = True,
-    json: AsJson = False,
+    *,
+    learning: Learning,
 ) -> None:
     """Train a parser: a head, and a label, for every word of a sentence.
 
@@ -184,22 +145,10 @@ def parse(
     from partwise import DependencyParser
 
     layout = TreeLayout(format, encoding)
-    run = TrainingRun(
-        model,
-        {"TRAIN": train, "--dev": dev},
-        checkpoint,
-        resume,
-        C,
-        C_path,
-        float32,
-        verbose,
-        json,
-    )
+    run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
     run.check()
     parser = DependencyParser(
-        loss,
-        C,
-        solver,
+        **learning.settings(),
         projective=projective,
         single_root=not multiple_roots,
         labelled=False if unlabelled else None,
@@ -210,18 +159,7 @@ def parse(
         head_cost=head_cost,
         label_cost=label_cost,
         punctuation_weight=punctuation_weight,
-        tol=tol,
-        max_iter=max_iter,
-        penalty=penalty,
-        l1_ratio=l1_ratio,
-        n_jobs=jobs,
-        random_state=seed,
-        patience=patience,
         dev_metric=dev_metric,
-        checkpoint=checkpoint,
-        resume=resume,
-        time_limit=time_limit,
-        verbose=int(verbose),
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     parser._check_settings()

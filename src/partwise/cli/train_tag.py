@@ -7,40 +7,26 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.files import Layout, make_template, read_features
+from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
     FILES,
     LABEL_COLUMN,
     LEARNING,
-    AsJson,
-    Checkpoint,
     Comments,
-    CPath,
     Dev,
     Encoding,
-    Float32,
     Format,
-    Jobs,
-    L1Ratio,
     LabelColumn,
-    Loss,
-    MaxIter,
     ModelPath,
-    Patience,
-    Penalty,
-    Resume,
-    Seed,
     Separator,
     SkipDocstart,
-    SolverName,
-    TimeLimit,
-    Tolerance,
     Train,
-    Verbose,
 )
 from partwise.cli.training_run import TrainingRun
 
 
+@takes_learning("0.1 for squared_hinge, 1 for hinge and log_loss")
 def tag(
     train: Train,
     model: ModelPath,
@@ -143,22 +129,6 @@ def tag(
             rich_help_panel=LEARNING,
         ),
     ] = None,
-    loss: Loss = "squared_hinge",
-    penalty: Penalty = "l2",
-    l1_ratio: L1Ratio = 0.5,
-    solver: SolverName = "auto",
-    C: Annotated[
-        float | None,
-        typer.Option(
-            "--C",
-            "-C",
-            help="Weight of the losses; larger fits the data closer (default: 0.1 for "
-            "squared_hinge, 1 for hinge and log_loss).",
-            rich_help_panel=LEARNING,
-            show_default=False,
-        ),
-    ] = None,
-    C_path: CPath = None,
     class_weight: Annotated[
         str | None,
         typer.Option(
@@ -167,8 +137,6 @@ def tag(
             rich_help_panel=LEARNING,
         ),
     ] = None,
-    tol: Tolerance = 1e-2,
-    max_iter: MaxIter = 100,
     dev_metric: Annotated[
         str,
         typer.Option(
@@ -178,15 +146,8 @@ def tag(
             rich_help_panel=LEARNING,
         ),
     ] = "auto",
-    patience: Patience = 5,
-    seed: Seed = 0,
-    jobs: Jobs = None,
-    checkpoint: Checkpoint = None,
-    resume: Resume = False,
-    time_limit: TimeLimit = None,
-    float32: Float32 = False,
-    verbose: Verbose = True,
-    json: AsJson = False,
+    *,
+    learning: Learning,
 ) -> None:
     """Train a tagger: one label for every token of a sequence.
 
@@ -201,9 +162,7 @@ def tag(
         **{"--clusters": clusters},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
     }
-    run = TrainingRun(
-        model, sources, checkpoint, resume, C, C_path, float32, verbose, json
-    )
+    run = TrainingRun(model, sources, learning)
     run.check()
     if format is not Format.columns and (
         template or columns or features or gazetteer or clusters
@@ -222,26 +181,13 @@ def tag(
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
     chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
     tagger = SequenceTagger(
-        loss,
-        C,
-        solver,
-        tol=tol,
-        max_iter=max_iter,
-        penalty=penalty,
-        l1_ratio=l1_ratio,
-        n_jobs=jobs,
+        **learning.settings(),
         boundaries=boundaries,
         min_count=min_count,
         hash_bits=hash_bits,
         constraints=constraints,
         class_weight=_class_weight(class_weight),
-        random_state=seed,
-        patience=patience,
         dev_metric=dev_metric,
-        checkpoint=checkpoint,
-        resume=resume,
-        time_limit=time_limit,
-        verbose=int(verbose),
         **chosen,
     )
     # Settings are checked by fit, too, but a large file takes its time to read.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from partwise.cli.learning import Learning
     from partwise.solvers.loop import Solution
 
 # What is shown of a run in this order, as far as a model has it.
@@ -33,42 +34,37 @@ class TrainingRun:
         Where to save the model.
     sources : mapping of str to str
         The files to read, by the name of their option; TRAIN and --dev among them.
-    checkpoint, resume, C, C_path, float32, verbose, json
-        As on the command line.
+    learning : Learning
+        How to learn, as on the command line.
     """
 
     path: str
     sources: Mapping[str, str | None]
-    checkpoint: str | None
-    resume: bool
-    C: float | None
-    C_path: str | None
-    float32: bool
-    verbose: bool
-    json: bool
+    learning: Learning
 
     def check(self) -> None:
         """Refuse what cannot end well, before anything is read."""
         from partwise import model_file
         from partwise.cli.overwriting import refuse_overwriting
 
+        asked = self.learning
         train, dev = self.sources["TRAIN"], self.sources["--dev"]
-        if self.resume and self.checkpoint is None:
+        if asked.resume and asked.checkpoint is None:
             raise ValueError("--resume needs --checkpoint, the file to go on from")
-        if self.C_path is not None:
-            _numbers(self.C_path)
+        if asked.C_path is not None:
+            _numbers(asked.C_path)
             if dev is None:
                 raise ValueError("--C-path needs --dev, to choose the best C by")
-            if self.C is not None:
+            if asked.C is not None:
                 raise ValueError("give --C or --C-path, not both")
-            if self.checkpoint is not None:
+            if asked.checkpoint is not None:
                 raise ValueError(
                     "--C-path keeps no checkpoints; leave --checkpoint out"
                 )
         if train == dev == "-":
             raise ValueError("TRAIN and --dev cannot both be standard input")
         refuse_overwriting(
-            {"--model": self.path, "--checkpoint": self.checkpoint}, self.sources
+            {"--model": self.path, "--checkpoint": asked.checkpoint}, self.sources
         )
         model_file.check_writable(self.path)
 
@@ -97,23 +93,24 @@ class TrainingRun:
         from partwise.cli.output import print_json
         from partwise.cli.training import fit, fit_path, path_numbers, summary
 
+        asked = self.learning
         found = None
-        if self.C_path is None:
-            outcome = fit(model, X, y, dev, quiet=not self.verbose)
+        if asked.C_path is None:
+            outcome = fit(model, X, y, dev, quiet=not asked.verbose)
         else:
             found, outcome = fit_path(
-                model, X, y, _numbers(self.C_path), dev, quiet=not self.verbose
+                model, X, y, _numbers(asked.C_path), dev, quiet=not asked.verbose
             )
             model = found.best_estimator
-        model.save(self.path, dtype="float32" if self.float32 else "float64")
+        model.save(self.path, dtype="float32" if asked.float32 else "float64")
         numbers = {"model": self.path, **sizes, **summary(model, outcome)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)
         if measure is not None:
             numbers["dev"] = dict(measure(model))
-        if self.json:
+        if asked.json:
             print_json(numbers)
-        elif self.verbose:
+        elif asked.verbose:
             if found is not None:
                 _show_path(numbers["C_path"])
             _show(numbers, outcome.solution)

@@ -20,6 +20,7 @@ FLAGS = {
     "projective=False": "--nonprojective",
     "single_root=False": "--multiple-roots",
     "labelled=False": "--unlabelled",
+    "underivable='skip'": "--underivable skip",
 }
 
 

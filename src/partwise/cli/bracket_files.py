@@ -1,0 +1,156 @@
+"""Reading trees in brackets, and sentences to parse, for commands."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from partwise.cli.files import check_encoding
+from partwise.cli.options import DataFormat, ShownFormat
+from partwise.errors import DataError
+
+if TYPE_CHECKING:
+    from partwise.constituents import Tree
+    from partwise.data.bracketed import PlacedTree
+
+# What a command looks at to tell trees in brackets from other files.
+BEGINNING = 1 << 14
+# As in trees: other kinds of blanks may be part of words.
+_BLANKS = re.compile("[ \t\r\f\v]+")
+# A label follows at once, or another bracket; a sentence has a blank after a bracket.
+_OPENING = re.compile(r"\s*\((\s*\(|[^\s()]|\s*$)")
+
+
+class PlacedSentence(NamedTuple):
+    """A sentence to parse, and where it was read."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None
+    place: str
+
+    @property
+    def given(self) -> Sequence[Any]:
+        """The sentence as parsers take it: words, or pairs of word and tag."""
+        if self.tags is None:
+            return self.words
+        return list(zip(self.words, self.tags, strict=True))
+
+
+@dataclass(frozen=True)
+class BracketLayout:
+    """How to read trees in brackets, and sentences to parse.
+
+    Sentences are lines of words with blanks between them (of ``word/TAG`` where tags
+    are given), or those of trees. By default what a file holds is told from its
+    beginning.
+    """
+
+    encoding: str = "utf-8"
+    keep_functions: bool = False
+    format: DataFormat | ShownFormat | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options before any file is touched."""
+        check_encoding(self.encoding)
+
+    def stream(self, path: str) -> Iterator[PlacedTree]:
+        """Read trees one by one, as fast as they come in."""
+        from partwise.data.bracketed import iter_placed
+
+        return iter_placed(path, clean=not self.keep_functions, encoding=self.encoding)
+
+    def sentences(
+        self, path: str, *, with_tags: bool = False
+    ) -> Iterator[PlacedSentence]:
+        """Read sentences one by one, as fast as they come in."""
+        from partwise.constituents import tags, words
+
+        if self.format == "brackets" or (
+            self.format is None and is_bracketed(path, self.encoding)
+        ):
+            for placed in self.stream(path):
+                own = tags(placed.tree) if with_tags else None
+                yield PlacedSentence(words(placed.tree), own, placed.place)
+            return
+        from partwise.data.files import read_lines, source_name
+
+        file = source_name(path)
+        for line, text in read_lines(path, encoding=self.encoding):
+            found = [word for word in _BLANKS.split(text) if word]
+            if found:
+                yield _sentence(found, with_tags, f"{file}:{line}")
+
+    def parses(self, path: str) -> list[Tree | None]:
+        """Read what a parser wrote; None where it found no parse."""
+        from partwise.data.bracketed import iter_parses
+
+        clean = not self.keep_functions
+        return list(iter_parses(path, clean=clean, encoding=self.encoding))
+
+    def read(self, path: str) -> list[PlacedTree]:
+        """Read all trees of a file, of which there must be some."""
+        trees = list(self.stream(path))
+        if not trees:
+            raise DataError(f"{path}: holds no trees (expected brackets)")
+        return trees
+
+
+def _sentence(tokens: list[str], with_tags: bool, place: str) -> PlacedSentence:
+    from partwise.data.bracketed import escape_brackets
+
+    if not with_tags:
+        return PlacedSentence(tuple(map(escape_brackets, tokens)), None, place)
+    pairs = [token.rpartition("/")[::2] for token in tokens]
+    for token, (word, tag) in zip(tokens, pairs, strict=True):
+        if not word or not tag:
+            raise DataError(
+                f"{place}: {token!r} has no tag, but the parser was trained with tags "
+                "that are given (write word/TAG, or give trees in brackets)"
+            )
+    words, tags = zip(*pairs, strict=True)
+    return PlacedSentence(tuple(map(escape_brackets, words)), tags, place)
+
+
+def is_bracketed(path: str, encoding: str = "utf-8") -> bool:
+    """Say whether a file, or standard input, begins like a tree in brackets."""
+    check_encoding(encoding)
+    line = _first_line(path, encoding)
+    cells = line.split("\t")
+    # A bracket may be the first word of a file of word, tag and head.
+    is_word = len(cells) == 3 and cells[2].strip().isdecimal()
+    return _OPENING.match(line) is not None and not is_word
+
+
+def _first_line(path: str, encoding: str) -> str:
+    """Return the first line that is neither blank nor a comment, if there is one."""
+    from partwise.data.files import read_blocks
+
+    if path == "-":
+        text = _peek().decode(encoding, errors="replace").removeprefix("\ufeff")
+    else:
+        text = next(read_blocks(path, encoding=encoding, size=BEGINNING), "")
+    lines = text.splitlines()
+    return next((line for line in lines if line.strip() and line[0] != "#"), "")
+
+
+def _peek() -> bytes:
+    """Return the beginning of standard input, which is read again later."""
+    from partwise.data.files import GZIP_MAGIC
+
+    stream: Any = getattr(sys.stdin, "buffer", None)
+    start = b""
+    if hasattr(stream, "peek"):
+        start = bytes(stream.peek(BEGINNING))
+    elif stream is not None and stream.seekable():
+        place = stream.tell()
+        start = bytes(stream.read(BEGINNING))
+        stream.seek(place)
+    if start.startswith(GZIP_MAGIC):
+        with contextlib.suppress(zlib.error):  # what is wrong is said when it is read
+            return zlib.decompressobj(wbits=31).decompress(start)
+    return start

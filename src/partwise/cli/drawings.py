@@ -1,0 +1,94 @@
+"""What all drawings of ``partwise show`` have in common, and how they are written."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import typer
+
+from partwise.errors import DataError
+
+T = TypeVar("T")
+
+
+class Asked(NamedTuple):
+    """What is to be drawn of a sentence: its own tree, or what a parser says."""
+
+    parser: Any = None
+    marginals: bool = False
+    alternatives: bool = False
+    kbest: int | None = None
+
+
+class Drawing(Protocol):
+    """A tree that can be drawn."""
+
+    @property
+    def title(self) -> str:
+        """What is written above it."""
+        ...
+
+    def as_text(self, width: int | None, ascii_only: bool) -> str:
+        """Draw it for a terminal."""
+        ...
+
+    def as_svg(self) -> str:
+        """Draw it as SVG."""
+        ...
+
+
+def choose(
+    sentences: Iterable[T], path: str, first: int, last: int
+) -> tuple[list[T], bool]:
+    """Return the sentences from one number to another, and whether more follow.
+
+    The file is read no further than that.
+    """
+    found: list[T] = []
+    number = 0
+    for number, one in enumerate(sentences, 1):
+        if number > last:
+            return found, True
+        if number >= first:
+            found.append(one)
+    if not number:
+        raise DataError(f"{path}: holds no words (expected a treebank)")
+    if not found:
+        raise DataError(
+            f"{path}: has {number} sentences with words; there is no number {first}"
+        )
+    return found, False
+
+
+def _shows_boxes() -> bool:
+    """Say whether standard output takes the characters that lines are drawn with."""
+    from partwise.drawing.text import BOX
+
+    try:
+        "".join(BOX).encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_text(drawings: Iterator[Drawing], ascii_only: bool) -> None:
+    """Write drawings below each other to standard output."""
+    ascii_only = ascii_only or not _shows_boxes()
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for i, drawing in enumerate(drawings):
+        typer.echo("\n" * (i > 0) + drawing.title)
+        typer.echo(drawing.as_text(width, ascii_only))
+
+
+def write_svg(target: str, file: str, drawings: list[Drawing]) -> None:
+    """Write drawings to one SVG."""
+    from partwise.data import open_output
+    from partwise.drawing import draw_svg_page
+
+    drawn = [drawing.as_svg() for drawing in drawings]
+    text = drawn[0] if len(drawn) == 1 else draw_svg_page(drawn, title=f"Trees: {file}")
+    with open_output(target) as out:
+        out.write(text + "\n")

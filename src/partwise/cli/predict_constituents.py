@@ -1,0 +1,140 @@
+"""What ``partwise predict`` writes for constituency parsers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from partwise.cli.bracket_files import BracketLayout, PlacedSentence
+from partwise.cli.output import as_json
+
+if TYPE_CHECKING:
+    from partwise import ConstituencyParser
+    from partwise.constituents import Bracket, Tree
+
+# How many sentences are parsed together; one by one in a pipe, which is answered while
+# it is still open.
+BATCH = 64
+
+
+class Parses(NamedTuple):
+    """Trees, and which of them are flat, since the grammar has no tree there."""
+
+    trees: list[Tree]
+    failed: list[int]
+
+
+def parse(parser: ConstituencyParser, sentences: Sequence[Any]) -> Parses:
+    """Return the predicted trees."""
+    with warnings.catch_warnings():
+        # Commands say it themselves, with the place of the sentence.
+        warnings.simplefilter("ignore", UserWarning)
+        found: list[Any] = parser.predict(sentences, no_parse="none")
+        failed = [i for i, tree in enumerate(found) if tree is None]
+        if failed:
+            flat = parser.predict([sentences[i] for i in failed])
+            for i, tree in zip(failed, flat, strict=True):
+                found[i] = tree
+    return Parses(found, failed)
+
+
+def tree_probabilities(
+    tree: Tree, marginals: Mapping[Bracket, float]
+) -> dict[Bracket, float]:
+    """Return how probable each bracket of a tree is."""
+    from partwise.constituents import spans
+
+    # A bracket that may be there twice is counted twice; a share ends at 1.
+    return {
+        bracket: min(float(marginals.get(bracket, 0.0)), 1.0) for bracket in spans(tree)
+    }
+
+
+def write_constituents(
+    out: IO[str],
+    parser: ConstituencyParser,
+    layout: BracketLayout,
+    path: str,
+    *,
+    marginals: bool,
+    kbest: int | None,
+    json: bool,
+) -> None:
+    """Write what a parser predicts for sentences, as they come in."""
+    n_sentences, failed = 0, []
+    sentences = layout.sentences(path, with_tags=bool(parser.given_tags))
+    size = 1 if path == "-" else BATCH
+    while batch := list(islice(sentences, size)):
+        n_sentences += len(batch)
+        given = [one.given for one in batch]
+        if kbest is not None:
+            lines = _ranked(parser, batch, given, kbest, json)
+        else:
+            found = parse(parser, given)
+            failed += [batch[i].place for i in found.failed]
+            shares = parser.predict_marginals(given) if marginals else None
+            lines = _parsed(found, shares, json)
+        out.writelines(f"{line}\n" for line in lines)
+        out.flush()
+    if failed:
+        typer.echo(
+            f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "
+            f"grammar (the first is {failed[0]}): theirs are flat, and marked",
+            err=True,
+        )
+
+
+def _parsed(
+    found: Parses, shares: Sequence[Mapping[Bracket, float]] | None, json: bool
+) -> Iterator[str]:
+    """Yield the lines for some sentences: trees after what is remarked about them."""
+    from partwise.constituents import words
+    from partwise.data.bracketed import to_line
+
+    failed = set(found.failed)
+    for i, tree in enumerate(found.trees):
+        own = None if shares is None else tree_probabilities(tree, shares[i])
+        if json:
+            described: dict[str, Any] = {"words": words(tree), "tree": to_line(tree)}
+            if i in failed:
+                described["no_parse"] = True
+            if own is not None:
+                described["brackets"] = [
+                    {**bracket._asdict(), "probability": p}
+                    for bracket, p in own.items()
+                ]
+            yield as_json(described)
+            continue
+        if i in failed:
+            yield "# no parse"
+        for bracket, p in (own or {}).items():
+            yield f"# {bracket.label} {bracket.start} {bracket.end} {p:.4f}"
+        yield to_line(tree)
+
+
+def _ranked(
+    parser: ConstituencyParser,
+    batch: Sequence[PlacedSentence],
+    given: Sequence[Any],
+    k: int,
+    json: bool,
+) -> Iterator[str]:
+    """Yield the lines for some sentences: their best trees, with scores."""
+    from partwise.data.bracketed import to_line
+
+    for sentence, ranking in zip(batch, parser.predict_kbest(given, k), strict=True):
+        if json:
+            ranked = [
+                {"tree": to_line(tree), "score": score} for tree, score in ranking
+            ]
+            yield as_json({"words": sentence.words, "kbest": ranked})
+            continue
+        if not ranking:
+            yield f"# no parse of {sentence.place}"
+        for rank, (tree, score) in enumerate(ranking, 1):
+            yield f"# rank {rank} score {score:.6f}"
+            yield to_line(tree)
