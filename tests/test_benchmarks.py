@@ -70,6 +70,8 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "parse_slovene",
         "parse_speed",
         "parse_table1",
+        "mrf",
+        "wcfg",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 
