@@ -1,5 +1,8 @@
 """The graph labeler: what it learns, takes, refuses, and saves."""
 
+import json
+import re
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -113,11 +116,15 @@ def test_graph_labeler_relaxed_finds_the_same_and_says_so(labeler):
 
 def test_graph_labeler_too_wide_says_what_to_do(labeler):
     wide = nx.complete_graph(40)
-    with pytest.raises(DataError, match=r"example 0: .*max_table.*relaxed"):
-        labeler.predict([wide])
+    named = nx.relabel_nodes(wide, lambda v: f"n{v}")
+    nodes = ", ".join(f"'n{v}'" for v in range(12))
+    with pytest.raises(DataError, match=rf"graph 1: .*max_table.*{nodes}.*relaxed"):
+        labeler.predict([nx.path_graph(2), named])
     twin = GraphLabeler(max_table=10)
     with pytest.raises(DataError, match="max_table is 10"):
         twin.fit(*TRAIN)
+    with pytest.raises(DataError, match=r"^graph 1: .* the 60 nodes 0, 1,"):
+        labeler.table_sizes([nx.path_graph(3), nx.complete_graph(60)])
     assert labeler.table_sizes([nx.path_graph(3), wide.subgraph(range(5))]) == [8, 32]
 
 
@@ -150,7 +157,7 @@ def test_graph_labeler_kinds_have_their_own_labels():
     assert set(found["c"]) == {"acid", "base"}
     assert set(found["r"]) == {"aromatic", "plain"}
     graphs[1].nodes["c"]["element"] = "bond"
-    with pytest.raises(DataError, match=r"graph 1, node 0: its kind 'bond'"):
+    with pytest.raises(DataError, match=r"graph 1, node 'c': its kind 'bond'"):
         labeler.predict(graphs)
     del graphs[1].nodes["c"]["element"]
     with pytest.raises(DataError, match="attribute 'element', must be a string"):
@@ -238,6 +245,10 @@ GRAPH = nx.path_graph(3)
         ([(np.array([[np.inf], [1]]), [])], [[0, 1]], "must be finite numbers"),
         ([GRAPH, nx.DiGraph(GRAPH)], [[0, 1, 0]] * 2, "graph 1 is directed, but"),
         (["abc"], [[0]], "graph 0 must be a networkx graph"),
+        ([(np.eye(2), [(0, 2**70)])], [[0, 1]], "graph 0: edges must be pairs of"),
+        ([(np.eye(2), [(0, np.nan)])], [[0, 1]], "graph 0: edges must be pairs of"),
+        ([(np.array(3.0), [])], [[0]], "graph 0, nodes: expected rows, not a single"),
+        ([(np.array([["a"], ["b"]]), [])], [[0, 1]], "graph 0: .* must be numbers"),
         ([nx.Graph()], [[]], "no nodes to learn from"),
     ],
 )
@@ -270,3 +281,114 @@ def test_graph_labeler_counts_labels_that_a_kind_never_has_as_wrong():
     labeler = GraphLabeler(node_kind="k", max_iter=3).fit([graph], labels)
     assert labeler.score(*dev) == 0.0
     assert labeler.predict([graph]) == [{0: "a", 1: "b"}]
+
+
+def test_graph_labeler_says_what_it_learnt_on_the_command_line(tmp_path):
+    from typer.testing import CliRunner
+
+    from partwise.cli.app import app
+
+    path = str(tmp_path / "molecules.partwise")
+    graph = GraphArrays(
+        np.ones((3, 1)), [(0, 1), (1, 2)], node_kinds=["atom", "ring", "atom"],
+        edge_kinds=["in", "in"], cliques=[(0, 1, 2)],
+    )  # fmt: skip
+    labels = [["acid", "flat", "base"], ["base", "bent", "base"]]
+    GraphLabeler(max_iter=2).fit([graph] * 2, labels).save(path)
+    found = CliRunner().invoke(app, ["inspect", path, "--json"])
+    graphs = json.loads(found.stdout)["graphs"]
+    assert graphs["features"] == {"node": 1, "edge": 0, "clique": 0}
+    assert graphs["node_kinds"] == [
+        {"kind": "atom", "labels": ["acid", "base"], "weights": 4},
+        {"kind": "ring", "labels": ["bent", "flat"], "weights": 4},
+    ]
+    joined = [["atom", "ring"], ["atom", "ring", "atom"]]
+    assert graphs["edge_and_clique_kinds"] == [
+        {"kind": "in", "node_kinds": joined[0], "weights": 4},
+        {"kind": None, "node_kinds": joined[1], "weights": 8},
+    ]
+    shown = CliRunner().invoke(app, ["inspect", path])
+    assert shown.exit_code == 0
+    assert "atom - ring" in shown.stdout
+    assert "objective" in shown.stdout
+    refused = CliRunner().invoke(app, ["inspect", path, "--label", "acid"])
+    assert refused.exit_code == 2
+    assert "--label is for taggers" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("kinds", "v"), [([1, 2, 1], 0), (np.arange(3), 0), (["a", None, "a"], 1),
+                     (["a", "a", ["b"]], 2)],
+)  # fmt: skip
+def test_graph_labeler_refuses_kinds_that_are_no_strings(kinds, v):
+    with pytest.raises(DataError, match=f"graph 0, node {v}: its kind must be a str"):
+        GraphLabeler().fit([(np.eye(3), [], None, kinds)], [[0, 1, 0]])
+    edges = [(0, 3), (1, 3), (2, 3)]
+    with pytest.raises(DataError, match=f"graph 0, edge {v}-3: its kind must be a str"):
+        GraphLabeler().fit([(np.eye(4), edges, None, None, kinds)], [[0, 1, 0, 1]])
+
+
+def test_graph_labeler_takes_kinds_in_an_array(tmp_path):
+    graph = GraphArrays(np.eye(2), [(0, 1)], node_kinds=np.array(["a", "b"]))
+    labeler = GraphLabeler(max_iter=2).fit([graph], [[0, 1]])
+    labeler.save(tmp_path / "kinds.partwise")
+    assert load(tmp_path / "kinds.partwise").predict([graph]) == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    "cliques", [[(0.5, 1, 2)], [3], None, ["ab"], [None], [()], [{0: 1}], np.array(3)]
+)
+def test_graph_labeler_refuses_cliques_of_anything_but_node_numbers(cliques):
+    graph = GraphArrays(np.eye(3), [], cliques=cliques)
+    with pytest.raises(DataError, match=r"graph 0: clique.* must be a .*node numbers"):
+        GraphLabeler().fit([graph], [[0, 1, 0]])
+
+
+def pair_of_nodes(node=None, edge=None):
+    graph = nx.Graph()
+    graph.add_node("a")
+    graph.add_node("b", **(node or {}))
+    graph.add_edge("a", "b", **(edge or {}))
+    return graph
+
+
+NUMBERS = np.eye(2)
+BAD = np.array([[0.0, 1.0], [np.nan, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        (pair_of_nodes({"x": np.nan}), "graph 1, node 'b': feature 'x' has the value"),
+        (pair_of_nodes({"x": 1e200}), "graph 1, node 'b': its features must be finite"),
+        (pair_of_nodes({"x": object}), "graph 1, node 'b': feature 'x' is of type"),
+        (pair_of_nodes(edge={"x": [1]}), "graph 1, edge 'a'-'b': feature 'x' lists 1"),
+        (([{}, 3], [(0, 1)]), "graph 1, node 1: its features must be a feature dict"),
+        (([{}, [3]], [(0, 1)]), "graph 1, node 1: it lists 3"),
+    ],
+)
+def test_graph_labeler_says_where_a_feature_is_wrong(graph, message):
+    with pytest.raises(DataError, match=f"^{message}"):
+        GraphLabeler().fit([pair_of_nodes(), graph], [[0, 1]] * 2)
+
+
+def test_graph_labeler_says_where_a_number_is_wrong():
+    good = GraphArrays(NUMBERS, [(0, 1), (1, 0)], NUMBERS, directed=True)
+    for place, bad in (
+        ("node 1", good._replace(nodes=BAD)),
+        ("edge 1-0", good._replace(edge_features=sparse.csr_array(BAD))),
+        ("clique (1, 0)", good._replace(cliques=[(0, 1), (1, 0)], clique_features=BAD)),
+    ):
+        message = f"^graph 1, {re.escape(place)}: its features must be finite numbers"
+        fine = good._replace(cliques=bad.cliques)
+        with pytest.raises(DataError, match=message):
+            GraphLabeler().fit([fine, bad], [[0, 1]] * 2)
+
+
+def test_graph_labeler_trained_without_edges_takes_some():
+    graph = pair_of_nodes({"x": 1.0})
+    alone = nx.create_empty_copy(graph)
+    labeler = GraphLabeler(max_iter=3).fit([alone], [[0, 1]])
+    assert labeler.predict([graph]) == labeler.predict([alone])
+    with pytest.raises(DataError, match="graph 0: its edge features are dicts, but"):
+        labeler.predict([pair_of_nodes(edge={"x": 1.0})])

@@ -23,6 +23,7 @@ READS = {
     "dense": "dense arrays",
     "trees": "treebanks",
     "grammar": "sentences, or trees in brackets",
+    "graphs": "graphs, in Python",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -58,11 +59,20 @@ def inspect(
     if is_parser(fitted) or is_constituency_parser(fitted):
         hashed = f"{model} is a parser, whose weights are hashed and have no names"
         refuse_options(hashed, "taggers and classifiers", {"--label": label})
+    if _is_graph_labeler(fitted):
+        counted = f"{model} labels graphs, whose weights are counted for every kind"
+        refuse_options(counted, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
     if json:
         print_json(description)
     else:
         _show(description, fitted, trace)
+
+
+def _is_graph_labeler(model: object) -> bool:
+    from partwise import GraphLabeler
+
+    return isinstance(model, GraphLabeler)
 
 
 def _template_text(model: Any, path: str) -> str:
@@ -123,13 +133,18 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
 def _features(
     model: Any, classes: list[Any], path: str, top: int, label: str | None
 ) -> dict[str, Any]:
-    """Return what can be said of features; those of parsers are hashed."""
+    """Return what can be said of features.
+
+    Those of parsers are hashed; those of graphs differ from kind to kind.
+    """
     if is_parser(model):
         return {"trees": asdict(model._trees)}
     if is_constituency_parser(model):
         grammar, words = model._grammar, model._grammar.lexicon.words
         sizes = (len(grammar.symbols), len(grammar.rules), len(words))
         return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
+    if _is_graph_labeler(model):
+        return {"graphs": _graph_kinds(model)}
     weights = model._weights
     chosen = classes if label is None else [_find_label(classes, label, path)]
     return {
@@ -144,6 +159,53 @@ def _features(
             for one in chosen
         },
     }
+
+
+def _graph_kinds(model: Any) -> dict[str, Any]:
+    """Return what a graph labeler knows of the kinds of nodes, edges and cliques."""
+    encoder = model._graphs
+    counts = encoder.weight_counts()
+    classes, n_kinds = model.classes_.tolist(), len(encoder.node_kinds)
+    nodes = zip(encoder.node_kinds.items(), counts[:n_kinds], strict=True)
+    joint = zip(encoder.joint_kinds, counts[n_kinds:], strict=True)
+    return {
+        "directed": encoder.directed,
+        "features": {what: own.width for what, own in encoder.features.items()},
+        "node_kinds": [
+            {"kind": kind, "labels": [classes[k] for k in codes], "weights": count}
+            for (kind, codes), count in nodes
+        ],
+        "edge_and_clique_kinds": [
+            {"kind": kind, "node_kinds": list(joined), "weights": count}
+            for (kind, *joined), count in joint
+        ],
+    }
+
+
+def _graph_kind_rows(graphs: dict[str, Any]) -> list[list[Any]]:
+    """Return a row for every kind: of what, the kind, its labels or nodes, weights."""
+    rows = [
+        ["nodes", one["kind"], " ".join(map(str, one["labels"])), one["weights"]]
+        for one in graphs["node_kinds"]
+    ]
+    between = " -> " if graphs["directed"] else " - "
+    for one in graphs["edge_and_clique_kinds"]:
+        what = "cliques" if one["kind"] is None else "edges"
+        joined = ", " if one["kind"] is None else between
+        # The only kind there is has no name.
+        nodes = joined.join(kind or "node" for kind in one["node_kinds"])
+        rows.append([what, one["kind"] or "", nodes, one["weights"]])
+    return rows
+
+
+def _graphs_in_words(graphs: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if graphs is None:
+        return []
+    features = [f"{n:,} of {what}s" for what, n in graphs["features"].items()]
+    return [
+        ("edges", "directed" if graphs["directed"] else "undirected"),
+        ("features", f"{', '.join(features)}, and a constant one"),
+    ]
 
 
 def _find_label(classes: list[Any], label: str, path: str) -> Any:
@@ -208,7 +270,7 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar"):
+    for kind in ("trees", "grammar", "graphs"):
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -252,6 +314,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("trees", _trees_in_words(found.get("trees"))),
             ("arc features", _arc_features_in_words(found.get("trees"))),
             ("grammar", _grammar_in_words(found.get("grammar"))),
+            *_graphs_in_words(found.get("graphs")),
             ("features", found.get("features")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
@@ -262,6 +325,13 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     words = certificates.in_words(model.certificate_, model.trace_)
     out.print(f"\n{words}\n", soft_wrap=True)
     print_pairs("settings", found["settings"].items())
+    if "graphs" in found:
+        out.print()
+        print_table(
+            "weights of every kind",
+            ["of", "kind", "labels, or nodes joined", "weights"],
+            _graph_kind_rows(found["graphs"]),
+        )
     if "top_features" in found:
         out.print()
         print_table(

@@ -6,6 +6,7 @@ decides which weights they share: the kinds of their nodes, and the kind of the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -15,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from partwise.errors import DataError
-from partwise.estimators.graph_features import ELEMENTS, ElementFeatures
+from partwise.estimators.graph_features import ELEMENTS, ElementFeatures, Where
 from partwise.estimators.graph_inputs import ReadGraph
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.structures.costs import make_token_weight
@@ -75,14 +76,18 @@ class GraphEncoder:
             kinds.append(CliqueKind(shape, self.features[what].n_columns, classes))
         return kinds
 
-    def n_weights(self) -> int:
-        """Return how many weights there are."""
-        total = 0
+    def weight_counts(self) -> list[int]:
+        """Return how many weights every kind of cliques has."""
+        counts = []
         for kind in self.clique_kinds():
             own = kind.classes
             n_classes = prod(kind.shape) if own is None else int(own.max()) + 1
-            total += kind.n_columns * n_classes
-        return total
+            counts.append(kind.n_columns * n_classes)
+        return counts
+
+    def n_weights(self) -> int:
+        """Return how many weights there are."""
+        return sum(self.weight_counts())
 
     # --- learning ---------------------------------------------------------------------
 
@@ -110,6 +115,7 @@ class GraphEncoder:
             what: encoder.features[what].learn(
                 [_features(graph, what) for graph in graphs],
                 [_n_elements(graph, what) for graph in graphs],
+                _where(graphs, what),
                 min_count,
                 hash_bits,
             )
@@ -141,23 +147,25 @@ class GraphEncoder:
 
     def encode(self, graphs: Sequence[ReadGraph]) -> dict[str, SparseRows]:
         """Encode the features of graphs."""
-        for i, graph in enumerate(graphs):
+        for graph in graphs:
             for v, kind in enumerate(graph.node_kinds):
                 if kind not in self.node_kinds:
                     known = ", ".join(map(repr, self.node_kinds))
                     raise DataError(
-                        f"graph {i}, node {v}: its kind {kind!r} does not occur in the "
-                        f"training data ({known})"
+                        f"{graph.where('node', v)}: its kind {kind!r} does not "
+                        f"occur in the training data ({known})"
                     )
             if graph.directed != self.directed:
                 now, then = ("directed", "undirected")[:: 1 if graph.directed else -1]
                 raise DataError(
-                    f"graph {i} is {now}, but the model was trained on {then} graphs"
+                    f"{graph.title} is {now}, but the model was trained on {then} "
+                    "graphs"
                 )
         return {
             what: self.features[what].encode(
                 [_features(graph, what) for graph in graphs],
                 [_n_elements(graph, what) for graph in graphs],
+                _where(graphs, what),
             )
             for what in ELEMENTS
         }
@@ -220,19 +228,27 @@ class GraphEncoder:
         right = None
         if gold is not None:
             codes = np.concatenate([np.zeros(0, np.int64), *gold])
-            right = self._own_codes(codes, of_node, vertex_ptr)
+            right = self._own_codes(graphs, codes, of_node, vertex_ptr)
             more["costs"] = self._costs(codes, of_node, costs)
             more["vertex_weight"] = (
                 None
                 if node_weight is None
                 else make_token_weight(node_weight, codes.size)
             )
-        return make(  # type: ignore[no-any-return]
-            layout, self.clique_kinds(), _choose_rows(rows, chosen), right, **more
-        )
+        chosen_rows = _choose_rows(rows, chosen)
+        try:
+            return make(  # type: ignore[no-any-return]
+                layout, self.clique_kinds(), chosen_rows, right, **more
+            )
+        except DataError as error:
+            raise DataError(_in_names(str(error), graphs)) from None
 
     def _own_codes(
-        self, codes: IntArray, of_node: IntArray, vertex_ptr: IntArray
+        self,
+        graphs: Sequence[ReadGraph],
+        codes: IntArray,
+        of_node: IntArray,
+        vertex_ptr: IntArray,
     ) -> IntArray:
         """Return labels as numbers within the labels of each node's kind."""
         table = np.full((len(self.node_kinds), len(self.labels)), -1, np.int64)
@@ -243,8 +259,9 @@ class GraphEncoder:
             v = int(np.argmin(result))
             i = int(np.searchsorted(vertex_ptr, v, side="right")) - 1
             kind = list(self.node_kinds)[of_node[v]]
+            where = graphs[i].where("node", v - int(vertex_ptr[i]))
             raise DataError(
-                f"graph {i}, node {v - vertex_ptr[i]}: nodes of kind {kind!r} do not "
+                f"{where}: nodes of kind {kind!r} do not "
                 f"have the label {self.labels.classes[codes[v]]!r} in the training data"
             )
         return result
@@ -266,6 +283,27 @@ class GraphEncoder:
             classes[self.node_kinds[kind][code]]
             for kind, code in zip(graph.node_kinds, y, strict=True)
         ]
+
+
+def _where(graphs: Sequence[ReadGraph], what: str) -> Where:
+    def where(i: int, j: int | None) -> str:
+        return graphs[i].title if j is None else graphs[i].where(what, j)
+
+    return where
+
+
+def _in_names(told: str, graphs: Sequence[ReadGraph]) -> str:
+    """Put the user's names into what a structure says of examples and vertices."""
+    example = re.match(r"example (\d+)", told)
+    if example is None:
+        return told
+    graph = graphs[int(example[1])]
+
+    def names(found: re.Match[str]) -> str:
+        return "nodes " + ", ".join(graph.name(int(v)) for v in found[1].split(", "))
+
+    told = re.sub(r"vertices (\d+(?:, \d+)*)", names, told[example.end() :], count=1)
+    return graph.title + told.replace(", make_relaxed_graph", "")
 
 
 def _features(graph: ReadGraph, what: str) -> Any:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from partwise.errors import DataError
-from partwise.features import FeatureDictEncoder
+from partwise.features import Encoded, FeatureDictEncoder
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
 ELEMENTS = ("node", "edge", "clique")
+
+Where = Callable[[int, int | None], str]
+"""Says where an error is: in which graph, and which element of it if that is known."""
 
 
 class ElementFeatures:
@@ -46,63 +50,110 @@ class ElementFeatures:
         self,
         blocks: Sequence[Any],
         counts: Sequence[int],
+        where: Where,
         min_count: int,
         hash_bits: int | None,
     ) -> SparseRows:
         """Learn what features there are from those of all graphs; encode them."""
         given = [block for block in blocks if block is not None and _length(block)]
+        given = [block for block in given if not _is_bare(block)] or given
         if given and _is_matrix(given[0]):
             self.width = given[0].shape[1] if given[0].ndim == 2 else 0
         elif given:
-            self.encoder = FeatureDictEncoder(min_count, hash_bits)
-            rows = self.encoder.fit_encode_rows(self._dicts(blocks, counts))
-            self.width = self.encoder.n_attributes
-            return self._finish(*rows.nodes[:3])
-        return self.encode(blocks, counts)
+            encoder = FeatureDictEncoder(min_count, hash_bits)
+            rows = self._rows(encoder.fit_encode_rows, blocks, counts, where)
+            self.encoder, self.width = encoder, encoder.n_attributes
+            return self._finish(*rows)
+        return self.encode(blocks, counts, where)
 
-    def encode(self, blocks: Sequence[Any], counts: Sequence[int]) -> SparseRows:
+    def encode(
+        self, blocks: Sequence[Any], counts: Sequence[int], where: Where
+    ) -> SparseRows:
         """Encode the features of all graphs; `counts` says how many rows each has."""
         if self.encoder is not None:
-            rows = self.encoder.encode_rows(self._dicts(blocks, counts))
-            return self._finish(*rows.nodes[:3])
+            rows = self._rows(self.encoder.encode_rows, blocks, counts, where)
+            return self._finish(*rows)
         matrices = [sparse.csr_array((0, self.width))]
         for i, (block, count) in enumerate(zip(blocks, counts, strict=True)):
-            if block is None or not _length(block):
+            if block is None or not _length(block) or _is_bare(block):
                 matrices.append(sparse.csr_array((count, self.width)))
             else:
-                matrices.append(self._matrix(block, i))
+                matrices.append(self._matrix(block, i, where))
         stacked = sparse.csr_array(sparse.vstack(matrices, "csr"))
         stacked.sum_duplicates()
         return self._finish(stacked.indptr, stacked.indices, stacked.data)
 
-    def _dicts(self, blocks: Sequence[Any], counts: Sequence[int]) -> list[Any]:
+    def _rows(
+        self,
+        encode: Callable[[list[Any]], Encoded],
+        blocks: Sequence[Any],
+        counts: Sequence[int],
+        where: Where,
+    ) -> tuple[Any, Any, Any]:
+        """Encode dicts; say where one cannot be encoded."""
+        try:
+            ptr, idx, val = encode(self._dicts(blocks, counts, where)).nodes[:3]
+        except DataError as error:
+            # The encoder counts rows over all graphs, and calls them by other names.
+            told = re.match(
+                r"(?:example|token) (\d+)[^:]*: (.*)", str(error), re.DOTALL
+            )
+            if told is None:
+                raise
+            problem = told[2].replace("a token must be", "its features must be")
+            problem = problem.replace("the token lists", "it lists")
+            place = _place(int(told[1]), counts, where)
+            raise DataError(f"{place}: {problem}") from None
+        large = np.flatnonzero(np.abs(val) > LARGEST)
+        if large.size:
+            row = int(np.searchsorted(ptr, large[0], "right")) - 1
+            raise DataError(_too_large(_place(row, counts, where)))
+        return ptr, idx, val
+
+    def _dicts(
+        self, blocks: Sequence[Any], counts: Sequence[int], where: Where
+    ) -> list[Any]:
         rows: list[Any] = []
         for i, (block, count) in enumerate(zip(blocks, counts, strict=True)):
             if block is None or not _length(block):
                 rows += [{}] * count
             elif _is_matrix(block):
                 raise DataError(
-                    f"graph {i}: its {self.what} features are numbers, but those of "
-                    "other graphs are dicts"
+                    f"{where(i, None)}: its {self.what} features are numbers, but "
+                    "those of other graphs are dicts"
                 )
             else:
                 rows += block
         return rows
 
-    def _matrix(self, block: Any, i: int) -> Any:
-        where = f"graph {i}: its {self.what} features"
+    def _matrix(self, block: Any, i: int, where: Where) -> Any:
+        features = f"{where(i, None)}: its {self.what} features"
         if not _is_matrix(block):
             raise DataError(
-                f"{where} are dicts, but those of the training data are numbers, or "
+                f"{features} are dicts, but those of the training data are numbers, or "
                 "there are none"
             )
-        if block.ndim != 2 or block.shape[1] != self.width:
+        if block.ndim != 2:
             raise DataError(
-                f"{where} have shape {block.shape}, where (n, {self.width}) is needed"
+                f"{features} have shape {block.shape}, where a matrix is needed, with "
+                f"a row for every {self.what}"
             )
-        matrix = sparse.csr_array(block, dtype=np.float64)
-        if not (np.abs(matrix.data) <= LARGEST).all():
-            raise DataError(f"{where} must be finite numbers, at most {LARGEST:g}")
+        if block.shape[1] != self.width:
+            raise DataError(
+                f"{features} have shape {block.shape}, where (n, {self.width}) is "
+                "needed"
+            )
+        if getattr(block.dtype, "kind", "O") not in "biufO":
+            raise DataError(_no_numbers(features, block))
+        try:
+            given = block if sparse.issparse(block) else np.asarray(block, np.float64)
+            matrix = sparse.csr_array(given, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(_no_numbers(features, block)) from None
+        wrong = np.flatnonzero(~(np.abs(matrix.data) <= LARGEST))
+        if wrong.size:
+            row = int(np.searchsorted(matrix.indptr, wrong[0], "right")) - 1
+            raise DataError(_too_large(where(i, row)))
         return matrix
 
     def _finish(self, ptr: Any, idx: Any, val: Any) -> SparseRows:
@@ -113,6 +164,31 @@ class ElementFeatures:
         idx = np.insert(np.asarray(idx, np.int32), ptr[1:], self.width)
         val = np.insert(np.asarray(val, np.float64), ptr[1:], 1.0)
         return make_sparse_rows(ptr + np.arange(ptr.size), idx, val, self.n_columns)
+
+
+def _place(row: int, counts: Sequence[int], where: Where) -> str:
+    """Say which element a row is, counted over all graphs."""
+    ends = np.cumsum(counts)
+    i = int(np.searchsorted(ends, row, "right"))
+    return where(i, row - int(ends[i]) + counts[i])
+
+
+def _too_large(where: str) -> str:
+    return f"{where}: its features must be finite numbers, at most {LARGEST:g}"
+
+
+def _no_numbers(features: str, block: Any) -> str:
+    return (
+        f"{features} must be numbers, not an array of {block.dtype} (give strings as "
+        "dicts, one a row: {name: string})"
+    )
+
+
+def _is_bare(block: Any) -> bool:
+    """Whether these are dicts without features."""
+    return not _is_matrix(block) and all(
+        isinstance(row, Mapping) and not row for row in block
+    )
 
 
 def _is_matrix(block: Any) -> bool:

@@ -56,9 +56,11 @@ class GraphArrays(NamedTuple):
 class ReadGraph(NamedTuple):
     """A graph that was read: features as they came, the rest as numbers.
 
-    `names` are the nodes of a networkx graph, None for arrays.
+    `title` is what errors call it, "graph 3"; `names` are the nodes of a networkx
+    graph, None for arrays.
     """
 
+    title: str
     names: list[Hashable] | None
     n_nodes: int
     nodes: Any
@@ -69,6 +71,20 @@ class ReadGraph(NamedTuple):
     cliques: list[tuple[int, ...]]
     clique_features: Any
     directed: bool
+
+    def name(self, v: int) -> str:
+        """Return what the user calls a node: its name, or its number."""
+        return str(v) if self.names is None else repr(self.names[v])
+
+    def where(self, what: str, j: int) -> str:
+        """Say which node, edge or clique an error is about."""
+        if what == "node":
+            return f"{self.title}, node {self.name(j)}"
+        if what == "edge":
+            return (
+                f"{self.title}, edge {'-'.join(map(self.name, self.edges[j].tolist()))}"
+            )
+        return f"{self.title}, clique {self.cliques[j]}"
 
 
 def read_graphs(
@@ -122,6 +138,7 @@ def _read_networkx(
     nodes = [graph.nodes[name] for name in names]
     pairs = [(number[a], number[b]) for a, b, _ in listed]
     return ReadGraph(
+        where,
         names,
         len(names),
         [_plain(attributes, node_kind) for attributes in nodes],
@@ -160,7 +177,7 @@ def _kind(attributes: Mapping[Any, Any], name: str | None, where: str) -> str:
 def _read_arrays(graph: GraphArrays, where: str) -> ReadGraph:
     n_nodes = _count(graph.nodes, f"{where}, nodes")
     edges = _numbers(graph.edges, f"{where}: edges", 2)
-    cliques = [tuple(int(v) for v in clique) for clique in graph.cliques]
+    cliques = _cliques(graph.cliques, where)
     for what, members in [("edge", e) for e in edges.tolist()] + [
         ("clique", c) for c in cliques
     ]:
@@ -184,36 +201,87 @@ def _read_arrays(graph: GraphArrays, where: str) -> ReadGraph:
                 "needed"
             )
     return ReadGraph(
+        where,
         None,
         n_nodes,
         graph.nodes,
-        [ONE_KIND] * n_nodes if graph.node_kinds is None else list(graph.node_kinds),
+        _kinds(graph.node_kinds, [f"{where}, node {v}" for v in range(n_nodes)]),
         edges,
         graph.edge_features,
-        [ONE_KIND] * len(edges) if graph.edge_kinds is None else list(graph.edge_kinds),
+        _kinds(graph.edge_kinds, [f"{where}, edge {a}-{b}" for a, b in edges.tolist()]),
         cliques,
         graph.clique_features,
         bool(graph.directed),
     )
 
 
+def _kinds(given: Any, places: Sequence[str]) -> list[str]:
+    """Check the kinds of nodes or edges, which are at `places`."""
+    if given is None:
+        return [ONE_KIND] * len(places)
+    for kind, where in zip(given, places, strict=True):
+        if not isinstance(kind, str):
+            raise DataError(f"{where}: its kind must be a string, not {kind!r}")
+    return [str(kind) for kind in given]
+
+
+def _cliques(given: Any, where: str) -> list[tuple[int, ...]]:
+    listed = _listed(given)
+    if listed is None:
+        raise DataError(
+            f"{where}: cliques must be a list of tuples of node numbers, not {given!r} "
+            "(empty if there are none)"
+        )
+    found = []
+    for j, clique in enumerate(listed):
+        members = _listed(clique)
+        if not members or not all(map(_is_whole, members)):
+            raise DataError(
+                f"{where}: clique {j} must be a tuple of node numbers, not {clique!r}"
+            )
+        found.append(tuple(map(int, members)))
+    return found
+
+
+def _listed(given: Any) -> list[Any] | None:
+    """Return what was given as a list; None if it is no collection."""
+    if isinstance(given, str | bytes | Mapping):
+        return None
+    try:
+        return list(given)
+    except TypeError:
+        return None
+
+
+def _is_whole(number: Any) -> bool:
+    if isinstance(number, float | np.floating):
+        return bool(number.is_integer())
+    return isinstance(number, int | np.integer)
+
+
 def _count(features: Any, where: str) -> int:
-    if hasattr(features, "shape"):
-        return int(features.shape[0])
-    if isinstance(features, str | bytes) or not hasattr(features, "__len__"):
-        raise DataError(f"{where}: expected rows, not {type(features).__name__}")
+    shape = getattr(features, "shape", None)
+    if shape:
+        return int(shape[0])
+    text = isinstance(features, str | bytes | Mapping)
+    if shape is not None or text or not hasattr(features, "__len__"):
+        kind = "a single value" if shape == () else type(features).__name__
+        raise DataError(f"{where}: expected rows, not {kind}")
     return len(features)
 
 
 def _numbers(values: Any, where: str, width: int) -> IntArray:
     try:
         array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise TypeError
         if array.size == 0:
             return np.zeros((0, width), np.int64)
-        whole = array.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # what is not finite is not whole either
+            whole = array.astype(np.int64)
         if array.ndim == 2 and array.shape[1] == width and (whole == array).all():
             return np.ascontiguousarray(whole)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise DataError(f"{where} must be pairs of node numbers, an array (n_edges, 2)")
 
@@ -228,10 +296,11 @@ def read_labels(labels: Any, graphs: list[ReadGraph]) -> list[list[Label]]:
     given = list(labels)
     if len(given) != len(graphs):
         raise DataError(f"{len(graphs)} graphs, but labels of {len(given)}")
-    return [_labels_of(own, graphs[i], f"graph {i}") for i, own in enumerate(given)]
+    return [_labels_of(*pair) for pair in zip(given, graphs, strict=True)]
 
 
-def _labels_of(labels: Any, graph: ReadGraph, where: str) -> list[Label]:
+def _labels_of(labels: Any, graph: ReadGraph) -> list[Label]:
+    where = graph.title
     if isinstance(labels, Mapping):
         names = graph.names if graph.names is not None else range(graph.n_nodes)
         missing = [name for name in names if name not in labels]
