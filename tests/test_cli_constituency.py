@@ -131,7 +131,7 @@ def test_train_constituency_mistakes_say_what_to_do(tmp_path: Path) -> None:
     assert "are the same file" in message(*train, good, "-m", good)
     (tmp_path / "empty.mrg").write_text("# nothing\n")
     assert "holds no trees" in message(*train, tmp_path / "empty.mrg", *to)
-    (tmp_path / "grammar").write_text("S -> A B\nA -> X\nB -> X\n")
+    (tmp_path / "grammar").write_text("S -> A B\nA -> NNS\nB -> NNS\n")
     assert "leave these trees out: --underivable skip" in message(
         *train, good, *to, "--grammar", tmp_path / "grammar"
     )
@@ -182,6 +182,53 @@ def test_predict_constituents_reads_trees_and_sentences(
     first, second = read_brackets(io.StringIO(text))
     assert words(first) == ("-LRB-", "He", "left", "-RRB-")
     assert words(second) == ("f-LRB-x-RRB-",)
+
+
+@plain
+@pytest.mark.parametrize(
+    "sentence",
+    ["(Laughter) He said it .", "(I think) so .", "(I think) (so)", "(I think so ."],
+)
+def test_predict_constituents_takes_sentences_that_begin_with_a_bracket(
+    model: Path, sentence: str
+) -> None:
+    [tree] = read_brackets(
+        io.StringIO(run("predict", model, "-", stdin=sentence).stdout)
+    )
+    expected = sentence.replace("(", "-LRB-").replace(")", "-RRB-")
+    assert " ".join(words(tree)) == expected
+
+
+@plain
+@pytest.mark.parametrize(
+    "text", [DOGS, f"({DOGS})", DOGS.replace(" (VP", "\n (VP"), f"{DOGS} {DOGS}"]
+)
+def test_predict_constituents_takes_trees_of_any_layout(model: Path, text: str) -> None:
+    shown = run("predict", model, "-", stdin=text).stdout
+    found = [words(tree) for tree in read_brackets(io.StringIO(shown))]
+    assert found == [("Dogs", "bark")] * text.count("NNS")
+
+
+@plain
+def test_predict_constituents_mistaken_trees_name_the_option(model: Path) -> None:
+    text = "(I think)\nso .\n"
+    result = run("predict", model, "-", stdin=text, code=2)
+    assert '<stdin>:2: "so" is outside' in result.stderr
+    assert "for sentences: --format sentences" in result.stderr
+    run("predict", model, "-", "--format", "sentences", stdin=text)
+    asked = run("predict", model, "-", "--format", "brackets", stdin=text, code=2)
+    assert "for sentences" not in asked.stderr
+
+
+@plain
+def test_predict_constituents_names_words_that_no_rule_produces(tmp_path: Path) -> None:
+    (tmp_path / "train.mrg").write_text("(S (NP Dogs) (VP bark))")
+    (tmp_path / "grammar").write_text("S -> NP VP\nNP -> 'Dogs'\nVP -> 'bark'\n")
+    path = tmp_path / "m"
+    run("train", "constituency", tmp_path / "train.mrg", "-m", path, *FEW,
+        "--grammar", tmp_path / "grammar")  # fmt: skip
+    result = run("predict", path, "-", stdin="Dogs bark\nCats bark\n")
+    assert "and marked; no rule produces 'Cats'" in result.stderr
 
 
 @plain

@@ -232,6 +232,12 @@ def test_constituency_parser_knows_new_words_by_what_they_look_like() -> None:
         (["S -> A B", "A -> 'a'"], "none to B"),
         (["S -> 'a' B"], "line 1 .* a word stands beside other symbols"),
         (["S NP VP"], "line 1 of the grammar"),
+        (["S -> A", "A -> 'a"], "line 2 .* the quote of 'a is not closed"),
+        (["S -> NP VP . [1.0]"], r"line 1 .*: \[1.0\] is no symbol"),
+        (["S -> NP -> VP"], "line 1 .* second arrow"),
+        (["S -> NP (PP)"], r"line 1 .* \(PP\) has a round bracket"),
+        (["S -> 'a b'"], "line 1 .* 'a b' has a blank"),
+        ([*GRAMMAR, "NP -> Z Z"], "NP -> Z Z is of no use: Z is .* no word"),
         (["S -> NP |"], "a side of | is empty"),
         ([], "no productions"),
     ],
@@ -258,17 +264,57 @@ def test_constituency_parser_counts_trees_that_a_grammar_does_not_have() -> None
 def test_constituency_parser_says_which_word_no_rule_produces() -> None:
     lexical = ["S -> NP VP", "NP -> 'dogs' | 'Rex'", "VP -> 'bark'"]
     right = trees("(S (NP dogs) (VP bark))")
-    with pytest.raises(DataError, match="there is no rule NP -> 'cats'"):
+    with pytest.raises(DataError, match="has no production NP -> 'cats'"):
         quick(grammar=lexical).fit([*right, *trees("(S (NP cats) (VP bark))")])
     parser = quick(grammar=lexical).fit(right)
     assert str(parser.predict([["Rex", "bark"]])[0]) == "(S (NP Rex) (VP bark))"
-    with pytest.warns(UserWarning, match="no tree"):
+    with pytest.warns(UserWarning, match="flat; no rule produces 'cats'$"):
         parser.predict([["cats", "bark"]])
+    several = [["a", "b"], ["c", "d"], ["a", "bark"]]
+    with pytest.warns(UserWarning, match="'a', 'b', 'c' and 1 other word$"):
+        parser.predict(several)
+    tagged = quick(grammar=lexical, given_tags=True).fit(right)
+    with pytest.warns(UserWarning, match="no rule produces 'dogs/X'"):
+        tagged.predict([[("dogs", "X"), ("bark", "VP")]])
+
+
+def test_constituency_parser_flat_trees_have_no_word_for_punctuation() -> None:
+    lexical = ["S -> NN VB .", "NN -> 'dogs' | 'Rex'", "VB -> 'bark'", ". -> '.'"]
+    parser = quick(grammar=lexical).fit(trees("(S (NN dogs) (VB bark) (. .))"))
+    parser.weights_[:] = 0.0
+    with pytest.warns(UserWarning, match="'zebras'"):
+        [flat] = parser.predict([["zebras", "bark", "."]])
+    assert str(flat) == "(S (NN zebras) (VB bark) (. .))"
+
+
+def test_constituency_parser_names_the_production_to_add() -> None:
+    """Not the symbols that it is made binary with."""
+    with pytest.raises(DataError, match=r"has no production S -> NP ADVP VP\)"):
+        quick(grammar=["S -> NP VP | VP | ADVP", *GRAMMAR[1:]]).fit(TRAIN)
+    with pytest.raises(DataError, match="its root is S, that of the grammar ROOT"):
+        quick(grammar=["ROOT -> S", *GRAMMAR]).fit(TRAIN)
+
+
+def test_constituency_parser_with_given_tags_takes_tags_it_has_not_seen() -> None:
+    parser = quick(grammar=[*GRAMMAR, "NP -> FW"], given_tags=True).fit(TRAIN)
+    [tree] = parser.predict([[("chats", "FW"), ("bark", "VBP")]])
+    assert str(tree) == "(S (NP (FW chats)) (VP (VBP bark)))"
+
+
+def test_productions_take_tags_of_quotes_and_words_with_brackets() -> None:
+    read = read_productions(["S -> `` NP '' | N'", 'NP -> "(" | "\'"'])
+    assert [str(one) for one in read] == [
+        "S -> `` NP ''",
+        "S -> N'",
+        "NP -> '-LRB-'",
+        'NP -> "\'"',
+    ]
 
 
 def test_productions_derive_what_trees_of_them_derive() -> None:
     """The grammar of some productions is that of all trees with one more word each."""
-    grammar = compile_grammar(read_productions(GRAMMAR), [])
+    tagged = [pair for tree in TRAIN for pair in pairs(tree)]
+    grammar = compile_grammar(read_productions(GRAMMAR), tagged)
     from_trees = read_grammar(
         partwise.constituents.binarize(tree, horizontal=None) for tree in TRAIN
     )
@@ -349,6 +395,8 @@ def test_constituency_parser_refuses_settings(
         ([], "no trees"),
         (TRAIN[0], "must be a list of Tree, not Tree"),
         (["(S (NN a))"], "number 0 is a str"),
+        ([TRAIN[0], Tree("NN", ("a b",))], "number 1: the word 'a b' cannot stand"),
+        ([Tree("NN", ("(",))], r"number 0: the word '\(' cannot stand"),
     ],
 )
 def test_constituency_parser_refuses_training_data(given: Any, message: str) -> None:
@@ -365,12 +413,24 @@ def test_constituency_parser_refuses_training_data(given: Any, message: str) -> 
         ([["dogs", 3]], "3 is neither a word nor a pair"),
         ([["dogs", ("bark", "VBP")]], "some words have tags"),
         ("dogs", "must be a list of sentences"),
+        ([["dogs"], ["dogs", ""]], "number 1: the word '' at position 1 is empty"),
+        ([["dogs bark"]], "number 0: the word 'dogs bark' at position 0 has a blank"),
+        ([Tree("NN", ("",))], "number 0: the word '' cannot stand"),
     ],
 )
 def test_constituency_parser_refuses_sentences(given: Any, message: str) -> None:
     parser = quick(max_iter=1).fit(TRAIN)
     with pytest.raises(DataError, match=message):
         parser.predict(given)
+
+
+def test_constituency_parser_predicts_trees_that_can_be_written() -> None:
+    parser = quick(max_iter=1).fit(TRAIN)
+    sentence = " ".join(words(TRAIN[3])).replace("Rex", "(Rex)").split()
+    [tree] = parser.predict([sentence])
+    assert tree is not None
+    assert trees(str(tree)) == [tree]
+    assert words(tree) == ("-LRB-Rex-RRB-", *sentence[1:])
 
 
 def test_constituency_parser_with_given_tags_wants_tags() -> None:

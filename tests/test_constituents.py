@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partwise.brackets import bracket_scores
 from partwise.constituents import (
     Bracket,
     Tree,
@@ -19,6 +20,7 @@ from partwise.constituents import (
     words,
 )
 from partwise.data.bracketed import read_brackets
+from partwise.errors import DataError
 
 MARKS = st.text("AB+|^\\", max_size=4)
 WORDS = st.sampled_from(["a", "b", ")", "+"])
@@ -165,3 +167,23 @@ def test_clean_removes_traces_and_functions():
     )
     with pytest.raises(ValueError, match="no word but empty elements"):
         clean(Tree("S", (Tree("-NONE-", ("*",)),)))
+
+
+def test_tree_label_is_text():
+    with pytest.raises(TypeError, match="the label of a tree is text, not None"):
+        Tree(None, ("a",))
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        (["x"], ["x"], "gold: number 0 is 'x', no Tree"),
+        ([from_text("(A a)")], ["x"], "predicted: number 0 is 'x', no Tree"),
+        ([None], [None], "gold: number 0 is None"),
+        (from_text("(A a)"), [], "gold must be a list of Tree, not Tree"),
+        ([], "x", "predicted must be a list of Tree, not str"),
+    ],
+)
+def test_bracket_scores_refuse_what_is_no_tree(gold, predicted, message):
+    with pytest.raises(DataError, match=message):
+        bracket_scores(gold, predicted)

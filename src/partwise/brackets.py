@@ -168,8 +168,8 @@ def bracket_scores(
     Raises
     ------
     DataError
-        If the words of a sentence differ, or the numbers of trees; the message says
-        which.
+        If something is no tree, or if the words of a sentence differ, or the numbers
+        of trees; the message says which.
 
     Examples
     --------
@@ -180,7 +180,8 @@ def bracket_scores(
     >>> scores.precision, round(scores.recall, 3), scores.exact_match
     (1.0, 0.667, 0.0)
     """
-    rights, guesses = list(gold), list(predicted)
+    rights = _as_trees(gold, "gold")
+    guesses = _as_trees(predicted, "predicted", or_none=True)
     for i, (right, guess) in enumerate(zip(rights, guesses, strict=False)):
         if guess is not None:
             _check_words(i, right, guess, places)
@@ -313,6 +314,19 @@ def _by_label(results: Iterable[_Result]) -> dict[str, Scores]:
         )
         for label in sorted(gold.keys() | predicted.keys())
     }
+
+
+def _as_trees(trees: Any, what: str, or_none: bool = False) -> list[Any]:
+    """Return a list of trees, or say what else was given."""
+    if isinstance(trees, Tree | str | bytes) or not isinstance(trees, Iterable):
+        raise DataError(f"{what} must be a list of Tree, not {type(trees).__name__}")
+    found = list(trees)
+    for i, tree in enumerate(found):
+        if not (isinstance(tree, Tree) or (or_none and tree is None)):
+            raise DataError(
+                f"{what}: number {i} is {tree!r}, no Tree (read_brackets reads them)"
+            )
+    return found
 
 
 def _check_words(

@@ -24,6 +24,8 @@ BEGINNING = 1 << 14
 _BLANKS = re.compile("[ \t\r\f\v]+")
 # A label follows at once, or another bracket; a sentence has a blank after a bracket.
 _OPENING = re.compile(r"\s*\((\s*\(|[^\s()]|\s*$)")
+# The first of the lines of a tree; a sentence has a word after the first one.
+_LONG_OPENING = re.compile(r"\s*\([^\s()]*\s*(\(|$)")
 
 
 class PlacedSentence(NamedTuple):
@@ -71,11 +73,12 @@ class BracketLayout:
         from partwise.constituents import tags, words
 
         if self.format == "brackets" or (
-            self.format is None and is_bracketed(path, self.encoding)
+            self.format is None and _begins_with_tree(path, self.encoding)
         ):
-            for placed in self.stream(path):
-                own = tags(placed.tree) if with_tags else None
-                yield PlacedSentence(words(placed.tree), own, placed.place)
+            with _hint_at_sentences(self.format is None):
+                for placed in self.stream(path):
+                    own = tags(placed.tree) if with_tags else None
+                    yield PlacedSentence(words(placed.tree), own, placed.place)
             return
         from partwise.data.files import read_lines, source_name
 
@@ -116,8 +119,43 @@ def _sentence(tokens: list[str], with_tags: bool, place: str) -> PlacedSentence:
     return PlacedSentence(tuple(map(escape_brackets, words)), tags, place)
 
 
+@contextlib.contextmanager
+def _hint_at_sentences(is_guess: bool) -> Iterator[None]:
+    """Say what to do if sentences were taken for trees."""
+    try:
+        yield
+    except DataError as error:
+        if not is_guess:
+            raise
+        hint = "it begins like a tree; for sentences: --format sentences"
+        raise DataError(f"{error} ({hint})") from None
+
+
+def _begins_with_tree(path: str, encoding: str) -> bool:
+    """Say whether these are trees, where they might be sentences with brackets.
+
+    A line whose brackets all close must be trees, and nothing else.
+    """
+    if not is_bracketed(path, encoding):
+        return False
+    from io import StringIO
+
+    from partwise.data.bracketed import read_brackets
+
+    line = _first_line(path, encoding)
+    if line.count("(") > line.count(")"):
+        return _LONG_OPENING.match(line) is not None
+    try:
+        return bool(read_brackets(StringIO(line), clean=False))
+    except DataError:
+        return False
+
+
 def is_bracketed(path: str, encoding: str = "utf-8") -> bool:
-    """Say whether a file, or standard input, begins like a tree in brackets."""
+    """Say whether a file, or standard input, begins like a tree in brackets.
+
+    A sentence may begin like this, too.
+    """
     check_encoding(encoding)
     line = _first_line(path, encoding)
     cells = line.split("\t")

@@ -66,6 +66,7 @@ def write_constituents(
 ) -> None:
     """Write what a parser predicts for sentences, as they come in."""
     n_sentences, failed = 0, []
+    unknown: dict[str, None] = {}
     sentences = layout.sentences(path, with_tags=bool(parser.given_tags))
     size = 1 if path == "-" else BATCH
     while batch := list(islice(sentences, size)):
@@ -76,14 +77,18 @@ def write_constituents(
         else:
             found = parse(parser, given)
             failed += [batch[i].place for i in found.failed]
+            unknown |= dict.fromkeys(parser._unproduced(given[i] for i in found.failed))
             shares = parser.predict_marginals(given) if marginals else None
             lines = _parsed(found, shares, json)
         out.writelines(f"{line}\n" for line in lines)
         out.flush()
     if failed:
+        from partwise.estimators.constituency_decoding import name_unproduced
+
         typer.echo(
             f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "
-            f"grammar (the first is {failed[0]}): theirs are flat, and marked",
+            f"grammar (the first is {failed[0]}): theirs are flat, and marked"
+            f"{name_unproduced(list(unknown))}",
             err=True,
         )
 

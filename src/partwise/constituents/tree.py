@@ -42,6 +42,8 @@ class Tree:
     def __post_init__(self) -> None:
         """Check what is below."""
         below = self.children
+        if not isinstance(self.label, str):
+            raise TypeError(f"the label of a tree is text, not {self.label!r}")
         if not isinstance(below, tuple):
             raise TypeError(
                 f"the children of {self.label!r} are a {type(below).__name__}; give a "

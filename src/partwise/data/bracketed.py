@@ -216,13 +216,18 @@ def to_line(tree: Tree, name: str = "the tree") -> str:
     partwise.errors.DataError: the tree: the word '(laughs)' cannot stand in a tree in
     brackets (write -LRB- and -RRB- for brackets, and no blanks)
     """
+    check_writable(tree, name)
+    return str(tree)
+
+
+def check_writable(tree: Tree, name: str = "the tree") -> None:
+    """Refuse a tree that could not be read again from its brackets."""
     for node in subtrees(tree):
         # Only the outermost bracket may be nameless.
         if _NOT_WRITABLE.search(node.label) or not (node.label or node is tree):
             raise DataError(_unwritable(name, "label", node.label))
         if node.is_tag and (_NOT_WRITABLE.search(node.word) or not node.word):
             raise DataError(_unwritable(name, "word", node.word))
-    return str(tree)
 
 
 def escape_brackets(word: str) -> str:

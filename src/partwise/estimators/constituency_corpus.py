@@ -11,7 +11,9 @@ import numpy as np
 
 from partwise._threads import count_jobs
 from partwise.constituents import Tree, binarize, tags, words
+from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
 from partwise.errors import DataError, OutOfMemoryError
+from partwise.estimators.productions import Production, describe_lack
 from partwise.estimators.treebank_grammar import TreebankGrammar
 from partwise.features.span_codes import (
     SPAN_TEMPLATES,
@@ -155,6 +157,7 @@ def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
     for i, tree in enumerate(result):
         if not isinstance(tree, Tree):
             raise DataError(f"{what}: number {i} is a {type(tree).__name__}, no Tree")
+        check_writable(tree, f"{what}: number {i}")
     return result
 
 
@@ -176,6 +179,7 @@ def as_words(sentences: Any, given_tags: bool, what: str = "sentences") -> list[
 
 def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
     if isinstance(sentence, Tree):
+        check_writable(sentence, place)
         return Words(words(sentence), tags(sentence))
     if isinstance(sentence, str | bytes) or not isinstance(sentence, Iterable):
         raise DataError(f"{place} is {sentence!r}, not a list of words (split it)")
@@ -186,7 +190,7 @@ def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
                 f"{place} has words without tags, but the parser was trained with tags "
                 "that are given (give pairs of a word and its tag)"
             )
-        return Words(tuple(found), None)
+        return Words(_writable(found, "word", place), None)
     for word in found:
         if not (isinstance(word, str) or _is_pair(word)):
             raise DataError(
@@ -199,7 +203,22 @@ def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
             f"{place} has tags, but the parser finds tags itself (give words alone; "
             "given_tags=True trains a parser that is given tags)"
         )
-    return Words(tuple(word for word, _ in found), tuple(tag for _, tag in found))
+    return Words(
+        _writable([word for word, _ in found], "word", place),
+        _writable([tag for _, tag in found], "tag", place),
+    )
+
+
+def _writable(texts: Sequence[str], what: str, place: str) -> tuple[str, ...]:
+    """Return words or tags as trees in brackets have them."""
+    for t, text in enumerate(texts):
+        if not text or set(BLANKS) & set(text):
+            wrong = "has a blank in it" if text else "is empty"
+            raise DataError(
+                f"{place}: the {what} {text!r} at position {t} {wrong}, which no tree "
+                "in brackets can have (leave it out, or split the sentence into words)"
+            )
+    return tuple(map(escape_brackets, texts))
 
 
 def _is_pair(word: Any) -> bool:
@@ -216,10 +235,12 @@ def derivations(
     grammar: TreebankGrammar,
     settings: ConstituencySettings,
     policy: str,
+    productions: Sequence[Production] = (),
 ) -> tuple[list[list[int]], list[int]]:
     """Return the codes of trees, and the numbers of those that the grammar derives.
 
-    Trees that it does not derive are refused or left out, as `policy` says.
+    Trees that it does not derive are refused or left out, as `policy` says; what is
+    missing is told in terms of `productions`, which the grammar was made of.
     """
     codes, kept, failed = [], [], []
     for i, tree in enumerate(trees):
@@ -227,7 +248,8 @@ def derivations(
             codes.append(grammar.derivation(settings.binarize(tree)))
             kept.append(i)
         except LookupError as error:
-            failed.append((i, str(error)))
+            lack = describe_lack(tree, productions) if productions else None
+            failed.append((i, lack or str(error)))
     if failed:
         i, why = failed[0]
         message = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,9 @@ from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.grammar.parts import part_offsets
 from partwise.structures.interface import FloatArray
+
+N_NAMED = 3
+"""So many words are named in a message."""
 
 
 class Model(NamedTuple):
@@ -49,6 +52,35 @@ def best_trees(
                 failed.append(first + i)
                 trees.append(_flat_tree(model, sentence, corpus, i))
     return trees, failed
+
+
+def unproduced(model: Model, sentences: Iterable[Words]) -> list[str]:
+    """Return the words that no rule produces, each once; with tags that are given."""
+    found: dict[str, None] = {}
+    for words, tags in sentences:
+        given = tags if model.settings.given_tags else None
+        symbols = model.grammar.word_symbols_of(words, given)
+        for t, word in enumerate(words):
+            if not symbols[t]:
+                found[word if given is None else f"{word}/{given[t]}"] = None
+    return list(found)
+
+
+def name_unproduced(words: Sequence[str]) -> str:
+    """Say that no rule produces these words, as the end of a message about trees.
+
+    Examples
+    --------
+    >>> name_unproduced(["zebra"])
+    "; no rule produces 'zebra'"
+    >>> name_unproduced(list("abcde"))
+    "; no rule produces 'a', 'b', 'c' and 2 other words"
+    """
+    if not words:
+        return ""
+    others = len(words) - N_NAMED
+    more = f" and {others} other word{'s' * (others > 1)}" if others > 0 else ""
+    return f"; no rule produces {', '.join(map(repr, words[:N_NAMED]))}{more}"
 
 
 def kbest_trees(
@@ -131,13 +163,30 @@ def _flat_tree(
     layout, grammar = corpus.layout, corpus.grammar
     weights = model.weights[layout.word_at : layout.span_at]
     of_features = weights.reshape(-1, grammar.n_word_classes)
+    names = [read_symbol(name).labels[-1] for name in model.grammar.word_classes]
     tags = list(sentence.tags or ()) if model.settings.given_tags else []
     for t in range(*corpus.sentences.ptr[i : i + 2].tolist()) if not tags else ():
         own = corpus.words.idx[slice(*corpus.words.ptr[t : t + 2])]
         scores = of_features[own].sum(axis=0)
-        possible = grammar.word_class[_symbols(corpus, t)]
-        classes = possible if possible.size else np.arange(scores.size)
-        best = int(classes[scores[classes].argmax()])
-        tags.append(read_symbol(model.grammar.word_classes[best]).labels[-1])
+        classes = grammar.word_class[_symbols(corpus, t)]
+        if classes.size:
+            tags.append(names[int(classes[scores[classes].argmax()])])
+        else:
+            tags.append(_guess_tag(model, names, scores))
     below = [Tree(tag, (w,)) for tag, w in zip(tags, sentence.words, strict=True)]
     return Tree(model.grammar.common_root, tuple(below))
+
+
+def _guess_tag(model: Model, names: Sequence[str], scores: FloatArray) -> str:
+    """Return the best tag for a word that no rule produces.
+
+    It is one of letters, as that of punctuation is not, if there are any; of equally
+    good ones that of the most words.
+    """
+    n_words = model.grammar.lexicon.n_words
+
+    def rank(k: int) -> tuple[bool, float, int]:
+        is_name = any(map(str.isalpha, names[k]))
+        return is_name, float(scores[k]), n_words[names[k]]
+
+    return names[max(range(len(names)), key=rank)]

@@ -28,11 +28,17 @@ from partwise.estimators.constituency_decoding import (
     best_trees,
     bracket_probabilities,
     kbest_trees,
+    name_unproduced,
+    unproduced,
 )
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.productions import compile_grammar, read_productions
+from partwise.estimators.productions import (
+    Production,
+    compile_grammar,
+    read_productions,
+)
 from partwise.estimators.treebank_grammar import TreebankGrammar, read_grammar
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
@@ -260,8 +266,10 @@ class ConstituencyParser(StructuredEstimator):
         if not gold:
             raise DataError("there are no trees to learn from")
         weights = sample_weights(sample_weight, len(gold))
-        self._settings, self._grammar = self._read_grammar(gold)
-        codes, kept = derivations(gold, self._grammar, self._settings, self.underivable)
+        self._settings, self._grammar, productions = self._read_grammar(gold)
+        codes, kept = derivations(
+            gold, self._grammar, self._settings, self.underivable, productions
+        )
         self.n_skipped_ = len(gold) - len(kept)
         gold = [gold[i] for i in kept]
         if weights is not None:
@@ -281,19 +289,20 @@ class ConstituencyParser(StructuredEstimator):
 
     def _read_grammar(
         self, trees: Trees
-    ) -> tuple[ConstituencySettings, TreebankGrammar]:
+    ) -> tuple[ConstituencySettings, TreebankGrammar, list[Production]]:
         bits, given_tags = int(self.hash_bits), bool(self.given_tags)
         if self.grammar is not None:
             settings = ConstituencySettings(None, 1, given_tags, bits)
             productions = read_productions(self.grammar)
             nodes = (node for tree in trees for node in subtrees(tree))
             tagged = ((node.word, node.label) for node in nodes if node.is_tag)
-            return settings, compile_grammar(productions, tagged)
+            grammar = compile_grammar(productions, tagged, given_tags=given_tags)
+            return settings, grammar, productions
         horizontal = None if self.horizontal is None else int(self.horizontal)
         settings = ConstituencySettings(
             horizontal, int(self.vertical), given_tags, bits
         )
-        return settings, read_grammar(map(settings.binarize, trees))
+        return settings, read_grammar(map(settings.binarize, trees)), []
 
     def _set_labels(self) -> None:
         """Name the symbols, and the labels of phrases among them."""
@@ -335,6 +344,10 @@ class ConstituencyParser(StructuredEstimator):
         self._settings.check_memory(self._grammar, found, self._jobs(), k)
         return found
 
+    def _unproduced(self, sentences: Any) -> list[str]:
+        """Return the words of sentences that no rule produces."""
+        return unproduced(self._model(self.weights_), self._encode(sentences))
+
     def _model(self, w: FloatArray) -> Model:
         return Model(self._settings, self._grammar, w, self._jobs())
 
@@ -348,11 +361,12 @@ class ConstituencyParser(StructuredEstimator):
         sentences : iterable
             Lists of words; lists of pairs of a word and its tag, if the parser was
             trained with `given_tags`; or trees, whose words, or words and tags, are
-            taken.
+            taken. Round brackets become ``-LRB-`` and ``-RRB-``, as trees have them.
         no_parse : {"flat", "none"}
             What to return for a sentence that has no tree under the grammar: a tree
             whose words are all below the most common root label, or None. There is a
-            warning that says how many there are.
+            warning that says how many there are, and names words that no rule
+            produces.
 
         Returns
         -------
@@ -364,13 +378,15 @@ class ConstituencyParser(StructuredEstimator):
                 f"no_parse must be one of {', '.join(NO_PARSE)}, not {no_parse!r}"
             )
         words = self._encode(sentences)
-        found, failed = best_trees(self._model(self.weights_), words)
+        model = self._model(self.weights_)
+        found, failed = best_trees(model, words)
         trees: list[Tree | None] = list(found)
         if failed:
+            unknown = unproduced(model, (words[i] for i in failed))
             warnings.warn(
                 f"{len(failed)} of {len(trees)} sentences have no tree under the "
                 f"grammar (the first is sentence {failed[0]}): their trees are "
-                f"{'flat' if no_parse == 'flat' else 'None'}",
+                f"{'flat' if no_parse == 'flat' else 'None'}{name_unproduced(unknown)}",
                 UserWarning,
                 stacklevel=2,
             )

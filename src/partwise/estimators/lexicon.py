@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 RARE = 5
 """Words seen less often than this may have any tag that new words may have."""
@@ -24,6 +25,16 @@ class Lexicon:
 
     words: dict[str, tuple[str, ...]]
     open_tags: tuple[str, ...]
+
+    @property
+    def all_tags(self) -> frozenset[str]:
+        """The tags that some word may have."""
+        return frozenset(self.open_tags).union(*self.words.values())
+
+    @cached_property
+    def n_words(self) -> Counter[str]:
+        """How many of the words that are known may have each tag."""
+        return Counter(tag for own in self.words.values() for tag in own)
 
     def tags(self, word: str) -> tuple[str, ...]:
         """Return the tags that a word may have.

@@ -14,11 +14,13 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from partwise.constituents import Tree, binarize, read_symbol, subtrees
+from partwise.data.bracketed import BLANKS, escape_brackets
 from partwise.errors import DataError
 from partwise.estimators.lexicon import Lexicon, learn_lexicon
 from partwise.estimators.treebank_grammar import TreebankGrammar, name_grammar
 
 _TOKEN = re.compile(r""""[^"]*"|'[^']*'|\S+""")
+_WEIGHT = re.compile(r"\[[-+.\deE]+\]")
 
 
 Chain = tuple[str, ...]
@@ -76,6 +78,10 @@ def _read_line(line: str, number: int) -> Iterator[Production]:
         return
     if len(tokens) < 3 or tokens[1] != "->" or _is_quoted(tokens[0]):
         raise DataError(f"{place}: {line.strip()!r} (expected, say, S -> NP VP)")
+    for token in [tokens[0], *tokens[2:]]:
+        wrong = _what_is_wrong(token)
+        if wrong:
+            raise DataError(f"{place}: {wrong}: {line.strip()!r}")
     alternative: list[str] = []
     for token in [*tokens[2:], "|"]:
         if token != "|":
@@ -89,8 +95,9 @@ def _read_line(line: str, number: int) -> Iterator[Production]:
                 f"{place}: a word stands beside other symbols in "
                 f"{' '.join(alternative)!r} (give it a tag of its own)"
             )
-        children = [token[1:-1] if is_word else token for token in alternative]
-        yield Production(tokens[0], tuple(children), is_word)
+        if is_word:  # in brackets, as trees have it
+            alternative = [escape_brackets(alternative[0][1:-1])]
+        yield Production(tokens[0], tuple(alternative), is_word)
         alternative = []
 
 
@@ -98,13 +105,34 @@ def _is_quoted(token: str) -> bool:
     return len(token) > 2 and token[0] in "\"'" and token[-1] == token[0]
 
 
+def _what_is_wrong(token: str) -> str | None:
+    """Say why this is neither a word nor a symbol, if it is not."""
+    if _is_quoted(token):
+        if set(BLANKS) & set(token):
+            return f"the word {token} has a blank in it (no word of a sentence has)"
+        return None
+    if token[0] in "\"'" and token not in ("''", '""'):  # these two are tags
+        return f"the quote of {token} is not closed"
+    if "->" in token:
+        return f"a second arrow, in {token} (a line has one; | is for alternatives)"
+    if _WEIGHT.fullmatch(token):
+        return f"{token} is no symbol (leave weights out: they are learnt)"
+    if set("()") & set(token):
+        return f"the symbol {token} has a round bracket in it (trees cannot have it)"
+    return None
+
+
 def compile_grammar(
-    productions: Sequence[Production], tagged: Iterable[tuple[str, str]]
+    productions: Sequence[Production],
+    tagged: Iterable[tuple[str, str]],
+    *,
+    given_tags: bool = False,
 ) -> TreebankGrammar:
     """Bring a grammar into Chomsky normal form.
 
     The parent of the first production is the root. Which words a tag has is learnt
-    from `tagged`, unless productions say it.
+    from `tagged`, unless productions say it. A tag that no word has is of use only
+    where tags are given.
 
     Raises
     ------
@@ -124,6 +152,8 @@ def compile_grammar(
     chains = _find_chains(productions, tags)
     _check_use(productions)
     lexicon = _make_lexicon(productions, children - parents, tagged)
+    if not given_tags:
+        _check_tags(productions, (children - parents) - lexicon.all_tags)
     rules: set[tuple[str, ...]] = set()
     for production in productions:
         if len(production.children) > 1:
@@ -214,6 +244,44 @@ def _check_use(productions: Sequence[Production]) -> None:
                 f"{productions[0].parent}, the root, to {one.parent} (the root is the "
                 "parent of the first production)"
             )
+
+
+def _check_tags(productions: Sequence[Production], without: set[str]) -> None:
+    """Refuse productions with tags that no word has."""
+    for one in productions:
+        for child in one.children:
+            if not one.is_word and child in without:
+                raise DataError(
+                    f"the production {one} is of no use: {child} is the parent of no "
+                    "production, and no word of the training trees has it as its tag"
+                )
+
+
+def describe_lack(tree: Tree, productions: Sequence[Production]) -> str | None:
+    """Say what a grammar would need to have a tree; None if it has it.
+
+    Examples
+    --------
+    >>> tree = Tree("S", (Tree("NN", ("dog",)), Tree("VB", ("barks",))))
+    >>> describe_lack(tree, read_productions("S -> NN"))
+    'the grammar has no production S -> NN VB'
+    """
+    root, known = productions[0].parent, set(productions)
+    if tree.label != root:
+        return f"its root is {tree.label}, that of the grammar {root}"
+    has_words = any(one.is_word for one in productions)
+    phrases = {one.parent for one in productions}
+    for node in subtrees(tree):
+        if node.is_tag:
+            needed = Production(node.label, (node.word,), True)
+            is_there = needed in known if has_words else node.label not in phrases
+        else:
+            below = tuple(child.label for child in node.phrases)
+            needed = Production(node.label, below, False)
+            is_there = needed in known
+        if not is_there:
+            return f"the grammar has no production {needed}"
+    return None
 
 
 def _chain_tree(labels: Sequence[str], below: tuple[Any, ...]) -> Tree:
