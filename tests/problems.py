@@ -394,11 +394,7 @@ LENGTHS = {
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
 ALL = (*COMPILED, classes_costs, graph_triangle, *TREES, derivations)
 # What is compiled need not run once more in plain Python.
-MAKERS = (
-    (chain_sparse, classes_costs, graph_triangle, *TREES, derivations)
-    if PLAIN_PYTHON
-    else COMPILED
-)
+MAKERS = (graph_triangle, *TREES, derivations) if PLAIN_PYTHON else COMPILED
 # From marginals of these there is no way back to scores (`gibbs_scores`).
 ONE_WAY = (*TREES, derivations)
 REVERSIBLE = tuple(make for make in ALL if make not in ONE_WAY)
