@@ -58,7 +58,7 @@ def test_bad_input_guard_sees_training() -> None:
         ("text", Y, "X must be a list of sequences, not str"),
         (None, Y, "X must be a list of sequences, not NoneType"),
         (X[0], Y, "sequence 0 must be a list of tokens"),
-        ([["a", "b"]], [["P", "Q"]], "sequence 0, token 0: a token must be a feature"),
+        ([["a", "b"]], [["P", "Q"]], "sequence 0, token 0: features must be a"),
         ([[{"w": NAN}, {}]], [["P", "Q"]], "sequence 0, token 0: feature 'w' has the"),
         ([[{}, {"w": INF}]], [["P", "Q"]], "sequence 0, token 1: feature 'w' has the"),
         ([[{"a": {"b": NAN}}, {}]], [["P", "Q"]], "feature 'a:b' has the value nan"),
@@ -292,7 +292,7 @@ def test_bad_model_path_does_not_lose_the_model(tmp_path: Path) -> None:
         ("text", "X must be a list of sequences"),
         (3, "X must be a list of sequences"),
         ([{"w": "a"}], "sequence 0 must be a list of tokens"),
-        ([["w"]], "a token must be a feature dict"),
+        ([["w"]], "features must be a dict"),
         ([[{"w": NAN}]], "has the value nan"),
     ],
 )

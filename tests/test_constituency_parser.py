@@ -477,4 +477,5 @@ def test_constituency_parser_damaged_files_fail_cleanly(tmp_path: Path) -> None:
             loaded = partwise.load(path)
         except ModelFileError:
             continue
-        loaded.predict_kbest([["dogs", "bark"], ["new", "words", "here"]], 2)
+        found = loaded.predict_kbest([["dogs", "bark"], ["new", "words", "here"]], 2)
+        assert len(found) == 2

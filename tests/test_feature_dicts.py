@@ -181,15 +181,15 @@ def test_dict_encoder_refuses_what_is_not_finite(value):
         ("text", "X must be a list of sequences"),
         (["text"], "sequence 0 must be a list of tokens, not of type str"),
         ([{"word": "a"}], "sequence 0 must be a list of tokens, not of type dict"),
-        ([["text"]], "sequence 0, token 0: a token must be a feature dict"),
-        ([[{}, 7]], "sequence 0, token 1: a token must be a feature dict"),
+        ([["text"]], "sequence 0, token 0: features must be a dict"),
+        ([[{}, 7]], "sequence 0, token 1: features must be a dict"),
         ([[{"f": object()}]], "feature 'f' is of type object"),
         ([[{"f": 1j}]], "feature 'f' is of type complex"),
         ([[{3: "x"}]], "feature name 3 is of type int"),
         ([[{3: True}]], "feature name 3 is of type int"),
         ([[{"f": {3: "x"}}]], "feature name 3 is of type int"),
         ([[{"f": [3]}]], "feature 'f' lists 3, of type int"),
-        ([[["a", 3.0]]], r"the token lists 3\.0, of type float"),
+        ([[["a", 3.0]]], r"the features list 3\.0, of type float"),
         ([[{"f": 1e308, "g": {"h": 1e308}, "g:h": 1e308}]], "add up to infinity"),
     ],
 )
@@ -410,7 +410,7 @@ def test_dict_encoder_vocabulary_with_zero_characters():
     [
         ({"f": object()}, "sequence 2, token 99: feature 'f' is of type object"),
         ({3: "x"}, "sequence 2, token 99: feature name 3 is of type int"),
-        (7, "sequence 2, token 99: a token must be a feature dict"),
+        (7, "sequence 2, token 99: features must be a dict"),
     ],
 )
 def test_dict_encoder_errors_after_many_tokens_say_where(token, message):

@@ -363,8 +363,8 @@ BAD = np.array([[0.0, 1.0], [np.nan, 0.0]])
         (pair_of_nodes({"x": 1e200}), "graph 1, node 'b': its features must be finite"),
         (pair_of_nodes({"x": object}), "graph 1, node 'b': feature 'x' is of type"),
         (pair_of_nodes(edge={"x": [1]}), "graph 1, edge 'a'-'b': feature 'x' lists 1"),
-        (([{}, 3], [(0, 1)]), "graph 1, node 1: its features must be a feature dict"),
-        (([{}, [3]], [(0, 1)]), "graph 1, node 1: it lists 3"),
+        (([{}, 3], [(0, 1)]), "graph 1, node 1: features must be a dict"),
+        (([{}, [3]], [(0, 1)]), "graph 1, node 1: the features list 3"),
     ],
 )
 def test_graph_labeler_says_where_a_feature_is_wrong(graph, message):

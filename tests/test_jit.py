@@ -384,4 +384,4 @@ def test_jit_works_where_nothing_can_be_written(own_caches):
 def test_jit_survives_a_deleted_extension(own_caches):
     load_kernel(own_caches / "gone")
     shutil.rmtree(own_caches / "gone")
-    load_kernel(own_caches / "code")
+    assert load_kernel(own_caches / "code")(4) == 8

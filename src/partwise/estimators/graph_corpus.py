@@ -6,7 +6,6 @@ decides which weights they share: the kinds of their nodes, and the kind of the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -28,6 +27,7 @@ from partwise.structures.graph import (
     make_relaxed_graph,
     symmetric_classes,
 )
+from partwise.structures.graph.junction_tree import TooWideError
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import SparseRows, make_sparse_rows
 
@@ -240,8 +240,11 @@ class GraphEncoder:
             return make(  # type: ignore[no-any-return]
                 layout, self.clique_kinds(), chosen_rows, right, **more
             )
-        except DataError as error:
-            raise DataError(_in_names(str(error), graphs)) from None
+        except TooWideError as error:
+            graph = graphs[error.example]
+            names = [graph.name(v) for v in error.vertices]
+            relax = "GraphLabeler(decoder='relaxed')"
+            raise DataError(error.told(graph.title, "nodes", names, relax)) from None
 
     def _own_codes(
         self,
@@ -290,20 +293,6 @@ def _where(graphs: Sequence[ReadGraph], what: str) -> Where:
         return graphs[i].title if j is None else graphs[i].where(what, j)
 
     return where
-
-
-def _in_names(told: str, graphs: Sequence[ReadGraph]) -> str:
-    """Put the user's names into what a structure says of examples and vertices."""
-    example = re.match(r"example (\d+)", told)
-    if example is None:
-        return told
-    graph = graphs[int(example[1])]
-
-    def names(found: re.Match[str]) -> str:
-        return "nodes " + ", ".join(graph.name(int(v)) for v in found[1].split(", "))
-
-    told = re.sub(r"vertices (\d+(?:, \d+)*)", names, told[example.end() :], count=1)
-    return graph.title + told.replace(", make_relaxed_graph", "")
 
 
 def _features(graph: ReadGraph, what: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from scipy import sparse
 
 from partwise.errors import DataError
 from partwise.features import Encoded, FeatureDictEncoder
+from partwise.features.feature_rows import RowError
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
 ELEMENTS = ("node", "edge", "clique")
@@ -93,17 +93,9 @@ class ElementFeatures:
         """Encode dicts; say where one cannot be encoded."""
         try:
             ptr, idx, val = encode(self._dicts(blocks, counts, where)).nodes[:3]
-        except DataError as error:
-            # The encoder counts rows over all graphs, and calls them by other names.
-            told = re.match(
-                r"(?:example|token) (\d+)[^:]*: (.*)", str(error), re.DOTALL
-            )
-            if told is None:
-                raise
-            problem = told[2].replace("a token must be", "its features must be")
-            problem = problem.replace("the token lists", "it lists")
-            place = _place(int(told[1]), counts, where)
-            raise DataError(f"{place}: {problem}") from None
+        except RowError as error:
+            place = _place(error.row, counts, where)
+            raise DataError(f"{place}: {error.problem}") from None
         large = np.flatnonzero(np.abs(val) > LARGEST)
         if large.size:
             row = int(np.searchsorted(ptr, large[0], "right")) - 1

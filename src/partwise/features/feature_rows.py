@@ -25,6 +25,15 @@ class _BadFeature(Exception):
     """A feature that cannot be encoded; where it is gets added further out."""
 
 
+class RowError(DataError):
+    """A row that cannot be encoded, for callers who know it by another name."""
+
+    def __init__(self, row: int, problem: str):
+        super().__init__(f"example {row}: {problem}")
+        self.row = row
+        self.problem = problem
+
+
 class FeatureRows:
     """Rows under construction: ids in compact arrays, never lists of objects."""
 
@@ -49,7 +58,7 @@ class FeatureRows:
             self.add_strings(token)
         else:
             raise _BadFeature(
-                "a token must be a feature dict or a list of strings, not"
+                "features must be a dict or a list of strings, not"
                 f" {_kind(token)} (wrap a single feature in a list: [{token!r}])"
             )
 
@@ -176,9 +185,9 @@ def _strings(items: Iterable[Any], feature: str = "") -> Iterable[str]:
         elif isinstance(item, str):
             yield str(item)
         else:
-            where = f"feature {feature!r}" if feature else "the token"
+            where = f"feature {feature!r} lists" if feature else "the features list"
             raise _BadFeature(
-                f"{where} lists {item!r}, {_kind(item)} (only strings can be listed;"
+                f"{where} {item!r}, {_kind(item)} (only strings can be listed;"
                 " give a number as {name: number})"
             )
 
@@ -251,7 +260,7 @@ def scan_rows(
                 edges.end_row()
             n_rows += 1
     except _BadFeature as problem:
-        raise DataError(f"example {n_rows}: {problem}") from None
+        raise RowError(n_rows, str(problem)) from None
     return np.arange(n_rows + 1, dtype=np.int64)
 
 

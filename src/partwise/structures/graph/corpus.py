@@ -329,7 +329,7 @@ def grow_trees(
             known[key] = builder.add(
                 n_labels.tolist(),
                 [names[start:stop] for start, stop in pairwise(bounds)],
-                f"example {i}",
+                i,
                 None if orders is None else orders[i],
             )
         topology.append(known[key])

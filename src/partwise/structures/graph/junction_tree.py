@@ -25,6 +25,23 @@ from partwise.structures.interface import IntArray
 Cliques = Sequence[Sequence[int]]
 
 
+class TooWideError(DataError):
+    """A graph whose tables would be too large, and the vertices to blame."""
+
+    def __init__(self, example: int, problem: str, vertices: Sequence[int]):
+        self.example, self.problem, self.vertices = example, problem, vertices
+        where, names = f"example {example}", [str(v) for v in vertices]
+        super().__init__(self.told(where, "vertices", names, "make_relaxed_graph"))
+
+    def told(self, where: str, what: str, names: Sequence[str], relax: str) -> str:
+        """Say the same with other names."""
+        named = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        return (
+            f"{where}: {self.problem}: the largest one joins the {len(names)} {what} "
+            f"{named} (raise max_table, cut edges between these, or relax: {relax})"
+        )
+
+
 class Bags(NamedTuple):
     """The bags of all topologies: those of topology `t` are ``ptr[t]:ptr[t + 1]``.
 
@@ -162,12 +179,12 @@ class TreeBuilder:
         self,
         n_labels: Sequence[int],
         cliques: Cliques,
-        where: str,
+        example: int,
         order: list[int] | None = None,
     ) -> int:
         """Build the tree of a topology; return its number.
 
-        `where` tells the user which example it is that is too wide; `order` is an order
+        `example` is the one to name if it is too wide; `order` is an order
         of elimination that is known to be good.
         """
         found = best_elimination(n_labels, cliques, self.budget, order)
@@ -175,7 +192,7 @@ class TreeBuilder:
         needed = sum(prod(n_labels[v] for v in bag.own + bag.shared) for bag in bags)
         if not found.complete or needed > self.budget:
             needed = needed if found.complete else found.total
-            raise DataError(_too_wide(found, needed, n_labels, self.budget, where))
+            raise _too_wide(found, needed, n_labels, self.budget, example)
         place = {v: position for position, v in enumerate(found.order)}
         first = self._bag_ptr[-1]
         factors: list[list[tuple[int, Sequence[int]]]] = [[] for _ in bags]
@@ -252,17 +269,15 @@ def _join(lists: Iterable[list[int]]) -> IntArray:
 
 
 def _too_wide(
-    found: Elimination, needed: int, n_labels: Sequence[int], budget: int, where: str
-) -> str:
+    found: Elimination, needed: int, n_labels: Sequence[int], budget: int, example: int
+) -> TooWideError:
     """Say how large the tables would be, and because of which vertices."""
-    widest = found.widest(n_labels)
-    named = ", ".join(map(str, widest[:12])) + (", ..." if len(widest) > 12 else "")
     least = "" if found.complete else "at least "
-    return (
-        f"{where}: exact inference needs tables of {least}{_number(needed)} "
-        f"numbers, but max_table is {_number(budget)}: the largest one joins the "
-        f"{len(widest)} vertices {named} (raise max_table, cut edges between these, or "
-        "relax: GraphLabeler(decoder='relaxed'), make_relaxed_graph)"
+    return TooWideError(
+        example,
+        f"exact inference needs tables of {least}{_number(needed)} numbers, but "
+        f"max_table is {_number(budget)}",
+        found.widest(n_labels),
     )
 
 
