@@ -60,9 +60,9 @@ class RestrictedSimplicialDecomposition(Solver):
         How often a set is searched for directions before the next one, where they come
         one after the other.
     gamma : float, optional
-        Weight of the proximal term, ``gamma / 2 |w - centre|^2``; by default it suits
-        the size of the objective. Without meaning for the L2 penalty, which is a
-        proximal term itself.
+        First weight of the proximal term, ``gamma / 2 |w - centre|^2``; by default it
+        suits the size of the objective. It is halved when nothing else keeps the
+        bounds apart. Without meaning for the L2 penalty, a proximal term itself.
     improvement : float
         The centre changes where the objective has fallen by this share of what the
         dual value allows;

@@ -20,6 +20,11 @@ from partwise.structures.interface import FloatArray, IntArray
 RIDGE = 1e-12
 """Added to the diagonal of the Hessian, relative to it: points may be dependent."""
 
+DAMPING = 1e-2
+"""Added to it too, times the slope: along dependent points nothing else would keep a
+step from going a million times the width of the simplex. It vanishes at the optimum,
+so that the last steps are Newton's own."""
+
 SUFFICIENT = 1e-4
 """A step must gain this share of what its slope promises."""
 
@@ -109,13 +114,14 @@ class Master:
         if free.size == 0:
             return None
         hessian = points.curvature(free, base[free], here, self.dual.groups)
+        hessian[np.diag_indices(free.size)] += DAMPING * np.abs(gain[free]).max()
         direction = _newton(hessian, gain[free])
         scale = 1.0
         for _ in range(MOST_HALVINGS):
             moved = np.maximum(alpha[free] + scale * direction, 0.0)
-            promised = float(gain[free] @ (moved - alpha[free]))
-            new = self._with(free, moved)
-            if new is not None and promised > 0.0:
+            new = self._with(free, moved, base)
+            promised = float(gain @ (new - alpha))
+            if promised > 0.0:
                 after = self.dual.best(points.combine(new), float(new @ points.offset))
                 if after.value >= here.value + SUFFICIENT * promised:
                     points.alpha = new
@@ -123,19 +129,18 @@ class Master:
             scale *= 0.5
         return None
 
-    def _with(self, free: IntArray, moved: FloatArray) -> FloatArray | None:
-        """Return all weights, or None if those of a set add up to more than one."""
+    def _with(self, free: IntArray, moved: FloatArray, base: IntArray) -> FloatArray:
+        """Return all the weights, those of every set adding up to one."""
         points = self.points
         new = points.alpha.copy()
         new[free] = moved
-        base = np.unique(self._bases())
-        new[base] = 0.0
-        rest = 1.0 - np.bincount(points.owner, new, points.n_sets)
         if self.cone:
             return new
-        if (rest < 0.0).any():
-            return None
-        new[base] = rest[points.owner[base]]
+        bases = np.unique(base)
+        new[bases] = 0.0
+        total = np.bincount(points.owner, new, points.n_sets)
+        new /= np.maximum(total, 1.0)[points.owner]
+        new[bases] = np.maximum(1.0 - total, 0.0)[points.owner[bases]]
         return new
 
 

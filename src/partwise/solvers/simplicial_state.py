@@ -33,6 +33,10 @@ from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
 
+WEAKEN_BELOW, WEAKER = 0.002, 0.5
+"""When the proximal term gets weaker, and by how much."""
+
+
 @kernel
 def _find_points(
     s: Structure,
@@ -215,8 +219,15 @@ class SimplicialState(State):
         return max(upper - self.proximal_value, least)
 
     def move_centre(self, primal: float) -> None:
-        """Go on around the iterate, where the objective is `primal`."""
-        self.dual_function.centre[: self.iterate.size] = self.iterate
+        """Go on around the iterate, where the objective is `primal`.
+
+        Where the lower bound is what keeps the gap open, a weaker proximal term lets
+        the dual point come nearer to the domain of the dual function.
+        """
+        n = self.iterate.size
+        if self.proximal_gap() < WEAKEN_BELOW * (self.primal - self.dual):
+            self.dual_function.gamma[:n] *= WEAKER
+        self.dual_function.centre[:n] = self.iterate
         self.centre_primal = primal
         self.n_changes += 1
 
@@ -228,6 +239,7 @@ class SimplicialState(State):
             "iterate": self.iterate,
             "extended": self._extended,
             "centre": self.dual_function.centre,
+            "gamma": self.dual_function.gamma,
             "log_ratio": self.dual_function.log_ratio,
             "values": np.array(self.bounds()),
             "counts": np.array([self.n_changes, self.fruitless]),
@@ -242,6 +254,7 @@ class SimplicialState(State):
         self.w, self.iterate = tensors["w"].copy(), tensors["iterate"].copy()
         self._extended = tensors["extended"].copy()
         self.dual_function.centre[:] = tensors["centre"]
+        self.dual_function.gamma[:] = tensors["gamma"]
         self.dual_function.log_ratio[:] = tensors["log_ratio"]
         values = tensors["values"].tolist()
         self.primal, self.dual, self.proximal_value, self.centre_primal = values
