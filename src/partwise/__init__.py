@@ -20,6 +20,7 @@ _HOME = {
     "DependencyParser": "partwise.estimators.dependency_parser",
     "DualCoordinateDescent": "partwise.solvers",
     "ExponentiatedGradient": "partwise.solvers",
+    "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
     "LBFGS": "partwise.solvers",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
@@ -27,6 +28,7 @@ _HOME = {
     "OutOfMemoryError": "partwise.errors",
     "PairingError": "partwise.errors",
     "PartwiseError": "partwise.errors",
+    "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SequenceTagger": "partwise.estimators.sequence_tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     )
     from partwise.estimators.constraints import Constraints
     from partwise.estimators.dependency_parser import DependencyParser
+    from partwise.estimators.hidden_markov_model import HiddenMarkovModel
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
         ConjugateGradient,
         DualCoordinateDescent,
         ExponentiatedGradient,
+        RestrictedSimplicialDecomposition,
         SequentialMinimalOptimization,
         StochasticDualCoordinateAscent,
         solve,
@@ -84,11 +88,13 @@ __all__ = [
     "DependencyParser",
     "DualCoordinateDescent",
     "ExponentiatedGradient",
+    "HiddenMarkovModel",
     "ModelFileError",
     "MulticlassClassifier",
     "OutOfMemoryError",
     "PairingError",
     "PartwiseError",
+    "RestrictedSimplicialDecomposition",
     "SequenceTagger",
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",

@@ -12,9 +12,14 @@ import numpy as np
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.dependency_parser import DependencyParser
+from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
+from partwise.estimators.persistence_hidden_markov import (
+    fill_hidden_markov,
+    store_hidden_markov,
+)
 from partwise.estimators.persistence_parser import fill_parser, store_parser
 from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
 from partwise.estimators.sequence_tagger import SequenceTagger
@@ -54,6 +59,7 @@ STORAGES = {
         Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
         Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
+        Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
     )
 }
 
@@ -104,7 +110,7 @@ def load(path: str | Path) -> Any:
 
     Returns
     -------
-    SequenceTagger, MulticlassClassifier or DependencyParser
+    SequenceTagger, MulticlassClassifier, DependencyParser or HiddenMarkovModel
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
 from partwise.structures.chain import Chain, make_chain
+from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -23,6 +24,7 @@ __all__ = [
     "SparseRows",
     "make_chain",
     "make_dense_rows",
+    "make_hidden_markov",
     "make_multiclass",
     "make_pair_rows",
     "make_pairs",
