@@ -63,10 +63,11 @@ class HiddenMarkovModel(StructuredEstimator):
         likelihood).
     C : float, optional
         Weight of the margin violations against the divergence from the `reference`;
-        0.01 by default. Without meaning for the likelihood.
-    reference : {"uniform", "likelihood"}, Probabilities or mapping
+        0.001 by default, which gives a hundred sequences a say beside their counts.
+        Choose it on development data (`C_path`). Without meaning for the likelihood.
+    reference : {"likelihood", "uniform"}, Probabilities or mapping
         What the probabilities stay near to, unless margins need something else: the
-        uniform distribution, the smoothed counts, or your own, as a mapping with the
+        smoothed counts, the uniform distribution, or your own, as a mapping with the
         keys "initial", "transitions" and "emissions".
     loss : {"hinge", "squared_hinge"}
         How a violated margin is penalised.
@@ -139,10 +140,11 @@ class HiddenMarkovModel(StructuredEstimator):
     True
     """
 
-    default_C: ClassVar[dict[str, float]] = {"hinge": 0.01, "squared_hinge": 0.001}
+    # In the benchmark `ring_tracking` never much worse than the likelihood, and often
+    # better; that of the squared hinge has not been tuned.
+    default_C: ClassVar[dict[str, float]] = {"hinge": 0.001, "squared_hinge": 0.0001}
     penalty = "l2"
     l1_ratio = 0.0
-    class_weight = None
 
     classes_: NDArray[Any]
     symbols_: NDArray[Any]
@@ -151,7 +153,7 @@ class HiddenMarkovModel(StructuredEstimator):
         self,
         objective: str = "margin",
         C: float | None = None,
-        reference: Any = "uniform",
+        reference: Any = "likelihood",
         *,
         loss: str = "hinge",
         costs: Any = None,
@@ -355,7 +357,7 @@ class HiddenMarkovModel(StructuredEstimator):
 
         def evaluate(w: FloatArray) -> float:
             found = decode(chain, self._extended(w), self._jobs()).codes
-            return -float(self._costs[right, found].mean())
+            return 0.0 - float(self._costs[right, found].mean())
 
         return evaluate
 

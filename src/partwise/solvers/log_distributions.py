@@ -167,7 +167,7 @@ def scaled_bound(
         v = np.maximum(reference + t * pull, 0.0)
         return t * offset - 0.5 * t * t * curvature + entropy_term(v, groups)
 
-    # Ternary search; the end, which is usually best, and zero are tried too.
+    # Ternary search; the point itself, or the nearest there is, is usually best.
     low, high = 0.0, float(most)
     for _ in range(12):
         third = (high - low) / 3.0
@@ -175,4 +175,4 @@ def scaled_bound(
             low += third
         else:
             high -= third
-    return max(bound(float(most)), bound(0.5 * (low + high)), bound(0.0))
+    return max(bound(t) for t in (0.0, min(float(most), 1.0), 0.5 * (low + high)))

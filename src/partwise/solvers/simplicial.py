@@ -212,7 +212,7 @@ class RestrictedSimplicialDecomposition(Solver):
             hulls = np.concatenate([np.arange(n_hulls), hulls])
         self._add(state, vectors, offset, hulls)
         if self.variant == "coordinate":
-            state.take_dual(state.proximal_value)
+            state.show(state.dual_function.best(*state.points.total()))
         else:
             self._solve_master(state, np.arange(n_hulls))
 
@@ -233,8 +233,7 @@ class RestrictedSimplicialDecomposition(Solver):
             master = Master(state.points, state.dual_function, hulls, state.squared)
             best = master.maximise(tolerance)
             state.points.limit(self.points, hulls)
-        state.set_iterate(best.x)
-        state.take_dual(best.value)
+        state.show(best)
 
     def _change_centre(self, state: SimplicialState, primal: float) -> None:
         """Move the centre to the iterate by one of two rules (section 2.3.3)."""

@@ -66,13 +66,14 @@ class Master:
     def maximise(self, tolerance: float) -> Minimum:
         """Move the weights until no others could gain more than `tolerance`.
 
-        The dual value never falls.
+        The dual value never falls, and one step is taken in any case: what the slopes
+        of new points promise may be less than what they are worth.
         """
         points = self.points
         here = self.dual.best(*points.total())
-        for _ in range(MOST_STEPS):
+        for taken in range(MOST_STEPS):
             slope = points.offset - points.products(here.x)
-            if self.gap(slope) <= tolerance:
+            if taken and self.gap(slope) <= tolerance:
                 break
             after = self._step(here, slope)
             if after is None:

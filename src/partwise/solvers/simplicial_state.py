@@ -17,7 +17,7 @@ from partwise.solvers.log_distributions import (
     projected_bound,
     scaled_bound,
 )
-from partwise.solvers.proximal_dual import ProximalDual
+from partwise.solvers.proximal_dual import Minimum, ProximalDual
 from partwise.solvers.simplicial_points import DensePoints, Points, SparsePoints
 from partwise.structures.interface import (
     Diff,
@@ -144,6 +144,11 @@ class SimplicialState(State):
         self.iterate = x[:n].copy()
         if self.groups is not None:  # they add up to one; this is for rounding
             self.iterate = self.groups.normalise(self.iterate)
+
+    def show(self, best: Minimum) -> None:
+        """Take the weights and the bound that come with a dual point."""
+        self.set_iterate(best.x)
+        self.take_dual(best.value)
 
     @contextmanager
     def clock(self, what: str) -> Iterator[None]:
