@@ -40,7 +40,7 @@ class Tracks(NamedTuple):
     X: NDArray[Any]
     y: NDArray[Any]
 
-    def __getitem__(self, rows: Any) -> Tracks:
+    def where(self, rows: Any) -> Tracks:
         """Return some of the sequences."""
         return Tracks(self.X[rows], self.y[rows])
 
@@ -67,7 +67,7 @@ class Losses(NamedTuple):
 
 def measure(model: HiddenMarkovModel, tracks: Tracks) -> Losses:
     """Return the losses of a model on other sequences."""
-    found = np.array(model.predict(tracks.X))
+    found: NDArray[Any] = np.array(model.predict(tracks.X))
     ring = RING[tracks.y, found].sum(axis=1)
     wrong = (tracks.y != found).sum(axis=1)
     return Losses(float(ring.mean()), float(ring.std()), float(wrong.mean()))
@@ -81,11 +81,11 @@ def margin(C: float, reference: str) -> HiddenMarkovModel:
 def choose(train: Tracks) -> tuple[HiddenMarkovModel, str]:
     """Choose objective, reference and C on a fifth of the data; train on all of it."""
     held_out = np.arange(len(train.X)) % 5 == 0
-    own, dev = train[~held_out], train[held_out]
+    own, dev = train.where(~held_out), train.where(held_out)
     counted = HiddenMarkovModel("likelihood", costs=RING).fit(*own)
     best, cost, name = counted, measure(counted, dev).ring, "likelihood"
     for reference in REFERENCES:
-        for point in C_path(margin(1.0, reference), *own, CS):
+        for point in C_path(margin(1.0, reference), own.X, own.y, CS):
             ring = measure(point.estimator, dev).ring
             # By less than a hundredth it may be chance: the simpler model stays.
             if ring < 0.99 * cost:
@@ -160,7 +160,8 @@ def watch(train: Tracks) -> tuple[list[list[Any]], Plot, float]:
     begin = time.perf_counter()
     model.fit(*train)
     seconds = time.perf_counter() - begin
-    parts = dict(model._warm[1].seconds)
+    state: Any = model._warm[1] if model._warm else None
+    parts: dict[str, float] = dict(state.seconds)
     parts["everything else"] = seconds - sum(parts.values())
     times = [[name, s, 100 * s / seconds] for name, s in parts.items()]
     passes = model.trace_["iteration"].tolist()
@@ -187,7 +188,7 @@ def chart(bench: Bench, n_train: int, n_test: int) -> tuple[Table, float]:
             counted = HiddenMarkovModel("likelihood").fit(*train)
             losses["likelihood"].append(measure(counted, test).ring)
             for reference in REFERENCES:
-                for point in C_path(margin(1.0, reference), *train, CS):
+                for point in C_path(margin(1.0, reference), train.X, train.y, CS):
                     name = f"{reference}, {point.C:g}"
                     losses[name].append(measure(point.estimator, test).ring)
             chosen, name = choose(train)

@@ -301,9 +301,7 @@ def test_points_curvature_is_that_of_finite_differences(kind: Any) -> None:
     hessian = points.curvature(free, base, here, dual.groups)
     for j in range(3):
         h = 1e-6 * np.eye(3)[j]
-        np.testing.assert_allclose(
-            -hessian[j], (gain(h) - gain(-h)) / 2e-6, atol=1e-6
-        )
+        np.testing.assert_allclose(-hessian[j], (gain(h) - gain(-h)) / 2e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -407,7 +405,10 @@ def test_simplicial_bad_settings_are_refused(settings: Any, match: str) -> None:
 
 def test_simplicial_is_found_by_its_names() -> None:
     assert make_solver("simplicial") == RestrictedSimplicialDecomposition()
-    assert make_solver("simplicial-online").variant == "online"
+    online = make_solver("simplicial-online")
+    assert online == RestrictedSimplicialDecomposition(
+        variant="online", working_sets=10
+    )
     assert default_solver("hinge", "divergence") == make_solver("simplicial")
 
 

@@ -30,6 +30,7 @@ from partwise.solvers.log_distributions import (
     uniform_reference,
 )
 from partwise.solvers.loop import Callback, Evaluate
+from partwise.solvers.registry import default_solver
 from partwise.solvers.trace import Trace
 from partwise.structures.chain import Chain
 from partwise.structures.counts import gold_counts
@@ -346,7 +347,7 @@ class HiddenMarkovModel(StructuredEstimator):
         self.n_iter_ = 0
         self.C_ = self._effective_C()
         self._reason, self._warm = "", None
-        self.solver_ = self.solver
+        self.solver_ = default_solver(self.loss, "divergence")  # had there been need
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""

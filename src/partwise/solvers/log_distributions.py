@@ -35,7 +35,7 @@ class LogDistributions(NamedTuple):
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum of `values` over every distribution."""
-        return np.bincount(self.of, values, len(self))
+        return np.asarray(np.bincount(self.of, values, len(self)), np.float64)
 
     def normalise(self, w: FloatArray) -> FloatArray:
         """Return the weights with sums of probabilities above one brought to one."""
@@ -160,19 +160,19 @@ def scaled_bound(
         Whether dual points may be lengthened too.
     """
     down = pull < 0.0
-    most = np.min(reference[down] / -pull[down], initial=np.inf)
-    most = min(most, 2.0 if cone else 1.0)
+    inside = float(np.min(reference[down] / -pull[down], initial=np.inf))
+    most = min(inside, 2.0 if cone else 1.0)
 
     def bound(t: float) -> float:
         v = np.maximum(reference + t * pull, 0.0)
         return t * offset - 0.5 * t * t * curvature + entropy_term(v, groups)
 
     # Ternary search; the point itself, or the nearest there is, is usually best.
-    low, high = 0.0, float(most)
+    low, high = 0.0, most
     for _ in range(12):
         third = (high - low) / 3.0
         if bound(low + third) < bound(high - third):
             low += third
         else:
             high -= third
-    return max(bound(t) for t in (0.0, min(float(most), 1.0), 0.5 * (low + high)))
+    return max(bound(t) for t in (0.0, min(most, 1.0), 0.5 * (low + high)))

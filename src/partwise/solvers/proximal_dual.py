@@ -65,9 +65,7 @@ def _solve_coordinate(a: float, log_ratio: float) -> tuple[float, float]:
 
 
 @kernel
-def _log_sum(
-    a: FloatArray, members: IntArray, log_ratio: float
-) -> tuple[float, float]:
+def _log_sum(a: FloatArray, members: IntArray, log_ratio: float) -> tuple[float, float]:
     """Return ``ln sum exp(x)`` and its derivative by ``ln lam``."""
     top, total, slope = -np.inf, 0.0, 0.0
     for j in members:

@@ -32,7 +32,6 @@ from partwise.structures.interface import (
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
-
 WEAKEN_BELOW, WEAKER = 0.002, 0.5
 """When the proximal term gets weaker, and by how much."""
 
