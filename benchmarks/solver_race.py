@@ -58,7 +58,7 @@ FIELDS = [
     Field(
         "hinge",
         1.0,
-        ["frank-wolfe", "smo", "smo-eg", "eg", "cutting-plane", "sgd"],
+        ["frank-wolfe", "smo", "smo-eg", "eg", "cutting-plane", "simplicial", "sgd"],
     ),
     Field(
         "log_loss",

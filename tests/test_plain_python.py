@@ -14,10 +14,10 @@ GROUPS = {
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace batch_solvers elastic_net "
-    "frank_wolfe cutting_plane",
+    "frank_wolfe cutting_plane simplicial",
     "online": "perceptron mira sgd parallel softmax_margin",
-    "estimators": "costs c_path bad_input",
     "grammars": "grammar constituency_parser",
+    "estimators": "costs c_path bad_input hidden_markov",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",

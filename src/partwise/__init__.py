@@ -23,6 +23,7 @@ _HOME = {
     "ExponentiatedGradient": "partwise.solvers",
     "GraphArrays": "partwise.estimators.graph_inputs",
     "GraphLabeler": "partwise.estimators.graph_labeler",
+    "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
     "LBFGS": "partwise.solvers",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
@@ -30,6 +31,7 @@ _HOME = {
     "OutOfMemoryError": "partwise.errors",
     "PairingError": "partwise.errors",
     "PartwiseError": "partwise.errors",
+    "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SequenceTagger": "partwise.estimators.sequence_tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from partwise.estimators.dependency_parser import DependencyParser
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler
+    from partwise.estimators.hidden_markov_model import HiddenMarkovModel
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
         ConjugateGradient,
         DualCoordinateDescent,
         ExponentiatedGradient,
+        RestrictedSimplicialDecomposition,
         SequentialMinimalOptimization,
         StochasticDualCoordinateAscent,
         solve,
@@ -93,11 +97,13 @@ __all__ = [
     "ExponentiatedGradient",
     "GraphArrays",
     "GraphLabeler",
+    "HiddenMarkovModel",
     "ModelFileError",
     "MulticlassClassifier",
     "OutOfMemoryError",
     "PairingError",
     "PartwiseError",
+    "RestrictedSimplicialDecomposition",
     "SequenceTagger",
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",

@@ -60,11 +60,14 @@ class TrainingData:
         The weight of every example.
     evaluate : callable or None
         Scores weights on development data.
+    reference : array or None
+        The reference distributions of a generative model.
     """
 
     structure: Structure
     sample_weight: FloatArray | None = None
     evaluate: Evaluate | None = None
+    reference: FloatArray | None = None
 
 
 class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
@@ -129,7 +132,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         ratio: Any = self.l1_ratio
         if not isinstance(ratio, int | float | np.number) or not 0 <= ratio <= 1:
             raise ValueError(f"l1_ratio must be a number from 0 to 1, not {ratio!r}")
-        penalty = penalty_name(self._l1_share())
+        penalty = self._penalty_name()
         if self.n_jobs is not None:
             check_jobs(self.n_jobs)
         if self.solver == "auto":
@@ -147,6 +150,10 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             return 1
         check_jobs(self.n_jobs)
         return int(self.n_jobs)
+
+    def _penalty_name(self) -> str:
+        """Return what solvers call the penalty."""
+        return penalty_name(self._l1_share())
 
     def _l1_share(self) -> float:
         """Return the share of the L1 norm in the penalty."""
@@ -176,6 +183,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             data.sample_weight,
             self._l1_share(),
             self._jobs(),
+            data.reference,
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")

@@ -96,7 +96,7 @@ class Path:
             raise ValueError(
                 "without development data no C is best; give C_path dev=(X, y)"
             )
-        return max(self.points, key=lambda point: point.dev_score or -math.inf)
+        return max(self.points, key=lambda point: _known(point.dev_score))
 
     @property
     def best_estimator(self) -> Any:
@@ -197,6 +197,10 @@ def _checked(Cs: Iterable[float]) -> list[float]:
         if not isinstance(C, Real) or not 0 < C < math.inf:
             raise ValueError(f"every C must be a positive number, not {C!r}")
     return sorted({float(C) for C in values})
+
+
+def _known(score: float | None) -> float:
+    return -math.inf if score is None else score
 
 
 def _kept_score(trace: Trace) -> float | None:

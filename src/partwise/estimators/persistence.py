@@ -14,6 +14,7 @@ from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.constituency_parser import ConstituencyParser
 from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
+from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
@@ -22,6 +23,10 @@ from partwise.estimators.persistence_constituency import (
     store_constituency,
 )
 from partwise.estimators.persistence_graph import fill_labeler, store_labeler
+from partwise.estimators.persistence_hidden_markov import (
+    fill_hidden_markov,
+    store_hidden_markov,
+)
 from partwise.estimators.persistence_parser import fill_parser, store_parser
 from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
 from partwise.estimators.sequence_tagger import SequenceTagger
@@ -63,6 +68,7 @@ STORAGES = {
         Storage(GraphLabeler, store_labeler, fill_labeler, 2),
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
         Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
+        Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
     )
 }
 

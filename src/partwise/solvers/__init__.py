@@ -14,6 +14,7 @@ from partwise.solvers.mira import MIRA
 from partwise.solvers.owlqn import OWLQN
 from partwise.solvers.perceptron import Perceptron
 from partwise.solvers.sgd import StochasticGradientDescent
+from partwise.solvers.simplicial import RestrictedSimplicialDecomposition
 from partwise.solvers.smo import SequentialMinimalOptimization
 from partwise.solvers.smo_then_eg import SMOThenEG
 from partwise.solvers.stochastic_dual import StochasticDualCoordinateAscent
@@ -34,6 +35,7 @@ __all__ = [
     "Problem",
     "QPSolution",
     "QPStep",
+    "RestrictedSimplicialDecomposition",
     "SMOThenEG",
     "SequentialMinimalOptimization",
     "Solution",

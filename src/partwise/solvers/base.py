@@ -15,11 +15,18 @@ from partwise._threads import check_jobs
 from partwise._threads import chunks as chunks
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
+from partwise.solvers.log_distributions import (
+    LogDistributions,
+    check_reference,
+    divergence,
+    make_log_distributions,
+)
 from partwise.solvers.penalty import penalty
 from partwise.structures.interface import (
     REQUIRED,
     FloatArray,
     Structure,
+    distribution_of,
     n_examples,
     n_weights,
 )
@@ -45,7 +52,9 @@ def penalty_name(l1_ratio: float) -> str:
 class Problem:
     """A structure with gold outputs, a loss, the weight C_i of every example.
 
-    The objective is ``(1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1 + sum_i C_i loss_i(w)``.
+    The objective is ``(1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1 + sum_i C_i loss_i(w)``;
+    with a `reference`, that of a generative model, ``-reference . w + sum_i C_i
+    loss_i(w)`` where the weights are log-probabilities (see `distribution_of`).
     `n_jobs` threads visit the examples wherever nothing changes in between.
 
     Examples
@@ -63,11 +72,18 @@ class Problem:
     C: FloatArray
     l1_ratio: float = 0.0
     n_jobs: int = 1
+    reference: FloatArray | None = None
 
     @property
     def penalty(self) -> str:
-        """The name of the penalty: "l2", "elasticnet" or "l1"."""
+        """The name of the penalty: "l2", "elasticnet", "l1" or "divergence"."""
+        if self.reference is not None:
+            return "divergence"
         return penalty_name(self.l1_ratio)
+
+    def distributions(self) -> LogDistributions:
+        """Return which weights are the logarithms of one distribution."""
+        return make_log_distributions(distribution_of(self.structure))
 
     @property
     def n_examples(self) -> int:
@@ -89,7 +105,13 @@ class Problem:
 
     def primal(self, w: FloatArray) -> float:
         """Return the objective at `w`."""
-        return penalty(w, self.l1_ratio) + float(self.C @ self.values(w))
+        return self.penalise(w) + float(self.C @ self.values(w))
+
+    def penalise(self, w: FloatArray) -> float:
+        """Return the penalty of `w`, the objective without the losses."""
+        if self.reference is not None:
+            return divergence(w, self.reference, self.distributions())
+        return penalty(w, self.l1_ratio)
 
     def fingerprint(self) -> str:
         """Return a hash of all the data, to recognise the problem again."""
@@ -97,6 +119,8 @@ class Problem:
         digest.update(structure_fingerprint(self.structure).encode())
         digest.update(self.C.data)
         digest.update(np.float64(self.l1_ratio).tobytes())
+        if self.reference is not None:
+            digest.update(self.reference.data)
         return digest.hexdigest()
 
 
@@ -124,9 +148,22 @@ def make_problem(
     sample_weight: FloatArray | None = None,
     l1_ratio: float = 0.0,
     n_jobs: int = 1,
+    reference: FloatArray | None = None,
 ) -> Problem:
-    """Put a problem together; examples of weight zero cost nothing."""
+    """Put a problem together; examples of weight zero cost nothing.
+
+    A `reference`, distributions for weights that are log-probabilities, makes it the
+    problem of a generative model; the structure must answer `distribution_of`.
+    """
     check_jobs(n_jobs)
+    if reference is not None:
+        if not distribution_of.provided_by(type(structure)):
+            raise PairingError(
+                "a reference is for generative models, and the weights of "
+                f"{type(structure).__name__} are no log-probabilities; leave it out"
+            )
+        groups = make_log_distributions(distribution_of(structure))
+        reference = check_reference(reference, groups)
     if not C > 0 or not np.isfinite(C):
         raise ValueError(f"C must be positive and finite, not {C!r}")
     if not 0.0 <= l1_ratio <= 1.0:
@@ -134,13 +171,14 @@ def make_problem(
     l1_ratio = float(l1_ratio)
     count = int(n_examples(structure))
     if sample_weight is None:
-        return Problem(structure, loss, np.full(count, float(C)), l1_ratio, n_jobs)
+        same = np.full(count, float(C))
+        return Problem(structure, loss, same, l1_ratio, n_jobs, reference)
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (count,):
         raise ValueError(f"{weight.size} sample weights for {count} examples")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
-    return Problem(structure, loss, C * weight, l1_ratio, n_jobs)
+    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference)
 
 
 class State(ABC):

@@ -85,6 +85,8 @@ def solvers_for(
 DEFAULTS = {
     ("squared_hinge", "l2"): "dcd-ssvm",
     ("hinge", "l2"): "frank-wolfe",
+    ("hinge", "divergence"): "simplicial",
+    ("squared_hinge", "divergence"): "simplicial",
     ("log_loss", "l2"): "eg",
     ("log_loss", "elasticnet"): "owlqn",
     ("log_loss", "l1"): "owlqn",

@@ -15,6 +15,7 @@ from partwise.structures.graph import (
     make_graph,
     make_relaxed_graph,
 )
+from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -46,6 +47,7 @@ __all__ = [
     "make_dense_rows",
     "make_grammar",
     "make_graph",
+    "make_hidden_markov",
     "make_multiclass",
     "make_pair_rows",
     "make_pairs",

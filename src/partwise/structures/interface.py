@@ -206,6 +206,16 @@ def gibbs_scores(
     raise NotImplementedError("gibbs_scores is required to start from marginals")
 
 
+@generic
+def distribution_of(s: Structure) -> IntArray:
+    """Return which distribution every weight is a log-probability of, from 0 on.
+
+    Asked from Python, of the structures of generative models: weights whose
+    exponentials add up to at most one have the same number.
+    """
+    raise NotImplementedError("distribution_of is required by generative models")
+
+
 @generic_with_default
 def innermost(s: Structure) -> Structure:
     """Return the corpus inside a structure that only changes what another one says.

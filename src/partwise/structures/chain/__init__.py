@@ -9,7 +9,13 @@ Parts of a chain of T positions and K labels, in this order in `theta`:
 """
 
 # Importing the answers registers them with the waist.
-from partwise.structures.chain import differences, gibbs, inference, parts
+from partwise.structures.chain import (
+    differences,
+    distributions,
+    gibbs,
+    inference,
+    parts,
+)
 from partwise.structures.chain.corpus import (
     Chain,
     ChainMask,
@@ -25,6 +31,7 @@ __all__ = [
     "ChainMask",
     "check_gold",
     "differences",
+    "distributions",
     "gibbs",
     "illegal_position",
     "inference",

@@ -1,0 +1,66 @@
+"""What a hidden Markov model's file holds besides states, weights and settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise import model_file
+from partwise.estimators.hidden_markov_model import HiddenMarkovModel
+from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.persistence_costs import read_costs
+from partwise.model_file import Content, prefixed
+from partwise.structures.hidden_markov import Probabilities
+
+
+def store_hidden_markov(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and settings that are a hidden Markov model's own."""
+    symbols = model._symbols.classes
+    tensors: dict[str, Any] = {}
+    tensors |= prefixed("symbols", model_file.pack_strings(list(map(str, symbols))))
+    own = not isinstance(model.reference, str)
+    if own:
+        tensors |= prefixed("reference", model._own_reference()._asdict())
+    if model.costs is not None:
+        tensors["costs"] = model._costs
+    settings = {
+        "integer_symbols": isinstance(symbols[0], int),
+        "has_reference": own,
+        "has_costs": model.costs is not None,
+    }
+    return tensors, settings
+
+
+def fill_hidden_markov(model: HiddenMarkovModel, content: Content) -> int:
+    """Fill a model from a file; return how many weights it has to have."""
+    K, part = len(model._labels), content.part("symbols")
+    symbols: list[Any] = model_file.unpack_strings(
+        part.tensors, unique=True, source=part.source
+    )
+    if not symbols:
+        raise content.error("a model needs at least one symbol")
+    if content.setting("integer_symbols", bool):
+        try:
+            integers = sorted_classes([int(symbol) for symbol in symbols])
+        except ValueError:
+            integers = []
+        if list(map(str, integers)) != symbols:
+            raise content.error("symbols are not the integers they should be")
+        symbols = integers
+    model._symbols = LabelCodes(symbols)
+    model.symbols_ = class_array(symbols)
+    V = len(symbols)
+    model._costs, model.costs = read_costs(content, K)
+    if content.setting("has_reference", bool):
+        part = content.part("reference")
+        shapes = {"initial": (K,), "transitions": (K, K), "emissions": (K, V)}
+        model.reference = Probabilities(
+            **{
+                name: part.tensor(
+                    name, dtype=np.float64, ndim=len(shape), shape=shape, at_least=0
+                )
+                for name, shape in shapes.items()
+            }
+        )
+    return V * K + K * K + K

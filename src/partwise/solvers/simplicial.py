@@ -1,0 +1,271 @@
+"""Restricted simplicial decomposition, with a proximal point loop (paper 003).
+
+The dual of a margin problem, in as many variables as there are weights: a point is what
+one output of every example does to the weights. The *master problem* finds the best
+dual point in the hull of the points so far; the *direction-finding* problem, one
+cost-augmented argmax an example, finds another point. Around that, for generative
+models, goes the proximal point method: a quadratic term that keeps the weights near a
+centre makes the dual function finite everywhere, and the centre moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.losses import Certificate
+from partwise.solvers.base import STALLED, Problem, Solver, State
+from partwise.solvers.simplicial_master import Master
+from partwise.solvers.simplicial_state import SimplicialState
+from partwise.structures.interface import (
+    FloatArray,
+    IntArray,
+    add_costs,
+    argmax,
+    cost,
+)
+
+VARIANTS = ("joint", "coordinate", "online")
+
+FRUITLESS = 10
+"""Passes in a row that improve neither bound: rounding allows no more of them."""
+
+MASTER_SHARE = 0.01
+"""The master problem is solved to this share of the gap."""
+
+
+@dataclass(frozen=True)
+class RestrictedSimplicialDecomposition(Solver):
+    """Margin losses for generative models, and for any weights with the L2 penalty.
+
+    Parameters
+    ----------
+    points : int
+        How many points are kept, for every working set. What has least weight makes
+        room for the dual point itself, which then is a point.
+    directions : int
+        Into how many points the outputs found in a round are put, beside the one of
+        all of them.
+    working_sets : int
+        Into how many sets examples are divided. Each has points of its own, so that
+        the hull is larger, for a larger master problem.
+    variant : {"joint", "coordinate", "online"}
+        Move all the working sets together; or one after the other, with the rest as it
+        is; or take the sets as a stream of subsets, for one hull of all the dual
+        points.
+    rounds : int
+        How often a set is searched for directions before the next one, where they come
+        one after the other.
+    gamma : float, optional
+        First weight of the proximal term, ``gamma / 2 |w - centre|^2``; by default it
+        suits the size of the objective. It is halved when nothing else keeps the
+        bounds apart. Without meaning for the L2 penalty, a proximal term itself.
+    improvement : float
+        The centre changes where the objective has fallen by this share of what the
+        dual value allows;
+    accuracy : float
+        or where the dual point is nearly optimal for this centre: to this share of the
+        objective at first, to 0.9 of it after every change.
+
+    See Also
+    --------
+    FrankWolfe : For the hinge with the L2 penalty; one example at a time.
+
+    Notes
+    -----
+    Every pass ends with a certificate. The objective is that of weights that are
+    feasible; the lower bound is the dual value where the penalty is L2. For a
+    generative model the dual point need not lie in the domain of the dual function,
+    but a multiple of it does, and gives a bound (`scaled_bound`); what the paper
+    takes instead, which is no bound, is in ``state.estimate_of_paper``.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
+    >>> problem = make_problem(s, get_loss("hinge"))
+    >>> solution = solve(problem, RestrictedSimplicialDecomposition(), tol=1e-6)
+    >>> solution.w.round(4).tolist()
+    [0.5, -0.5]
+    """
+
+    points: int = 100
+    directions: int = 1
+    working_sets: int = 1
+    variant: str = "joint"
+    rounds: int = 3
+    gamma: float | None = None
+    improvement: float = 0.1
+    accuracy: float = 1e-2
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {
+        "simplicial": {},
+        "simplicial-coordinate": {"variant": "coordinate", "working_sets": 10},
+        "simplicial-online": {"variant": "online", "working_sets": 10},
+    }
+    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge")
+    penalties: ClassVar[tuple[str, ...]] = ("l2", "divergence")
+    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.variant not in VARIANTS:
+            raise ValueError(
+                f"variant must be one of {', '.join(VARIANTS)}, not {self.variant!r}"
+            )
+        if self.points < 3:
+            raise ValueError(f"points must be at least 3, not {self.points!r}")
+        for name in ("directions", "working_sets", "rounds"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
+        if self.gamma is not None and not 0.0 < self.gamma < np.inf:
+            raise ValueError(f"gamma must be positive, not {self.gamma!r}")
+        if not 0.0 < self.improvement < 1.0:
+            raise ValueError(f"improvement must lie in 0..1: {self.improvement!r}")
+        if not self.accuracy > 0.0:
+            raise ValueError(f"accuracy must be positive, not {self.accuracy!r}")
+
+    def _n_hulls(self, problem: Problem) -> int:
+        """Return how many working sets have points of their own."""
+        return 1 if self.variant == "online" else self._n_sets(problem)
+
+    def _n_sets(self, problem: Problem) -> int:
+        return max(min(self.working_sets, problem.n_examples), 1)
+
+    def memory(self, problem: Problem) -> int:
+        """Return about the bytes of the points, dense where curvature changes."""
+        n_points = self.points * self._n_hulls(problem)
+        own = 0 if problem.reference is None else 8 * n_points * problem.n_weights
+        return own + 8 * n_points**2 + 8 * 6 * problem.n_weights
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
+    ) -> SimplicialState:
+        """Start at the reference distributions, or where an earlier run ended."""
+        state = SimplicialState(problem, self._n_hulls(problem))
+        if previous is not None:
+            if previous.w.size != state.w.size:
+                raise ValueError("the previous run was on another structure")
+            state.set_iterate(np.append(previous.w, state.extended[state.w.size :]))
+            if state.groups is not None:
+                state.dual_function.centre[: state.iterate.size] = state.iterate
+            state.w = state.iterate
+        if state.groups is not None:
+            gamma = self.gamma or default_gamma(problem, state.w)
+            state.dual_function.gamma[: state.w.size] = gamma
+        return state
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Find directions for every example, and solve the master problems."""
+        assert isinstance(state, SimplicialState)
+        before = state.bounds()
+        sets = self._sets(problem, rng)
+        if self.variant != "joint":
+            for done, number in enumerate(rng.permutation(self._n_sets(problem))):
+                self._work_on(state, sets, int(number))
+                yield 0.5 * (done + 1) / self._n_sets(problem)
+        self._evaluate(state, sets)
+        state.estimate = Certificate(state.primal, state.dual)
+        yield 1.0
+        state.fruitless = 0 if state.bounds() != before else state.fruitless + 1
+        if state.fruitless >= FRUITLESS:
+            state.halted = STALLED
+
+    def _sets(self, problem: Problem, rng: np.random.Generator) -> IntArray:
+        """Return the working set of every example."""
+        n, count = problem.n_examples, self._n_sets(problem)
+        sets = np.arange(n) % count
+        # A stream: other subsets every time. Sets with points of their own stay.
+        return rng.permutation(sets) if self.variant == "online" else sets
+
+    def _work_on(self, state: SimplicialState, sets: IntArray, number: int) -> None:
+        """Optimise over one working set, or one subset of the stream."""
+        hull = np.array([0 if self.variant == "online" else number])
+        for _ in range(self.rounds):
+            found = state.find(np.where(sets == number, 0, -1), 1)
+            if not self._add(state, found.vectors, found.offset, hull):
+                break
+            self._solve_master(state, hull)
+
+    def _evaluate(self, state: SimplicialState, sets: IntArray) -> None:
+        """Find directions for all examples; take bounds; perhaps change the centre."""
+        n_hulls, n = state.points.n_sets, sets.size
+        parts = self.directions
+        hull_of = sets if n_hulls > 1 else np.zeros(n, np.int64)
+        part_of = (np.arange(n) // self._n_sets(state.problem)) % parts
+        found = state.find(hull_of * parts + part_of, n_hulls * parts)
+        self._change_centre(state, state.take_primal(found.slack))
+        vectors, offset = found.vectors, found.offset
+        hulls = np.repeat(np.arange(n_hulls), parts)
+        if parts > 1:
+            # The sum of the parts is itself a point, and the best one there is.
+            at = np.arange(0, n_hulls * parts, parts)
+            vectors = np.vstack([np.add.reduceat(vectors, at), vectors])
+            offset = np.concatenate([np.add.reduceat(offset, at), offset])
+            hulls = np.concatenate([np.arange(n_hulls), hulls])
+        self._add(state, vectors, offset, hulls)
+        if self.variant == "coordinate":
+            state.show(state.dual_function.best(*state.points.total()))
+        else:
+            self._solve_master(state, np.arange(n_hulls))
+
+    def _add(
+        self, state: SimplicialState, vectors: Any, offset: Any, hulls: IntArray
+    ) -> bool:
+        """Add the points in whose direction the dual rises; say if there are any."""
+        points, x = state.points, state.extended
+        slope = offset - vectors @ x
+        here = points.alpha * (points.offset - points.products(x))
+        rising = slope > np.bincount(points.owner, here, points.n_sets)[hulls]
+        points.add(vectors[rising], offset[rising], hulls[rising])
+        return bool(rising.any())
+
+    def _solve_master(self, state: SimplicialState, hulls: IntArray) -> None:
+        tolerance = MASTER_SHARE * state.proximal_gap()
+        with state.clock("master"):
+            master = Master(state.points, state.dual_function, hulls, state.squared)
+            best = master.maximise(tolerance)
+            state.points.limit(self.points, hulls)
+        state.show(best)
+
+    def _change_centre(self, state: SimplicialState, primal: float) -> None:
+        """Move the centre to the iterate by one of two rules (section 2.3.3)."""
+        if state.groups is None:
+            return
+        if state.centre_primal == np.inf:  # the iterate is the centre
+            state.centre_primal = primal
+            return
+        n = state.iterate.size
+        away = state.iterate - state.dual_function.centre[:n]
+        proximal = primal + 0.5 * float(state.dual_function.gamma[:n] @ away**2)
+        hoped = max(state.centre_primal - state.proximal_value, 0.0)
+        accuracy = self.accuracy * 0.9**state.n_changes * abs(primal)
+        improved = primal <= state.centre_primal - self.improvement * hoped
+        solved = proximal - state.proximal_value <= accuracy
+        if (improved or solved) and primal < state.centre_primal:
+            state.move_centre(primal)
+
+    def certify(self, problem: Problem, state: State) -> Certificate:
+        """Return the certificate, which is known after every pass."""
+        assert isinstance(state, SimplicialState)
+        if state.primal == np.inf:  # not one pass has ended
+            state.primal = problem.primal(state.w)
+            state.take_dual(state.dual_function.best(*state.points.total()).value)
+        return Certificate(state.primal, state.dual)
+
+
+def default_gamma(problem: Problem, w: FloatArray) -> float:
+    """Return a weight of the proximal term that suits the size of the objective.
+
+    Weights that move by about one each, all of them, are then worth some tenth of it:
+    what there is to gain in the beginning. Ten times more or less costs about twice as
+    many passes.
+    """
+    return 0.1 * problem.primal(w) / problem.n_weights

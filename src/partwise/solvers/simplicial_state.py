@@ -1,0 +1,265 @@
+"""Where restricted simplicial decomposition stands between passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses.margin import most_violated
+from partwise.solvers.base import Problem, State
+from partwise.solvers.log_distributions import (
+    LogDistributions,
+    projected_bound,
+    scaled_bound,
+)
+from partwise.solvers.proximal_dual import Minimum, ProximalDual
+from partwise.solvers.simplicial_points import DensePoints, Points, SparsePoints
+from partwise.structures.interface import (
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    cost,
+    diff_add,
+    make_diff,
+    visit,
+)
+from partwise.structures.parallel import Worker
+from partwise.structures.scratch import Scratch
+
+WEAKEN_BELOW, WEAKER = 0.002, 0.5
+"""When the proximal term gets weaker, and by how much."""
+
+
+@kernel
+def _find_points(
+    s: Structure,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    row_of: IntArray,
+    squared: bool,
+    slack: FloatArray,
+    rows: FloatArray,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Add the most violated outputs of some examples to points, offsets last.
+
+    Example `i` belongs to the point ``row_of[i]``; none if that is negative.
+    """
+    last = rows.shape[1] - 1
+    for i in range(start, stop):
+        if row_of[i] < 0 or C[i] == 0.0:
+            continue
+        visit(s, i, ws)
+        slack[i] = most_violated(s, i, w, scratch, ws)
+        row = rows[row_of[i]]
+        # The multiplier of a squared violation has no limit: this is its best value.
+        scale = 2.0 * C[i] * slack[i] if squared else C[i]
+        row[last] += scale * cost(s, i, scratch.y)
+        diff_add(s, i, scratch.y, scratch.y_gold, scale, row, diff, ws)
+        if squared:
+            row[w.size + i] += scale / np.sqrt(2.0 * C[i])
+
+
+class Found:
+    """What a search for directions found: slacks, and points with their offsets."""
+
+    def __init__(self, slack: FloatArray, rows: FloatArray):
+        self.slack = slack
+        self.vectors, self.offset = rows[:, :-1], rows[:, -1]
+
+
+class SimplicialState(State):
+    """Points, the centre, the best weights and bounds so far.
+
+    Attributes
+    ----------
+    w : array
+        The weights of the lowest objective.
+    iterate : array
+        The weights that the dual point stands for.
+    primal, dual : float
+        The objective at `w`, and a lower bound on that of any weights.
+    proximal_value : float
+        The dual value around this centre.
+    centre_primal : float
+        The objective at the centre.
+    n_changes : int
+        How often the centre has changed.
+    estimate_of_paper, outside : float, int
+        What the paper takes for a lower bound, and how many distributions were
+        projected for it.
+    seconds : dict
+        The time spent in the master problem and in finding directions.
+    """
+
+    def __init__(self, problem: Problem, n_sets: int):
+        n = problem.n_weights
+        self.problem = problem
+        self.squared = problem.loss.name == "squared_hinge"
+        n_columns = n + (problem.n_examples if self.squared else 0)
+        self.groups: LogDistributions | None = None
+        reference, centre = np.zeros(n_columns), np.zeros(n_columns)
+        weight = np.ones(n_columns)
+        if problem.reference is not None:
+            self.groups = problem.distributions()
+            reference[:n] = problem.reference
+            centre[:n] = np.log(problem.reference)
+        self.points: Points = (
+            SparsePoints(n_sets, n_columns)
+            if self.groups is None
+            else DensePoints(n_sets, n_columns)
+        )
+        self.dual_function = ProximalDual(reference, centre, weight, self.groups)
+        self._extended = centre.copy()
+        self.iterate = centre[:n].copy()
+        self.w = self.iterate
+        self.primal, self.dual = np.inf, -np.inf
+        self.proximal_value, self.centre_primal = -np.inf, np.inf
+        self.n_changes = self.fruitless = 0
+        self.estimate_of_paper, self.outside = -np.inf, 0
+        self.seconds = {"master": 0.0, "directions": 0.0}
+        self._crew = problem.crew(n_sums=n_columns + 1)
+        self._diffs = [make_diff(problem.structure) for _ in self._crew.workers]
+
+    @property
+    def extended(self) -> FloatArray:
+        """The iterate, and after it what the violations are taken to be."""
+        return self._extended
+
+    def set_iterate(self, x: FloatArray) -> None:
+        """Take the weights, and the violations, that the dual point stands for."""
+        n = self.problem.n_weights
+        self._extended = x
+        self.iterate = x[:n].copy()
+        if self.groups is not None:  # they add up to one; this is for rounding
+            self.iterate = self.groups.normalise(self.iterate)
+
+    def show(self, best: Minimum) -> None:
+        """Take the weights and the bound that come with a dual point."""
+        self.set_iterate(best.x)
+        self.take_dual(best.value)
+
+    @contextmanager
+    def clock(self, what: str) -> Iterator[None]:
+        """Count the seconds of a block of code."""
+        begin = time.perf_counter()
+        yield
+        self.seconds[what] += time.perf_counter() - begin
+
+    def find(self, row_of: IntArray, n_rows: int) -> Found:
+        """Find the most violated outputs at the iterate, added up to points."""
+        problem, points = self.problem, self.points
+        shape = n_rows, points.n_columns + 1
+        slack, total = np.zeros(problem.n_examples), np.zeros(n_rows * shape[1])
+        s, C, w = problem.structure, problem.C, self.iterate
+
+        def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
+            diff = self._diffs[worker.number]
+            _find_points(
+                s, start, stop, C, w, row_of, self.squared, slack, out.reshape(shape),
+                worker.scratch, diff, worker.workspace,
+            )  # fmt: skip
+
+        with self.clock("directions"):
+            for _ in self._crew.sum_up(add, total):
+                pass
+        self.oracle_calls += int(np.count_nonzero((row_of >= 0) & (C > 0.0)))
+        return Found(slack, total.reshape(shape))
+
+    def take_primal(self, slack: FloatArray) -> float:
+        """Return the objective at the iterate; keep its weights if it is the lowest."""
+        losses = slack**2 if self.squared else slack
+        primal = self.penalise(self.iterate) + float(self.problem.C @ losses)
+        if primal < self.primal:
+            self.primal, self.w = primal, self.iterate
+        return primal
+
+    def penalise(self, w: FloatArray) -> float:
+        """Return the penalty of weights that are feasible."""
+        reference = self.problem.reference
+        return float(0.5 * w @ w if reference is None else -reference @ w)
+
+    def take_dual(self, value: float) -> None:
+        """Raise the lower bound if the dual point, of this dual value, allows it."""
+        self.proximal_value = value
+        if self.groups is None:
+            self.dual = max(self.dual, value)
+            return
+        n = self.problem.n_weights
+        vector, offset = self.points.total()
+        assert self.problem.reference is not None
+        curvature = float(vector[n:] @ vector[n:])
+        bound = scaled_bound(
+            vector[:n], offset, self.problem.reference, self.groups,
+            curvature=curvature, cone=self.squared,
+        )  # fmt: skip
+        self.dual = max(self.dual, bound)
+        self.estimate_of_paper, self.outside = projected_bound(
+            vector[:n], offset - 0.5 * curvature, self.problem.reference, self.groups
+        )
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Return all that can improve: bounds on both problems."""
+        return self.primal, self.dual, self.proximal_value, self.centre_primal
+
+    def proximal_gap(self) -> float:
+        """Return what the dual can still gain around this centre, at most."""
+        upper = self.primal if self.groups is None else self.centre_primal
+        if not np.isfinite(upper):
+            return 1.0  # nothing is known yet
+        least = 1e-13 * abs(upper)
+        if not np.isfinite(self.proximal_value):
+            return max(abs(upper), least)
+        return max(upper - self.proximal_value, least)
+
+    def move_centre(self, primal: float) -> None:
+        """Go on around the iterate, where the objective is `primal`.
+
+        Where the lower bound is what keeps the gap open, a weaker proximal term lets
+        the dual point come nearer to the domain of the dual function.
+        """
+        n = self.iterate.size
+        if self.proximal_gap() < WEAKEN_BELOW * (self.primal - self.dual):
+            self.dual_function.gamma[:n] *= WEAKER
+        self.dual_function.centre[:n] = self.iterate
+        self.centre_primal = primal
+        self.n_changes += 1
+
+    def tensors(self) -> dict[str, Any]:
+        """Return points, weights, centre and bounds."""
+        own = {f"points.{k}": v for k, v in self.points.tensors().items()}
+        return own | {
+            "w": self.w,
+            "iterate": self.iterate,
+            "extended": self._extended,
+            "centre": self.dual_function.centre,
+            "gamma": self.dual_function.gamma,
+            "log_ratio": self.dual_function.log_ratio,
+            "values": np.array(self.bounds()),
+            "counts": np.array([self.n_changes, self.fruitless]),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Go back to what `tensors` returned."""
+        prefix = "points."
+        self.points.restore(
+            {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+        )
+        self.w, self.iterate = tensors["w"].copy(), tensors["iterate"].copy()
+        self._extended = tensors["extended"].copy()
+        self.dual_function.centre[:] = tensors["centre"]
+        self.dual_function.gamma[:] = tensors["gamma"]
+        self.dual_function.log_ratio[:] = tensors["log_ratio"]
+        values = tensors["values"].tolist()
+        self.primal, self.dual, self.proximal_value, self.centre_primal = values
+        self.n_changes, self.fruitless = tensors["counts"].tolist()

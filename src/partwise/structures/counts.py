@@ -1,0 +1,53 @@
+"""The features of the right outputs, added up: the counts of a generative model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures.interface import (
+    FloatArray,
+    Structure,
+    add_parts,
+    gold,
+    n_examples,
+    n_parts,
+    n_weights,
+    parts_of,
+    visit,
+    workspace,
+)
+from partwise.structures.scratch import Scratch, make_scratch
+
+
+@kernel
+def _add_gold(
+    s: Structure, weight: FloatArray, total: FloatArray, scratch: Scratch, ws: Any
+) -> None:
+    for i in range(n_examples(s)):
+        visit(s, i, ws)
+        gold(s, i, scratch.y_gold)
+        scratch.mu[: n_parts(s, i)] = 0.0
+        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        for j in range(found):
+            scratch.mu[scratch.ids[j]] += scratch.counts[j]
+        add_parts(s, i, scratch.mu, weight[i], total, ws)
+
+
+def gold_counts(s: Structure, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return ``sum_i Phi(i, gold)``, with a weight for every example if given.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [2.0], [4.0]]), [0, 1, 0], 2)
+    >>> gold_counts(s).tolist()
+    [5.0, 2.0]
+    """
+    count = int(n_examples(s))
+    weight = np.ones(count) if sample_weight is None else sample_weight
+    total = np.zeros(int(n_weights(s)))
+    _add_gold(s, weight, total, make_scratch(s), workspace(s, 1))
+    return total

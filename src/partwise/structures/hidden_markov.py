@@ -1,0 +1,109 @@
+"""Hidden Markov models: chains whose weights are log-probabilities.
+
+A position has one feature, the symbol seen there. The score of a sequence of states is
+then ``ln P(states, symbols)``, and everything a chain answers is an answer about the
+model: the best path, marginals, the likelihood of the symbols as log Z.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partwise.structures.chain import Chain, make_chain
+from partwise.structures.interface import FloatArray
+from partwise.structures.rows import make_sparse_rows
+
+UNKNOWN_FLOOR = 1e-9
+"""A missing mass below this is rounding: no state can be told by it."""
+
+
+class Probabilities(NamedTuple):
+    """The distributions of a hidden Markov model.
+
+    Attributes
+    ----------
+    initial : array of shape (n_states,)
+        Of the first state.
+    transitions : array of shape (n_states, n_states)
+        Of the next state, given the one of the row.
+    emissions : array of shape (n_states, n_symbols)
+        Of the symbol, given the state of the row.
+    """
+
+    initial: FloatArray
+    transitions: NDArray[np.float64]
+    emissions: NDArray[np.float64]
+
+
+def make_hidden_markov(
+    symbols: ArrayLike,
+    ptr: ArrayLike,
+    states: ArrayLike | None,
+    n_states: int,
+    n_symbols: int,
+    *,
+    costs: ArrayLike | None = None,
+) -> Chain:
+    """Make the chain of a hidden Markov model from codes.
+
+    Parameters
+    ----------
+    symbols : array of int
+        The symbol of every position of the corpus.
+    ptr : array of int
+        Sequence `i` is the positions ``ptr[i]:ptr[i + 1]``.
+    states : array of int or None
+        The right state of every position; None when only predicting.
+    n_states, n_symbols : int
+        How many there are.
+    costs : matrix, optional
+        ``costs[right, predicted]``; Hamming by default.
+
+    Examples
+    --------
+    >>> s = make_hidden_markov([0, 1, 1], [0, 3], [0, 1, 1], n_states=2, n_symbols=2)
+    >>> s.layout.n_weights  # 4 emissions, 4 transitions, 2 initial states
+    10
+    """
+    symbols = np.ascontiguousarray(symbols, np.int32)
+    rows = make_sparse_rows(np.arange(symbols.size + 1), symbols, None, n_symbols)
+    return make_chain(rows, ptr, states, n_states, start=True, costs=costs)
+
+
+def to_weights(probabilities: Probabilities) -> FloatArray:
+    """Lay out numbers by state and symbol as the chain's weights are.
+
+    Examples
+    --------
+    >>> two = Probabilities(np.zeros(2), np.ones((2, 2)), np.array([[2.0], [3.0]]))
+    >>> to_weights(two).tolist()
+    [2.0, 3.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+    """
+    initial, transitions, emissions = probabilities
+    parts = [np.ravel(emissions.T), np.ravel(transitions), initial]
+    return np.ascontiguousarray(np.concatenate(parts), np.float64)
+
+
+def from_weights(w: FloatArray, n_states: int, n_symbols: int) -> Probabilities:
+    """Take the chain's weights apart; the inverse of `to_weights`."""
+    K, at = n_states, n_states * n_symbols
+    return Probabilities(
+        w[at + K * K :].copy(),
+        w[at : at + K * K].reshape(K, K).copy(),
+        w[:at].reshape(n_symbols, K).T.copy(),
+    )
+
+
+def with_unknown(w: FloatArray, n_states: int, n_symbols: int) -> FloatArray:
+    """Return weights for one more symbol, the last: any that training has not seen.
+
+    Its probability is what the others leave to one. Where no state leaves anything, it
+    tells nothing.
+    """
+    at = n_states * n_symbols
+    mass = np.exp(w[:at]).reshape(n_symbols, n_states).sum(axis=0)
+    unknown = np.log(np.maximum(1.0 - mass, UNKNOWN_FLOOR))
+    return np.concatenate([w[:at], unknown, w[at:]])

@@ -1,0 +1,268 @@
+"""Hidden Markov models: probabilities, predictions, references, files, bad input."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import problems
+from partwise import C_path, HiddenMarkovModel, load
+from partwise.errors import DataError, PairingError
+from partwise.solvers import RestrictedSimplicialDecomposition
+from partwise.structures.hidden_markov import (
+    Probabilities,
+    from_weights,
+    make_hidden_markov,
+    to_weights,
+    with_unknown,
+)
+from partwise.structures.interface import distribution_of
+
+# What is compiled is the chain's, and the solver's; both are tested elsewhere.
+pytestmark = problems.plain_only
+
+X = [["walk", "shop", "clean"], ["clean", "clean", "walk"], ["shop", "walk"]]
+Y = [["sun", "sun", "rain"], ["rain", "rain", "sun"], ["sun", "sun"]]
+
+
+def joint(p: Probabilities, states: Any, symbols: Any) -> float:
+    """Return ``P(states, symbols)``, factor by factor."""
+    value = p.initial[states[0]] * p.emissions[states[0], symbols[0]]
+    for t in range(1, len(states)):
+        value *= p.transitions[states[t - 1], states[t]]
+        value *= p.emissions[states[t], symbols[t]]
+    return float(value)
+
+
+# --- the likelihood ---
+
+
+def test_hidden_markov_likelihood_is_counting() -> None:
+    model = HiddenMarkovModel("likelihood", smoothing=0.0).fit(X, Y)
+    p = model.probabilities_
+    assert model.classes_.tolist() == ["rain", "sun"]
+    assert model.symbols_.tolist() == ["clean", "shop", "walk"]
+    np.testing.assert_allclose(p.initial, [1 / 3, 2 / 3])
+    np.testing.assert_allclose(p.transitions, [[1 / 2, 1 / 2], [1 / 3, 2 / 3]])
+    expected = np.array([[1.0, 0.0, 0.0], [0.0, 0.4, 0.6]])
+    np.testing.assert_allclose(p.emissions, expected, atol=1e-90)
+    assert model.certificate_ is None
+
+
+def test_hidden_markov_smoothing_is_added_to_the_counts() -> None:
+    p = HiddenMarkovModel("likelihood", smoothing=0.5).fit(X, Y).probabilities_
+    np.testing.assert_allclose(p.emissions[0], np.array([3.5, 0.5, 0.5]) / 4.5)
+
+
+def test_hidden_markov_weights_of_sequences_count() -> None:
+    weighted = HiddenMarkovModel("likelihood").fit(X, Y, [2.0, 1.0, 0.0])
+    repeated = HiddenMarkovModel("likelihood").fit(
+        [X[0], X[0], X[1]], [Y[0], Y[0], Y[1]]
+    )
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_)
+
+
+def test_hidden_markov_answers_are_those_of_enumeration() -> None:
+    model = HiddenMarkovModel("likelihood").fit(X, Y)
+    p = model.probabilities_
+    symbols = [2, 0, 1, 0]
+    words = [model.symbols_[s] for s in symbols]
+    paths = list(itertools.product(range(2), repeat=4))
+    mass = np.array([joint(p, path, symbols) for path in paths])
+    best = paths[int(np.argmax(mass))]
+    assert model.predict([words]) == [[model.classes_[s] for s in best]]
+    assert model.log_likelihood([words])[0] == pytest.approx(np.log(mass.sum()))
+    expected = np.zeros((4, 2))
+    for path, share in zip(paths, mass / mass.sum(), strict=True):
+        expected[range(4), path] += share
+    np.testing.assert_allclose(model.predict_marginals([words])[0], expected)
+    assert model.score([words], [[model.classes_[s] for s in best]]) == 1.0
+
+
+def test_hidden_markov_samples_follow_the_model() -> None:
+    model = HiddenMarkovModel("likelihood").fit(X, Y)
+    symbols, states = model.sample(4000, 2, random_state=0)
+    again = model.sample(4000, 2, random_state=0)
+    assert (symbols, states) == again
+    p = model.probabilities_
+    first = np.mean([row[0] == "sun" for row in states])
+    assert first == pytest.approx(p.initial[1], abs=0.03)
+    both = np.mean([row == ["sun", "sun"] for row in states])
+    assert both == pytest.approx(p.initial[1] * p.transitions[1, 1], abs=0.03)
+    seen = np.mean(
+        [x[0] == "walk" for x, y in zip(symbols, states, strict=True) if y[0] == "sun"]
+    )
+    assert seen == pytest.approx(p.emissions[1, 2], abs=0.03)
+
+
+# --- margins ---
+
+
+def test_hidden_markov_margin_separates_what_can_be_separated() -> None:
+    model = HiddenMarkovModel(C=10.0).fit(X, Y)
+    assert model.predict(X) == Y
+    assert model.certificate_ is not None
+    assert model.certificate_.relative_gap <= 1e-3
+    for distribution in model.probabilities_:
+        assert distribution.sum(axis=-1).max() <= 1.0 + 1e-9
+    for missing in model.missing_:
+        assert missing.min() >= 0.0
+
+
+def test_hidden_markov_small_C_stays_at_the_reference() -> None:
+    own: dict[str, Any] = {
+        "initial": [0.3, 0.7],
+        "transitions": [[0.6, 0.4], [0.2, 0.8]],
+        "emissions": [[0.5, 0.25, 0.25], [0.1, 0.2, 0.7]],
+    }
+    model = HiddenMarkovModel(C=1e-9, reference=own, tol=1e-6).fit(X, Y)
+    for name, given in own.items():
+        np.testing.assert_allclose(
+            getattr(model.probabilities_, name), given, atol=1e-3
+        )
+    counted = HiddenMarkovModel("likelihood").fit(X, Y)
+    near = HiddenMarkovModel(C=1e-9, reference="likelihood", tol=1e-6).fit(X, Y)
+    np.testing.assert_allclose(near.weights_, counted.weights_, atol=1e-2)
+
+
+def test_hidden_markov_unknown_symbols_have_the_missing_mass() -> None:
+    w = to_weights(
+        Probabilities(
+            np.array([0.5, 0.5]),
+            np.full((2, 2), 0.5),
+            np.array([[0.5, 0.3], [0.6, 0.4]]),
+        )
+    )
+    extended = from_weights(np.exp(with_unknown(np.log(w), 2, 2)), 2, 3)
+    np.testing.assert_allclose(extended.emissions[:, 2], [0.2, 1e-9])
+    np.testing.assert_allclose(extended.transitions, 0.5)
+    model = HiddenMarkovModel("likelihood").fit(X, Y)
+    # Nothing is missing anywhere: the unknown symbol tells nothing.
+    (one,) = model.predict_marginals([["never seen"]])
+    np.testing.assert_allclose(one[0], model.probabilities_.initial)
+
+
+def test_hidden_markov_costs_change_what_is_learnt() -> None:
+    dear = HiddenMarkovModel(C=0.05, costs={("rain", "sun"): 20.0}).fit(X, Y)
+    plain = HiddenMarkovModel(C=0.05).fit(X, Y)
+    (words,) = [["walk", "walk", "walk"]]
+    assert (
+        dear.predict_marginals([words])[0][:, 0].sum()
+        > plain.predict_marginals([words])[0][:, 0].sum()
+    )
+
+
+def test_hidden_markov_dev_data_keeps_the_best() -> None:
+    model = HiddenMarkovModel(C=1.0).fit(X, Y, dev=(X, Y))
+    path = C_path(HiddenMarkovModel(), X, Y, [1e-4, 10.0], dev=(X, Y))
+    assert path.best.dev_score == 0.0  # it costs nothing
+    assert model.predict(X) == path.best_estimator.predict(X) == Y
+
+
+# --- files ---
+
+
+@pytest.mark.parametrize("integers", [False, True])
+def test_hidden_markov_file_gives_the_same_model(
+    tmp_path: Path, integers: bool
+) -> None:
+    x = [[len(symbol) for symbol in row] for row in X] if integers else X
+    model = HiddenMarkovModel(C=0.1, costs=lambda a, b: 2.0).fit(x, Y)
+    model.save(tmp_path / "model")
+    same = load(tmp_path / "model")
+    np.testing.assert_array_equal(same.weights_, model.weights_)
+    assert same.symbols_.tolist() == model.symbols_.tolist()
+    assert same.predict(x) == model.predict(x)
+    assert same.certificate_ == model.certificate_
+    np.testing.assert_array_equal(same.costs, [[0.0, 2.0], [2.0, 0.0]])
+
+
+def test_hidden_markov_file_keeps_the_reference(tmp_path: Path) -> None:
+    counted = HiddenMarkovModel("likelihood").fit(X, Y)
+    counted.save(tmp_path / "counted")
+    assert load(tmp_path / "counted").predict(X) == counted.predict(X)
+    model = HiddenMarkovModel(reference=counted.probabilities_).fit(X, Y)
+    model.save(tmp_path / "model")
+    for ours, theirs in zip(
+        load(tmp_path / "model").reference, counted.probabilities_, strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+# --- the structure ---
+
+
+def test_hidden_markov_distributions_are_rows_of_probabilities() -> None:
+    s = make_hidden_markov([0, 1], [0, 2], [0, 1], n_states=2, n_symbols=3)
+    of = distribution_of(s)
+    p = from_weights(of.astype(float), 2, 3)
+    assert p.emissions.tolist() == [[0.0] * 3, [1.0] * 3]
+    assert p.transitions.tolist() == [[2.0] * 2, [3.0] * 2]
+    assert p.initial.tolist() == [4.0] * 2
+    np.testing.assert_array_equal(to_weights(p), of)
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "match"),
+    [
+        ([["a", 1]], [["s", "t"]], "different alphabets"),
+        ([["a"], [1]], [["s"], ["t"]], "different alphabets"),
+        ([["a", 1.5]], [["s", "t"]], "position 1: a symbol is a string"),
+        ([["a", "b"]], [["s"]], "2 tokens, but 1 labels"),
+        (["ab"], [["s", "t"]], "expected a list of symbols"),
+        ("ab", [["s", "t"]], "X must be a list"),
+        ([["a", "b"]], [["s", "s"]], "at least two states"),
+        ([], [], "no sequences"),
+    ],
+)
+def test_hidden_markov_bad_data_is_refused(x: Any, y: Any, match: str) -> None:
+    with pytest.raises(DataError, match=match):
+        HiddenMarkovModel().fit(x, y)
+
+
+def test_hidden_markov_other_alphabet_is_refused_when_predicting() -> None:
+    model = HiddenMarkovModel("likelihood").fit(X, Y)
+    with pytest.raises(DataError, match="another kind"):
+        model.predict([[1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"objective": "both"}, "objective must be"),
+        ({"reference": "flat"}, "reference must be"),
+        ({"reference": {"initial": [1.0]}}, "a mapping with the keys"),
+        ({"smoothing": -1.0}, "smoothing must be"),
+        ({"reference": "likelihood", "smoothing": 0.0}, "needs smoothing"),
+        ({"loss": "log_loss"}, "loss must be"),
+        ({"C": 0.0}, "C must be"),
+    ],
+)
+def test_hidden_markov_bad_settings_are_refused(settings: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        HiddenMarkovModel(**settings).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("row", "match"),
+    [([0.5, 0.6], "add up to 1"), ([0.0, 1.0], "positive"), ([1.0], "shape")],
+)
+def test_hidden_markov_reference_must_be_distributions(row: Any, match: str) -> None:
+    own = HiddenMarkovModel("likelihood").fit(X, Y).probabilities_
+    with pytest.raises(ValueError, match=match):
+        HiddenMarkovModel(reference=own._replace(initial=np.array(row))).fit(X, Y)
+
+
+def test_hidden_markov_gamma_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="gamma must be positive"):
+        HiddenMarkovModel(solver=RestrictedSimplicialDecomposition(gamma=0.0))
+
+
+def test_hidden_markov_other_solvers_are_refused() -> None:
+    with pytest.raises(PairingError, match="RestrictedSimplicialDecomposition"):
+        HiddenMarkovModel(solver="frank-wolfe").fit(X, Y)
