@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -215,6 +216,15 @@ def test_graph_labeler_damaged_files_are_refused(labeler, tmp_path):
         )
         with pytest.raises(ModelFileError):
             load(path)
+
+
+@pytest.mark.parametrize("version", [1])
+def test_graph_labeler_files_of_every_version_still_load(version):
+    path = Path(__file__).parent / "data" / f"labeler-{version}.partwise"
+    known = json.loads(path.with_suffix(".json").read_text())
+    graphs = [GraphArrays(*graph) for graph in known["inputs"]]
+    assert [list(own) for own in load(path).predict(graphs)] == known["predictions"]
+    assert {label for own in known["predictions"] for label in own} == {"red", "blue"}
 
 
 def test_graph_labeler_stops_early_on_development_data():
