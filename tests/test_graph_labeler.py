@@ -402,3 +402,13 @@ def test_graph_labeler_trained_without_edges_takes_some():
     assert labeler.predict([graph]) == labeler.predict([alone])
     with pytest.raises(DataError, match="graph 0: its edge features are dicts, but"):
         labeler.predict([pair_of_nodes(edge={"x": 1.0})])
+
+
+def test_graph_labeler_says_when_development_data_are_wrong():
+    graphs, labels = TEST
+    for dev, place in [
+        ((["no graph", *graphs[1:]], labels), "dev graph 0"),
+        ((graphs, [*labels[:-1], ["ink"]]), f"dev graph {len(graphs) - 1}"),
+    ]:
+        with pytest.raises(DataError, match=place):
+            GraphLabeler().fit(*TRAIN, dev=dev)
