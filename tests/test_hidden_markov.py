@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import problems
+from corruption import corruptions
 from hidden_markov_data import X, Y
-from partwise import C_path, HiddenMarkovModel, load
+from partwise import C_path, HiddenMarkovModel, ModelFileError, load
 from partwise.data import ColumnData
 from partwise.errors import DataError, PairingError
 from partwise.solvers import RestrictedSimplicialDecomposition
@@ -244,6 +245,24 @@ def test_hidden_markov_file_keeps_the_reference(tmp_path: Path) -> None:
         load(tmp_path / "model").reference, counted.probabilities_, strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_hidden_markov_damaged_files_are_refused_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    own = HiddenMarkovModel("likelihood").fit(X, Y).probabilities_
+    HiddenMarkovModel(C=0.1, reference=own, costs="hamming").fit(X, Y).save(path)
+    data, refused = path.read_bytes(), 0
+    for damaged in corruptions(data, 60, seed=0):
+        path.write_bytes(damaged)
+        try:
+            model = load(path)
+        except ModelFileError:
+            refused += 1
+        else:
+            assert {state for row in model.predict(X) for state in row} <= set(
+                model.classes_
+            )
+    assert refused > 40
 
 
 # --- the structure ---
