@@ -60,9 +60,8 @@ CHOICE_TOL = 1e-2
 class HiddenMarkovTraining(StructuredEstimator):
     """Everything about training that `HiddenMarkovModel` need not show."""
 
-    # In the benchmark `ring_tracking` never much worse than the likelihood, and often
-    # better; that of the squared hinge has not been tuned.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 0.001, "squared_hinge": 0.0001}
+    # Only while there is no data to suit: see `suitable_Cs`.
+    default_C: ClassVar[dict[str, float]] = {"hinge": 1.0, "squared_hinge": 1.0}
     penalty = "l2"
     l1_ratio = 0.0
 
@@ -80,6 +79,7 @@ class HiddenMarkovTraining(StructuredEstimator):
     _symbols: LabelCodes
     _costs: FloatArray
     _chosen: Candidate | None = None
+    _suitable_C: float | None = None
 
     # --- checks -----------------------------------------------------------------------
 
@@ -115,6 +115,8 @@ class HiddenMarkovTraining(StructuredEstimator):
     def _effective_C(self) -> float:
         if self._chosen is not None and self._chosen.C is not None:
             return self._chosen.C
+        if self.C is None and self._suitable_C is not None:
+            return self._suitable_C
         return super()._effective_C()
 
     # --- from sequences to training data ----------------------------------------------
@@ -149,7 +151,13 @@ class HiddenMarkovTraining(StructuredEstimator):
         weight = sample_weights(sample_weight, len(y))
         if weight is not None and not weight.any():
             raise DataError("every sample weight is zero: nothing to learn from")
+        self._suitable_C = self._suitable_Cs(data)[0]
         return data, weight
+
+    def _suitable_Cs(self, data: SymbolSequences) -> list[float]:
+        n_distributions = 2 * len(self._labels) + 1
+        power = 2 if self.loss == "squared_hinge" else 1
+        return suitable_Cs(data, self._costs, n_distributions, power)
 
     def _encode_dev(self, dev: Any) -> SymbolSequences | None:
         if dev is None:
@@ -273,13 +281,7 @@ class HiddenMarkovTraining(StructuredEstimator):
             references = [self._own_name()]
         else:
             references = list(REFERENCES if self.smoothing > 0 else REFERENCES[1:])
-        n_distributions = 2 * len(self._labels) + 1
-        power = 2 if self.loss == "squared_hinge" else 1
-        Cs = (
-            suitable_Cs(data, self._costs, n_distributions, power)
-            if self.C is None
-            else [float(self.C)]
-        )
+        Cs = self._suitable_Cs(data) if self.C is None else [float(self.C)]
         trials = make_trials(data, weight, dev, int(self.cv), self._seed())
         limit = self.time_limit
         end = np.inf if limit is None else time.perf_counter() + limit
