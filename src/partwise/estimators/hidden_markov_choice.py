@@ -20,7 +20,7 @@ from partwise.structures.interface import FloatArray
 SHARES = (0.2, 0.6, 2.0, 6.0, 20.0)
 """What violations weigh against the penalty, if every position were wrong. The first is
 the default: in the benchmark `ring_tracking` it is at most 2 worse than the likelihood,
-and up to 3.5 better, where others are up to 12 worse and up to 9 better."""
+and up to 3.5 better, where others are up to 13 worse and up to 9 better."""
 
 
 class Candidate(NamedTuple):
