@@ -386,6 +386,14 @@ def test_hidden_markov_empty_sequences_are_fine_among_others() -> None:
     assert model.log_likelihood([[]]).tolist() == [0.0]
 
 
+def test_hidden_markov_new_states_of_development_data_are_left_out() -> None:
+    dev = [["walk", "clean"], ["walk"]], [["sun", "snow"], ["snow"]]
+    model = HiddenMarkovModel(C=10.0).fit(X, Y, dev=dev)
+    assert np.nanmax(model.trace_["dev_score"]) == 0.0
+    with pytest.raises(DataError, match="none of its states"):
+        HiddenMarkovModel().fit(X, Y, dev=(X, [["snow"] * len(row) for row in X]))
+
+
 def test_hidden_markov_decoding_must_be_known() -> None:
     model = HiddenMarkovModel("likelihood").fit(X, Y)
     with pytest.raises(ValueError, match="decoding must be one of"):
