@@ -102,7 +102,8 @@ def encode_labelled(
     Examples
     --------
     >>> states = LabelCodes(["s", "t"])
-    >>> found = encode_labelled([["a", "x"]], [["t", "q"]], 0, LabelCodes(["a"]), states)
+    >>> symbols = LabelCodes(["a"])
+    >>> found = encode_labelled([["a", "x"]], [["t", "q"]], 0, symbols, states)
     >>> found.states.tolist()
     [1, -1]
     """
