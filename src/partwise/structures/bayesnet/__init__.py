@@ -9,6 +9,7 @@ graph, and inferred as such.
 # Importing the answers registers them with the waist.
 from partwise.structures.bayesnet import parts
 from partwise.structures.bayesnet.corpus import BayesNet, make_bayesnet
+from partwise.structures.bayesnet.marginals import VariableMarginals, variable_marginals
 from partwise.structures.bayesnet.network import (
     Network,
     find_cycle,
@@ -20,10 +21,12 @@ from partwise.structures.bayesnet.network import (
 __all__ = [
     "BayesNet",
     "Network",
+    "VariableMarginals",
     "find_cycle",
     "make_bayesnet",
     "make_network",
     "parts",
     "topological_order",
+    "variable_marginals",
     "with_unknown",
 ]
