@@ -23,7 +23,7 @@ from partwise.estimators.discrete_table import (
 )
 from partwise.estimators.generative_model import GenerativeModel
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.network_answers import NetworkAnswers
+from partwise.estimators.network_answers import corpus_of
 from partwise.estimators.network_graph import (
     STRUCTURES,
     naive_parents,
@@ -38,7 +38,9 @@ from partwise.structures.bayesnet import (
     Network,
     make_bayesnet,
     make_network,
+    with_unknown,
 )
+from partwise.structures.decoding import decode
 from partwise.structures.interface import FloatArray, IntArray
 
 CLASS = "class"
@@ -104,6 +106,11 @@ class BayesianNetworkTraining(GenerativeModel):
         table, targets = self._with_targets(read_table(X), y)
         if table.n_rows == 0:
             raise DataError("X has no rows: there is nothing to learn from")
+        for name in table.names:
+            if not isinstance(name, str | int) or table.names.count(name) > 1:
+                raise DataError(
+                    f"X: names of columns are different strings or integers: {name!r}"
+                )
         self._variables, columns = [], []
         for name, values in zip(table.names, table.columns, strict=True):
             variable, codes = learn_variable(name, values, "X")
@@ -306,8 +313,11 @@ class BayesianNetworkTraining(GenerativeModel):
             for v, worst in ((v, self._costs[v].max()) for v in self._targets)
         ]
 
+        corpus, found = corpus_of(self._network, codes), codes.copy()
+
         def evaluate(w: FloatArray) -> float:
-            found = NetworkAnswers(self._network, w, self._jobs()).complete(codes)
+            best = decode(corpus, with_unknown(w, self._network), self._jobs())
+            found[codes == MISSING] = best.codes
             costs = [
                 table[right[:, j], found[:, v]]
                 for j, (v, table) in enumerate(zip(self._targets, tables, strict=True))
@@ -323,7 +333,7 @@ class BayesianNetworkTraining(GenerativeModel):
         table = read_table(X, where)
         names = [variable.name for variable in self._variables]
         if not table.is_named:
-            table = table._replace(names=self._positional(len(table.names), targets))
+            table = table._replace(names=self._positional(len(table.names), where))
         codes = np.full((table.n_rows, len(names)), MISSING, np.int64)
         for name, values in zip(table.names, table.columns, strict=True):
             if name not in names:
@@ -337,16 +347,16 @@ class BayesianNetworkTraining(GenerativeModel):
                 codes[:, v] = encode_column(self._variables[v], values, where, unseen)
         return codes
 
-    def _positional(self, count: int, targets: Sequence[int]) -> list[Name]:
-        """Return the names of columns without: all variables, or all but targets."""
+    def _positional(self, count: int, where: str) -> list[Name]:
+        """Return the names of columns without: all variables, or those beside y."""
         names = [variable.name for variable in self._variables]
-        rest = [name for v, name in enumerate(names) if v not in targets]
-        for these in (rest, names):
+        beside = [name for name in names if name not in self._names()]
+        for these in (names, beside):
             if len(these) == count:
                 return these
         raise DataError(
-            f"X has {count} columns without names; expected {len(rest)}, all but the "
-            f"targets, or {len(names)}, all"
+            f"{where} has {count} columns without names; expected {len(beside)}, all "
+            f"but the targets of training, or {len(names)}, all"
         )
 
     def _encode_right(self, X: Any, y: Any, where: str) -> IntArray:
