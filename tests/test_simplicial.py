@@ -38,6 +38,7 @@ MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
 VARIANTS = {
     "joint": RestrictedSimplicialDecomposition(),
     "directions": RestrictedSimplicialDecomposition(directions=3),
+    "every example": RestrictedSimplicialDecomposition(directions=99),
     "sets": RestrictedSimplicialDecomposition(working_sets=3),
     "coordinate": RestrictedSimplicialDecomposition(
         working_sets=2, variant="coordinate"

@@ -11,6 +11,7 @@ from partwise.cli.files import Layout
 from partwise.cli.kinds import (
     check_tags_sequences,
     is_constituency_parser,
+    is_hidden_markov,
     is_model_file,
     is_parser,
     load_model,
@@ -143,9 +144,11 @@ def evaluate(
         gold, predicted = from_columns(layout, first)
     else:
         check_tags_sequences(model, first)
+        if is_hidden_markov(model):
+            del for_parsers["--decoding"]
         refuse_options(f"{first} is a tagger", "parsers", for_parsers)
         layout = Layout(resolve_format(model, format, first), *options)
-        gold, predicted = from_tagger(model, second, layout, label_column)
+        gold, predicted = from_tagger(model, second, layout, label_column, decoding)
     scores = measure(gold, predicted, scheme, confusion)
     if json:
         from partwise.cli.output import print_json

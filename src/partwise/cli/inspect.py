@@ -10,6 +10,7 @@ import typer
 
 from partwise.cli.kinds import (
     is_constituency_parser,
+    is_hidden_markov,
     is_parser,
     load_model,
     refuse_options,
@@ -24,6 +25,7 @@ READS = {
     "trees": "treebanks",
     "grammar": "sentences, or trees in brackets",
     "graphs": "graphs, in Python",
+    "probabilities": "columns, one of them with symbols",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -145,8 +147,12 @@ def _features(
         return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
     if _is_graph_labeler(model):
         return {"graphs": _graph_kinds(model)}
-    weights = model._weights
     chosen = classes if label is None else [_find_label(classes, label, path)]
+    if is_hidden_markov(model):
+        from partwise.cli.inspect_hidden_markov import probabilities
+
+        return {"probabilities": probabilities(model, top, chosen)}
+    weights = model._weights
     return {
         "features": len(weights.names),
         "top_features": {
@@ -206,6 +212,13 @@ def _graphs_in_words(graphs: dict[str, Any] | None) -> list[tuple[str, str]]:
         ("edges", "directed" if graphs["directed"] else "undirected"),
         ("features", f"{', '.join(features)}, and a constant one"),
     ]
+
+
+def _objective_in_words(probabilities: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if probabilities is None:
+        return []
+    names = ("symbols", "objective", "reference", "C")
+    return [(name, probabilities[name]) for name in names]
 
 
 def _find_label(classes: list[Any], label: str, path: str) -> Any:
@@ -270,7 +283,7 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar", "graphs"):
+    for kind in ("trees", "grammar", "graphs", "probabilities"):
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -316,6 +329,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("grammar", _grammar_in_words(found.get("grammar"))),
             *_graphs_in_words(found.get("graphs")),
             ("features", found.get("features")),
+            *_objective_in_words(found.get("probabilities")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
@@ -343,6 +357,10 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
                 for i, one in enumerate(features)
             ],
         )
+    if "probabilities" in found:
+        from partwise.cli import inspect_hidden_markov
+
+        inspect_hidden_markov.show(found["probabilities"])
     if found["transitions"]:
         out.print()
         print_table(

@@ -12,6 +12,7 @@ from partwise.cli.kinds import (
     bracket_format,
     check_tags_sequences,
     is_constituency_parser,
+    is_hidden_markov,
     is_parser,
     load_model,
     refuse_options,
@@ -135,11 +136,15 @@ def predict(
     from partwise.cli.predict_tags import write_tags
 
     check_tags_sequences(fitted, model)
-    for_parsers = {**for_arcs, **for_brackets}
-    refuse_options(f"{model} is a tagger", "parsers", for_parsers)
+    if not is_hidden_markov(fitted):
+        refuse_options(f"{model} is a tagger", "parsers", for_arcs)
+    elif decoding is not None and (kbest is not None or spans):
+        raise ValueError("--decoding goes with neither --kbest nor --spans")
+    refuse_options(f"{model} is a tagger", "parsers", for_brackets)
     layout = Layout(
         resolve_format(fitted, format, model), separator, comments, skip_docstart,
         encoding,
     )  # fmt: skip
+    own: dict[str, Any] = {"has_labels": labels, "spans": spans, "decoding": decoding}
     with open_output(output) as out:
-        write_tags(out, fitted, layout, input, has_labels=labels, spans=spans, **shared)
+        write_tags(out, fitted, layout, input, **own, **shared)

@@ -57,7 +57,11 @@ def fill_hidden_markov(model: HiddenMarkovModel, content: Content) -> int:
     model._symbols = LabelCodes(symbols)
     model.symbols_ = class_array(symbols)
     V = len(symbols)
-    model._costs, model.costs = read_costs(content, K)
+    named = model.costs
+    if named not in (None, "hamming", "ring"):
+        raise content.error(f"setting 'costs' is none that there is: {named!r}")
+    model._costs, given = read_costs(content, K)
+    model.costs = given if named is None else named
     model._chosen, model.candidates_ = _read_chosen(content), ()
     if (model._chosen is None) == (model.objective == "auto"):
         raise content.error("what was chosen is missing, or nothing was to choose")

@@ -48,7 +48,9 @@ class RestrictedSimplicialDecomposition(Solver):
         room for the dual point itself, which then is a point.
     directions : int
         Into how many points the outputs found in a round are put, beside the one of
-        all of them.
+        all of them: several ascent directions. With as many as there are examples,
+        every example's output is a point of its own, as in the paper. Only points in
+        whose direction the dual rises are kept, which few of them are for long.
     working_sets : int
         Into how many sets examples are divided. Each has points of its own, so that
         the hull is larger, for a larger master problem.
@@ -140,8 +142,9 @@ class RestrictedSimplicialDecomposition(Solver):
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the points, dense where curvature changes."""
         n_points = self.points * self._n_hulls(problem)
-        own = 0 if problem.reference is None else 8 * n_points * problem.n_weights
-        return own + 8 * n_points**2 + 8 * 6 * problem.n_weights
+        own = 0 if problem.reference is None else n_points
+        found = min(self.directions, problem.n_examples) * self._n_hulls(problem)
+        return 8 * n_points**2 + 8 * (own + found + 6) * problem.n_weights
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
@@ -197,11 +200,13 @@ class RestrictedSimplicialDecomposition(Solver):
     def _evaluate(self, state: SimplicialState, sets: IntArray) -> None:
         """Find directions for all examples; take bounds; perhaps change the centre."""
         n_hulls, n = state.points.n_sets, sets.size
-        parts = self.directions
+        parts = min(self.directions, -(-n // n_hulls))
         hull_of = sets if n_hulls > 1 else np.zeros(n, np.int64)
-        part_of = (np.arange(n) // self._n_sets(state.problem)) % parts
+        part_of = (np.arange(n) // n_hulls) % parts
         found = state.find(hull_of * parts + part_of, n_hulls * parts)
-        self._change_centre(state, state.take_primal(found.slack))
+        primal = state.take_primal(found.slack)
+        with state.clock("centre"):
+            self._change_centre(state, primal)
         vectors, offset = found.vectors, found.offset
         hulls = np.repeat(np.arange(n_hulls), parts)
         if parts > 1:
@@ -223,9 +228,13 @@ class RestrictedSimplicialDecomposition(Solver):
         points, x = state.points, state.extended
         slope = offset - vectors @ x
         here = points.alpha * (points.offset - points.products(x))
-        rising = slope > np.bincount(points.owner, here, points.n_sets)[hulls]
-        points.add(vectors[rising], offset[rising], hulls[rising])
-        return bool(rising.any())
+        gain = slope - np.bincount(points.owner, here, points.n_sets)[hulls]
+        rising = np.flatnonzero(gain > 0.0)
+        # No more at once than are kept: the master problem stays small.
+        steepest = rising[np.argsort(-gain[rising], kind="stable")]
+        chosen = np.sort(steepest[: self.points * points.n_sets])
+        points.add(vectors[chosen], offset[chosen], hulls[chosen])
+        return rising.size > 0
 
     def _solve_master(self, state: SimplicialState, hulls: IntArray) -> None:
         tolerance = MASTER_SHARE * state.proximal_gap()
@@ -236,7 +245,12 @@ class RestrictedSimplicialDecomposition(Solver):
         state.show(best)
 
     def _change_centre(self, state: SimplicialState, primal: float) -> None:
-        """Move the centre to the iterate by one of two rules (section 2.3.3)."""
+        """Move the centre to the iterate by one of two rules (section 2.3.3).
+
+        The multipliers are at their best, so that what the paper's second rule bounds
+        is the gap of the proximal problem. The points stay valid, and what was found
+        at the iterate is used: unlike in the paper, directions are not found again.
+        """
         if state.groups is None:
             return
         if state.centre_primal == np.inf:  # the iterate is the centre
