@@ -338,8 +338,9 @@ class BayesianNetworkTraining(GenerativeModel):
         for name, values in zip(table.names, table.columns, strict=True):
             if name not in names:
                 raise DataError(
-                    f"{where}: column {name!r} is no variable of the model, which has "
-                    f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''}"
+                    f"{where}: column {name!r} is no variable of the model (leave it "
+                    f"out; there are {', '.join(map(repr, names[:8]))}"
+                    f"{', ...' if names[8:] else ''})"
                 )
             v = names.index(name)
             if v not in targets:

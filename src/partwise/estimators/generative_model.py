@@ -64,6 +64,16 @@ class GenerativeModel(StructuredEstimator):
             return "likelihood"
         return self.reference if isinstance(self.reference, str) else "own"
 
+    @property
+    def objective_(self) -> str:
+        """What was trained for: "margin" or "likelihood"."""
+        return self.objective
+
+    @property
+    def reference_(self) -> str | None:
+        """What margins were traded for: "likelihood", "uniform" or "own"."""
+        return None if self.objective_ == "likelihood" else self._own_name()
+
     def _own_reference(self) -> FloatArray:
         """Return the distributions a user gave, checked, as weights are laid out."""
         raise NotImplementedError
