@@ -24,14 +24,18 @@ def measure(
     right: dict[str, list[str]] = {}
     for name in names:
         if name not in table.columns:
-            raise DataError(f"{path}: there is no column {name!r} to compare with")
+            raise DataError(
+                f"{table.source}: there is no column {name!r} to compare with"
+            )
         cells = table[name].tolist()
         if None in cells:
             line = table.lines[cells.index(None)]
-            raise DataError(f"{path}:{line}: column {name!r}: the value is missing")
+            raise DataError(
+                f"{table.source}:{line}: column {name!r}: the value is missing"
+            )
         right[name] = cells
     if not len(table):
-        raise DataError(f"{path}: has no rows to compare")
+        raise DataError(f"{table.source}: has no rows to compare")
     with naming_lines(table):
         found = model.predict(table, target=model.targets_).astype(str)
     scores: dict[str, Any] = {"rows": len(table), "accuracy": {}, "values": {}}
