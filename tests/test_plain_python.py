@@ -17,8 +17,8 @@ GROUPS = {
     "frank_wolfe cutting_plane simplicial",
     "online": "perceptron mira sgd parallel softmax_margin",
     "grammars": "grammar constituency_parser",
-    "estimators": "costs c_path bad_input hidden_markov bayesnet bayesian_network "
-    "cli_bayesnet",
+    "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm",
+    "networks": "bayesnet bayesian_network cli_bayesnet",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",

@@ -31,6 +31,7 @@ from partwise.solvers.proximal_dual import Minimum, ProximalDual, wright_omega
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.simplicial_master import Master
 from partwise.solvers.simplicial_points import DensePoints, SparsePoints
+from partwise.structures import make_hidden_markov
 from problems import Floats, Maker, plain_only
 
 MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
@@ -149,6 +150,18 @@ def test_simplicial_centre_changes_by_the_second_rule_too() -> None:
     *_, alone = passes(problem, first, 15)
     *_, both = passes(problem, second, 15)
     assert both.n_changes > alone.n_changes
+
+
+@plain_only
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("size", [1e2, 1e5])
+def test_simplicial_goes_far_in_few_passes(loss: str, size: float) -> None:
+    """Large costs ask for probabilities as small as ``exp(-size)``."""
+    costs = size * (1.0 - np.eye(2))
+    s = make_hidden_markov([0, 1, 1], [0, 2, 3], [0, 1, 1], 2, 2, costs=costs)
+    solution = solve(generative(s, 1.0, loss), make_solver("simplicial"), max_iter=100)
+    assert solution.converged, solution.status
+    assert solution.w.min() < -0.3 * size
 
 
 @plain_only
@@ -390,11 +403,13 @@ def test_reference_is_refused_by_other_solvers() -> None:
         ({"gamma": 0.0}, "gamma must be positive"),
         ({"gamma": -1.0}, "gamma must be positive"),
         ({"gamma": np.nan}, "gamma must be positive"),
-        ({"points": 2}, "points must be at least 3"),
+        ({"gamma": "small"}, "gamma must be positive"),
+        ({"points": 2}, "points must be an integer of at least 3"),
+        ({"points": 9.5}, "points must be an integer of at least 3"),
         ({"variant": "parallel"}, "variant must be one of"),
-        ({"directions": 0}, "directions must be at least 1"),
-        ({"working_sets": 0}, "working_sets must be at least 1"),
-        ({"rounds": 0}, "rounds must be at least 1"),
+        ({"directions": 0}, "directions must be an integer of at least 1"),
+        ({"working_sets": 0}, "working_sets must be an integer of at least 1"),
+        ({"rounds": 0}, "rounds must be an integer of at least 1"),
         ({"improvement": 1.0}, "improvement must lie"),
         ({"accuracy": 0.0}, "accuracy must be positive"),
     ],

@@ -65,9 +65,9 @@ def make_trials(
     seed: int,
 ) -> list[Trial]:
     """Divide the data into as many folds, each held out once, unless there is `dev`."""
-    n = len(data)
+    n = data.n_sequences
     if dev is not None:
-        return [Trial(data, weight, dev, np.ones(len(dev)))]
+        return [Trial(data, weight, dev, np.ones(dev.n_sequences))]
     folds = min(folds, n)
     if folds < 2:
         raise ValueError(

@@ -32,8 +32,9 @@ class SymbolSequences(NamedTuple):
     symbols: CodeArray
     states: CodeArray
 
-    def __len__(self) -> int:
-        """Return how many sequences there are."""
+    @property
+    def n_sequences(self) -> int:
+        """How many sequences there are."""
         return self.ptr.size - 1
 
     def where(self, chosen: NDArray[np.bool_]) -> SymbolSequences:
@@ -62,9 +63,9 @@ class SymbolSequences(NamedTuple):
 
     def costs_of(self, found: CodeArray, costs: FloatArray) -> FloatArray:
         """Return what predicted states cost, for every sequence."""
-        owner = np.repeat(np.arange(len(self)), np.diff(self.ptr))
+        owner = np.repeat(np.arange(self.n_sequences), np.diff(self.ptr))
         each = costs[self.states, found]
-        return np.asarray(np.bincount(owner, each, len(self)), np.float64)
+        return np.asarray(np.bincount(owner, each, self.n_sequences), np.float64)
 
 
 def encode_symbols(X: Any, column: int, symbols: LabelCodes) -> SymbolSequences:

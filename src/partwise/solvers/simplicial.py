@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,9 @@ VARIANTS = ("joint", "coordinate", "online")
 
 FRUITLESS = 10
 """Passes in a row that improve neither bound: rounding allows no more of them."""
+
+EASY = 0.5
+"""The share of what a centre promised that, when it comes true, weakens the term."""
 
 MASTER_SHARE = 0.01
 """The master problem is solved to this share of the gap."""
@@ -63,8 +67,9 @@ class RestrictedSimplicialDecomposition(Solver):
         one after the other.
     gamma : float, optional
         First weight of the proximal term, ``gamma / 2 |w - centre|^2``; by default it
-        suits the size of the objective. It is halved when nothing else keeps the
-        bounds apart. Without meaning for the L2 penalty, a proximal term itself.
+        suits the size of the objective. It is halved when the objective falls as far
+        as hoped for, and when nothing else keeps the bounds apart. Without meaning for
+        the L2 penalty, a proximal term itself.
     improvement : float
         The centre changes where the objective has fallen by this share of what the
         dual value allows;
@@ -120,16 +125,18 @@ class RestrictedSimplicialDecomposition(Solver):
             raise ValueError(
                 f"variant must be one of {', '.join(VARIANTS)}, not {self.variant!r}"
             )
-        if self.points < 3:
-            raise ValueError(f"points must be at least 3, not {self.points!r}")
-        for name in ("directions", "working_sets", "rounds"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
-        if self.gamma is not None and not 0.0 < self.gamma < np.inf:
+        leasts = {"points": 3, "directions": 1, "working_sets": 1, "rounds": 1}
+        for name, least in leasts.items():
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise ValueError(
+                    f"{name} must be an integer of at least {least}, not {value!r}"
+                )
+        if self.gamma is not None and not _is_between(self.gamma, 0.0, np.inf):
             raise ValueError(f"gamma must be positive, not {self.gamma!r}")
-        if not 0.0 < self.improvement < 1.0:
+        if not _is_between(self.improvement, 0.0, 1.0):
             raise ValueError(f"improvement must lie in 0..1: {self.improvement!r}")
-        if not self.accuracy > 0.0:
+        if not _is_between(self.accuracy, 0.0, np.inf):
             raise ValueError(f"accuracy must be positive, not {self.accuracy!r}")
 
     def _n_hulls(self, problem: Problem) -> int:
@@ -264,7 +271,9 @@ class RestrictedSimplicialDecomposition(Solver):
         improved = primal <= state.centre_primal - self.improvement * hoped
         solved = proximal - state.proximal_value <= accuracy
         if (improved or solved) and primal < state.centre_primal:
-            state.move_centre(primal)
+            # As hoped for: what keeps the weights from going further is the term.
+            was_easy = primal <= state.centre_primal - EASY * hoped
+            state.move_centre(primal, was_easy)
 
     def certify(self, problem: Problem, state: State) -> Certificate:
         """Return the certificate, which is known after every pass."""
@@ -273,6 +282,10 @@ class RestrictedSimplicialDecomposition(Solver):
             state.primal = problem.primal(state.w)
             state.take_dual(state.dual_function.best(*state.points.total()).value)
         return Certificate(state.primal, state.dual)
+
+
+def _is_between(value: Any, low: float, high: float) -> bool:
+    return isinstance(value, Real) and low < float(value) < high
 
 
 def default_gamma(problem: Problem, w: FloatArray) -> float:

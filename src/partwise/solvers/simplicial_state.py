@@ -224,14 +224,16 @@ class SimplicialState(State):
             return max(abs(upper), least)
         return max(upper - self.proximal_value, least)
 
-    def move_centre(self, primal: float) -> None:
+    def move_centre(self, primal: float, weaken: bool = False) -> None:
         """Go on around the iterate, where the objective is `primal`.
 
-        Where the lower bound is what keeps the gap open, a weaker proximal term lets
-        the dual point come nearer to the domain of the dual function.
+        With a weaker proximal term if that is wanted. Also where the lower bound is
+        what keeps the gap open: then the dual point comes nearer to the domain of the
+        dual function.
         """
         n = self.iterate.size
-        if self.proximal_gap() < WEAKEN_BELOW * (self.primal - self.dual):
+        loose = self.proximal_gap() < WEAKEN_BELOW * (self.primal - self.dual)
+        if weaken or loose:
             self.dual_function.gamma[:n] *= WEAKER
         self.dual_function.centre[:n] = self.iterate
         self.centre_primal = primal
