@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import estimator_checks
 
 import problems
 from corruption import corruptions
@@ -276,6 +278,31 @@ def test_hidden_markov_distributions_are_rows_of_probabilities() -> None:
     assert p.transitions.tolist() == [[2.0] * 2, [3.0] * 2]
     assert p.initial.tolist() == [4.0] * 2
     np.testing.assert_array_equal(to_weights(p), of)
+
+
+# --- scikit-learn ---
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_parameters_default_constructible",
+        "check_no_attributes_set_in_init",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_valid_tag_types",
+    ],
+)
+def test_hidden_markov_passes_the_checks_that_need_no_matrix(name: str) -> None:
+    getattr(estimator_checks, name)("HiddenMarkovModel", HiddenMarkovModel())
+
+
+def test_hidden_markov_is_searched_over() -> None:
+    grid = GridSearchCV(HiddenMarkovModel(C=1.0), {"smoothing": [0.5, 2.0]}, cv=2)
+    assert grid.fit(2 * X, 2 * Y).best_score_ == 1.0
 
 
 # --- bad input ---

@@ -142,6 +142,17 @@ def test_simplicial_iterates_are_distributions_and_bounds_hold(
 
 
 @plain_only
+def test_simplicial_several_directions_rise_further() -> None:
+    """In the first pass, when every output found is a way up."""
+    problem, dual = small(), {}
+    for directions in (1, 3, 99):
+        solver = RestrictedSimplicialDecomposition(directions=directions)
+        (state,) = passes(problem, solver, 1)
+        dual[directions] = state.dual
+    assert dual[1] < dual[3] < dual[99]
+
+
+@plain_only
 def test_simplicial_centre_changes_by_the_second_rule_too() -> None:
     """Where no improvement is enough, a nearly optimal dual point is."""
     problem = generative(C=1.0)
