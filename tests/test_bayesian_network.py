@@ -1,6 +1,7 @@
 """Bayesian networks: tables, graphs, predictions, references, files, bad input."""
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -406,6 +407,14 @@ def test_bayesian_network_file_of_a_learnt_graph_learns_again(tmp_path: Path) ->
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize("version", [1])
+def test_bayesian_network_files_of_every_version_still_load(version: int) -> None:
+    path = Path(__file__).parent / "data" / f"network-{version}.partwise"
+    known = json.loads(path.with_suffix(".json").read_text())
+    assert load(path).predict(known["inputs"]).tolist() == known["predictions"]
+    assert len({tuple(row) for row in known["predictions"]}) > 2
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -487,6 +496,7 @@ def test_bayesian_network_bad_graphs_are_refused(graph: Any, match: str) -> None
         ({"structure": "forest"}, "structure must be"),
         ({"missing": "drop"}, "missing must be"),
         ({"unseen": "drop"}, "unseen must be"),
+        ({"max_table": 0}, "max_table must be"),
         ({"reference": "mine"}, "reference must be"),
         ({"reference": {"rain": [1.0]}}, "a table for every variable"),
         ({"smoothing": -1}, "smoothing must be"),
@@ -520,6 +530,15 @@ def test_bayesian_network_gamma_must_be_positive() -> None:
         RestrictedSimplicialDecomposition(gamma=0.0)
     with pytest.raises(PairingError, match="use RestrictedSimplicial"):
         BayesianNetworkClassifier(GRAPH, solver="smo", target="rain").fit(ROWS)
+
+
+def test_bayesian_network_too_much_hidden_at_once_is_refused() -> None:
+    model = counted(max_table=7)
+    row = {"season": "summer", "grass": "wet"}
+    assert model.predict([row]).shape == (1,)
+    with pytest.raises(DataError, match=r"row 1: .* 2 variables season, hose, none"):
+        model.predict([row, {}])
+    assert model.set_params(max_table=100).predict([row, {}]).shape == (2,)
 
 
 def test_bayesian_network_bad_questions_are_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,12 @@ from partwise.estimators.network_answers import NetworkAnswers
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback
 from partwise.structures.bayesnet import topological_order
+from partwise.structures.graph.corpus import MAX_TABLE
 from partwise.structures.hidden_markov import draw_values
 from partwise.structures.interface import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    import networkx as nx
+    pass
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # type: ignore[misc]
@@ -62,6 +62,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         What becomes of values that training has not seen: they have the probability
         that the known ones leave to one, and what depends on them tells nothing; or
         they count as missing; or they are refused.
+    max_table : int
+        The most numbers in the tables that exact inference makes for one row, as in
+        `GraphLabeler`: what is hidden together must not hang together too much.
     loss : {"hinge", "squared_hinge"}
         How a violated margin is penalised.
     costs : matrix, dict or callable, optional
@@ -153,6 +156,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         structure: str = "tan",
         missing: str = "marginalise",
         unseen: str = "unknown",
+        max_table: int = MAX_TABLE,
         loss: str = "hinge",
         costs: Any = None,
         smoothing: float = 1.0,
@@ -177,6 +181,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         self.structure = structure
         self.missing = missing
         self.unseen = unseen
+        self.max_table = max_table
         self.loss = loss
         self.costs = costs
         self.smoothing = smoothing
@@ -342,85 +347,15 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         return [self.variables_.index(name) for name in wanted], single
 
     def _answers(self) -> NetworkAnswers:
-        return NetworkAnswers(self._network, self.weights_, self._jobs())
+        return NetworkAnswers(
+            self._network,
+            self.variables_,
+            self.weights_,
+            self._jobs(),
+            int(self.max_table),
+        )
 
     def _best(self, X: Any, targets: list[int]) -> IntArray:
         return self._answers().best(
             self._encode(X, targets), targets, sum_out=self.missing == "marginalise"
         )
-
-    # --- understanding ----------------------------------------------------------------
-
-    @property
-    def variables_(self) -> list[Name]:
-        """The names of all variables."""
-        self._check_fitted()
-        return [variable.name for variable in self._variables]
-
-    @property
-    def targets_(self) -> list[Name]:
-        """The names of those that are predicted."""
-        self._check_fitted()
-        return self._names()
-
-    @property
-    def values_(self) -> dict[Name, NDArray[Any]]:
-        """The values of every variable, sorted."""
-        self._check_fitted()
-        return {one.name: class_array(one.values.classes) for one in self._variables}
-
-    @property
-    def parents_(self) -> dict[Name, list[Name]]:
-        """The parents of every variable, in the order of the axes of its table."""
-        names = self.variables_
-        return {
-            name: [names[u] for u in self._network.parents[v]]
-            for v, name in enumerate(names)
-        }
-
-    @property
-    def graph_(self) -> nx.DiGraph:
-        """The graph."""
-        import networkx as nx
-
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.variables_)
-        for child, parents in self.parents_.items():
-            graph.add_edges_from((parent, child) for parent in parents)
-        return graph
-
-    @property
-    def probabilities_(self) -> dict[Name, NDArray[np.float64]]:
-        """For every variable a table, an axis for each parent and its own last."""
-        names, w = self.variables_, np.exp(self.weights_)
-        return {name: self._network.table(v, w) for v, name in enumerate(names)}
-
-    @property
-    def missing_(self) -> dict[Name, NDArray[np.float64]]:
-        """What each distribution leaves to one."""
-        return {
-            name: np.maximum(1.0 - table.sum(axis=-1), 0.0)
-            for name, table in self.probabilities_.items()
-        }
-
-    def table(self, variable: Name) -> list[dict[Name, Any]]:
-        """Return the probabilities of one variable as rows, ready for a data frame.
-
-        Examples
-        --------
-        >>> model = BayesianNetworkClassifier(objective="likelihood", smoothing=0)
-        >>> model = model.fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 0, 1])
-        >>> model.table(0)[1]
-        {'class': 0, 0: 'b', 'probability': 0.333...}
-        """
-        if variable not in self.variables_:
-            raise ValueError(f"{variable!r} is none of {self.variables_}")
-        v = self.variables_.index(variable)
-        family = [self._variables[u] for u in self._network.family(v)]
-        names = [one.name for one in family]
-        values = product(*(one.values.classes for one in family))
-        flat = self.probabilities_[variable].ravel().tolist()
-        return [
-            {**dict(zip(names, row, strict=True)), "probability": p}
-            for row, p in zip(values, flat, strict=True)
-        ]

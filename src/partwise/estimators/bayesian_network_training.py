@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,28 +16,25 @@ from partwise.estimators.discrete_table import (
     MISSING,
     Name,
     Table,
-    Variable,
     column_array,
     encode_column,
     learn_variable,
     read_table,
 )
-from partwise.estimators.generative_model import GenerativeModel
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.network_answers import corpus_of
+from partwise.estimators.network_answers import make_corpus
 from partwise.estimators.network_graph import (
     STRUCTURES,
     naive_parents,
     read_graph,
     tree_augmented_parents,
 )
+from partwise.estimators.network_tables import NetworkTables
 from partwise.estimators.reference_distributions import check_distributions
 from partwise.estimators.sequence_checks import as_pair
 from partwise.solvers.loop import Evaluate, Solution
 from partwise.structures.bayesnet import (
     BayesNet,
-    Network,
-    make_bayesnet,
     make_network,
     with_unknown,
 )
@@ -50,7 +48,7 @@ UNSEEN_VALUES = ("unknown", "missing", "error")
 MISSING_VALUES = ("marginalise", "maximise")
 
 
-class BayesianNetworkTraining(GenerativeModel):
+class BayesianNetworkTraining(NetworkTables):
     """Everything about training that `BayesianNetworkClassifier` need not show."""
 
     # Losses and penalty weigh the same with as many times this as there are
@@ -63,14 +61,12 @@ class BayesianNetworkTraining(GenerativeModel):
     costs: Any
     missing: str
     unseen: str
+    max_table: int
 
     classes_: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _labels: LabelCodes
-    _variables: list[Variable]
-    _targets: list[int]
-    _network: Network
     _costs: dict[int, FloatArray]
     _balance: float
 
@@ -83,6 +79,11 @@ class BayesianNetworkTraining(GenerativeModel):
             if getattr(self, name) not in known:
                 shown = " or ".join(map(repr, known))
                 raise ValueError(f"{name} must be {shown}, not {getattr(self, name)!r}")
+
+        if not isinstance(self.max_table, Integral) or self.max_table < 1:
+            raise ValueError(
+                f"max_table must be an integer >= 1, not {self.max_table!r}"
+            )
 
     def _check_settings(self) -> None:
         self._check_answers()
@@ -269,7 +270,9 @@ class BayesianNetworkTraining(GenerativeModel):
     def _corpus(self, codes: IntArray) -> BayesNet:
         """Return training rows as a structure, with the targets hidden."""
         hidden = np.isin(np.arange(len(self._variables)), self._targets)
-        return make_bayesnet(self._network, codes, hidden, costs=self._costs)
+        every = np.broadcast_to(hidden, codes.shape)
+        most, names = int(self.max_table), [one.name for one in self._variables]
+        return make_corpus(self._network, names, codes, every, most, self._costs)
 
     def _training_data(
         self, codes: IntArray, weight: FloatArray | None, dev: Any
@@ -313,11 +316,14 @@ class BayesianNetworkTraining(GenerativeModel):
             for v, worst in ((v, self._costs[v].max()) for v in self._targets)
         ]
 
-        corpus, found = corpus_of(self._network, codes), codes.copy()
+        names, missing = [one.name for one in self._variables], codes == MISSING
+        most = int(self.max_table)
+        corpus = make_corpus(self._network, names, codes, missing, most)
+        found = codes.copy()
 
         def evaluate(w: FloatArray) -> float:
             best = decode(corpus, with_unknown(w, self._network), self._jobs())
-            found[codes == MISSING] = best.codes
+            found[missing] = best.codes
             costs = [
                 table[right[:, j], found[:, v]]
                 for j, (v, table) in enumerate(zip(self._targets, tables, strict=True))

@@ -50,7 +50,9 @@ def read_table(X: Any, where: str = "X") -> Table:
         What to call it in error messages.
     """
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        names = list(X.columns)
+        names = [
+            name.item() if isinstance(name, np.generic) else name for name in X.columns
+        ]
         return Table(names, [np.asarray(X[name]) for name in names], True)
     if not isinstance(X, np.ndarray):
         if isinstance(X, str | bytes) or not isinstance(X, Iterable):

@@ -6,7 +6,7 @@ predicted, and `UNSEEN` for values that the network does not know.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.discrete_table import MISSING, UNSEEN
+from partwise.estimators.discrete_table import MISSING, UNSEEN, Name
 from partwise.structures.bayesnet import (
     BayesNet,
     Network,
@@ -24,6 +24,7 @@ from partwise.structures.bayesnet import (
     with_unknown,
 )
 from partwise.structures.decoding import decode, part_marginals
+from partwise.structures.graph.junction_tree import TooWideError
 from partwise.structures.interface import FloatArray, IntArray
 
 MOST_TOGETHER = 4096
@@ -33,9 +34,29 @@ AT_ONCE = 200_000
 """How many rows are looked at together, of those that stand for one another."""
 
 
-def corpus_of(network: Network, codes: IntArray) -> BayesNet:
-    """Return rows as a structure, with all that is missing hidden."""
-    return make_bayesnet(network, np.maximum(codes, UNSEEN), codes == MISSING)
+def make_corpus(
+    network: Network,
+    names: Sequence[Name],
+    codes: IntArray,
+    hidden: NDArray[np.bool_],
+    max_table: int,
+    costs: Mapping[int, FloatArray] | None = None,
+    rows: IntArray | None = None,
+) -> BayesNet:
+    """Return rows as a structure; errors call variables, and `rows`, by their names."""
+    known = np.maximum(codes, UNSEEN)
+    try:
+        return make_bayesnet(network, known, hidden, costs=costs, max_table=max_table)
+    except TooWideError as error:
+        there = np.flatnonzero(hidden[error.example])
+        widest = [str(names[there[v]]) for v in error.vertices]
+        shown = ", ".join(widest[:12]) + (", ..." if len(widest) > 12 else "")
+        row = error.example if rows is None else rows[error.example]
+        raise DataError(
+            f"row {row}: {error.problem}: the largest one joins the {len(widest)} "
+            f"variables {shown}, none of them observed (observe some, predict fewer, "
+            "or raise max_table)"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -46,23 +67,43 @@ class NetworkAnswers:
     ----------
     network : Network
         The variables.
+    names : sequence
+        What they are called.
     w : array
         Log-probabilities.
     n_jobs : int
         Threads.
+    max_table : int
+        The most numbers in the tables of one row.
     """
 
     network: Network
+    names: Sequence[Name]
     w: FloatArray
-    n_jobs: int = 1
+    n_jobs: int
+    max_table: int
+
+    def _corpus(self, codes: IntArray, rows: IntArray | None = None) -> BayesNet:
+        """Return rows as a structure, with all that is missing hidden."""
+        return make_corpus(
+            self.network,
+            self.names,
+            codes,
+            codes == MISSING,
+            self.max_table,
+            rows=rows,
+        )
 
     def _weights(self) -> FloatArray:
         return with_unknown(self.w, self.network)
 
-    def complete(self, codes: IntArray) -> IntArray:
-        """Return the rows with the most probable values where some are missing."""
+    def complete(self, codes: IntArray, rows: IntArray | None = None) -> IntArray:
+        """Return the rows with the most probable values where some are missing.
+
+        `rows` are their numbers, for error messages.
+        """
         result = codes.copy()
-        found = decode(corpus_of(self.network, codes), self._weights(), self.n_jobs)
+        found = decode(self._corpus(codes, rows), self._weights(), self.n_jobs)
         result[codes == MISSING] = found.codes
         return result
 
@@ -77,13 +118,16 @@ class NetworkAnswers:
         others[:, targets] = False
         summed = others.any(axis=1) & sum_out
         result = np.zeros((len(codes), len(targets)), np.int64)
-        if not summed.all():
-            result[~summed] = self.complete(codes[~summed])[:, targets]
-        if summed.any():
-            result[summed] = self._best_summed(codes[summed], targets)
+        simple, others = np.flatnonzero(~summed), np.flatnonzero(summed)
+        if simple.size:
+            result[simple] = self.complete(codes[simple], simple)[:, targets]
+        if others.size:
+            result[others] = self._best_summed(codes[others], targets, others)
         return result
 
-    def _best_summed(self, codes: IntArray, targets: Sequence[int]) -> IntArray:
+    def _best_summed(
+        self, codes: IntArray, targets: Sequence[int], numbers: IntArray
+    ) -> IntArray:
         """Try the values of all targets together, one after the other."""
         sizes = [self.network.n_values[v] for v in targets]
         if prod(sizes) > MOST_TOGETHER:
@@ -99,21 +143,23 @@ class NetworkAnswers:
             rows = codes[start : start + step]
             copies = np.repeat(rows, len(tried), axis=0)
             copies[:, targets] = np.tile(tried, (len(rows), 1))
-            found = self.log_likelihood(copies).reshape(len(rows), len(tried))
+            of = np.repeat(numbers[start : start + step], len(tried))
+            found = self.log_likelihood(copies, of).reshape(len(rows), len(tried))
             best.append(tried[np.argmax(found, axis=1)])
         return np.concatenate(best)
 
-    def log_likelihood(self, codes: IntArray) -> FloatArray:
+    def log_likelihood(
+        self, codes: IntArray, rows: IntArray | None = None
+    ) -> FloatArray:
         """Return ``ln P`` of what is there of every row."""
-        corpus, none = corpus_of(self.network, codes), np.zeros(len(codes), np.int64)
+        corpus, none = self._corpus(codes, rows), np.zeros(len(codes), np.int64)
         return part_marginals(corpus, self._weights(), none, self.n_jobs)[2]
 
     def marginals(
         self, codes: IntArray, targets: Sequence[int]
     ) -> list[NDArray[np.float64]]:
         """Return the probabilities of the values of every target, all else summed."""
-        corpus = corpus_of(self.network, codes)
-        found = variable_marginals(corpus, self._weights(), self.n_jobs)
+        found = variable_marginals(self._corpus(codes), self._weights(), self.n_jobs)
         place = np.cumsum(codes == MISSING).reshape(codes.shape) - 1
         result = []
         for v in targets:
