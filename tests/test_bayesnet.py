@@ -34,7 +34,7 @@ from partwise.structures.decoding import decode, part_marginals
 
 @problems.plain_only
 @pytest.mark.parametrize("law", LAWS, ids=law_name)
-@settings(max_examples=25)
+@settings(max_examples=30)
 @given(case=st.builds(make_case, **CHOICES))
 def test_bayesnet_obeys(law: Any, case: Any) -> None:
     law(case)

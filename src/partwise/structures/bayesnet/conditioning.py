@@ -64,41 +64,60 @@ def find_patterns(
     return patterns, of.reshape(-1)
 
 
-def condition(network: Network, pattern: NDArray[np.int8]) -> Condition:
-    """Condition a network on the variables that are observed.
+class Conditioner:
+    """Conditions a network, again and again; what it knows of a family it keeps."""
 
-    A family whose parents have an unknown value tells nothing: there is no such
-    distribution. A variable with an unknown value has a weight after all others, one
-    for every distribution.
-    """
-    hidden = np.flatnonzero(pattern == HIDDEN).tolist()
-    place = {v: j for j, v in enumerate(hidden)}
-    cliques: dict[tuple[int, ...], list[Term]] = {}
-    for v in range(network.n_variables):
+    def __init__(self, network: Network):
+        self._network = network
+        self._families = [network.family(v) for v in range(network.n_variables)]
+        self._known: dict[tuple[int, ...], tuple[tuple[int, ...], Term] | None] = {}
+
+    def condition(self, pattern: NDArray[np.int8]) -> Condition:
+        """Condition on the variables that are observed."""
+        state = pattern.tolist()
+        hidden = [v for v, one in enumerate(state) if one == HIDDEN]
+        place = {v: j for j, v in enumerate(hidden)}
+        cliques: dict[tuple[int, ...], list[Term]] = {}
+        for v, family in enumerate(self._families):
+            key = (v, *[state[u] for u in family])
+            if key not in self._known:
+                self._known[key] = self._meet(v, key[1:])
+            found = self._known[key]
+            if found is not None:
+                inside, term = found
+                cliques.setdefault(tuple(place[u] for u in inside), []).append(term)
+        evidence = cliques.pop((), [])
+        covered = {j for clique in cliques for j in clique}
+        for j in range(len(hidden)):
+            if j not in covered:
+                cliques[(j,)] = []
+        return Condition(hidden, cliques, evidence)
+
+    def _meet(
+        self, v: int, states: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], Term] | None:
+        """Return the hidden members of a family, in order, and its term.
+
+        None where a parent has an unknown value: there is no such distribution, and
+        the family tells nothing. If the variable itself has one, its weight is after
+        all others, where there is one for every distribution.
+        """
+        network, family = self._network, self._families[v]
+        *above, own = states
+        if UNKNOWN in above:
+            return None
         at = network.weight_at[v]
-        stride_of = dict(zip(network.family(v), network.strides(v), strict=True))
-        if pattern[v] == UNKNOWN:
+        stride_of = dict(zip(family, network.strides(v), strict=True))
+        if own == UNKNOWN:
             del stride_of[v]
             at = network.n_weights + network.distribution_at[v]
             stride_of = {u: k // network.n_values[v] for u, k in stride_of.items()}
-        if any(pattern[u] == UNKNOWN for u in stride_of):
-            continue
-        inside = sorted(place[u] for u in stride_of if u in place)
+        inside = sorted(
+            u for u, one in zip(family, states, strict=True) if one == HIDDEN
+        )
         strides = np.zeros(network.n_variables, np.int64)
         for u, stride in stride_of.items():
-            strides[u] = 0 if u in place else stride
-        axes = [
-            stride_of[u] * np.arange(network.n_values[u]) for u in _at(hidden, inside)
-        ]
+            strides[u] = 0 if u in inside else stride
+        axes = [stride_of[u] * np.arange(network.n_values[u]) for u in inside]
         steps = reduce(np.add.outer, axes, np.zeros((), np.int64))
-        term = Term(at, strides, tuple(steps.ravel().tolist()))
-        cliques.setdefault(tuple(inside), []).append(term)
-    evidence = cliques.pop((), [])
-    for j in range(len(hidden)):
-        if not any(j in clique for clique in cliques):
-            cliques[(j,)] = []
-    return Condition(hidden, cliques, evidence)
-
-
-def _at(hidden: list[int], inside: list[int]) -> list[int]:
-    return [hidden[j] for j in inside]
+        return tuple(inside), Term(at, strides, tuple(steps.ravel().tolist()))

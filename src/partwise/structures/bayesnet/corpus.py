@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from partwise.structures.bayesnet.conditioning import (
     UNKNOWN,
     Condition,
+    Conditioner,
     Term,
-    condition,
     find_patterns,
 )
 from partwise.structures.bayesnet.network import Network
@@ -102,7 +102,8 @@ def make_bayesnet(
     _check_values(network, table)
     mask = np.broadcast_to(np.asarray(hidden, bool), table.shape)
     patterns, of = find_patterns(table, mask)
-    conditions = [condition(network, pattern) for pattern in patterns]
+    conditioner = Conditioner(network)
+    conditions = [conditioner.condition(pattern) for pattern in patterns]
     layout, kinds = _lay_out(network, conditions, of)
     graph = make_graph(
         layout,
@@ -203,11 +204,13 @@ def _first_weights(terms: list[list[Term]], of: IntArray, table: IntArray) -> In
     """Return where the weights of every term begin, by the values observed."""
     at = [[term.at for term in own] for own in terms]
     ptr, result = _pointers(of, at), join_by_kind(of, at)
+    order = np.argsort(of, kind="stable")
+    ends = np.searchsorted(of[order], np.arange(len(terms) + 1))
     for number, own in enumerate(terms):
-        rows = np.flatnonzero(of == number)
-        for j, term in enumerate(own):
-            observed = np.flatnonzero(term.strides)
-            result[ptr[rows] + j] += table[rows][:, observed] @ term.strides[observed]
+        if own:
+            rows = order[ends[number] : ends[number + 1]]
+            strides = np.array([term.strides for term in own]).T
+            result[ptr[rows][:, None] + np.arange(len(own))] += table[rows] @ strides
     return result
 
 

@@ -54,7 +54,8 @@ def _(s: BayesNet) -> int:
     cliques, most = s.graph.cliques, 0
     for i in range(waist.n_examples(s.graph)):
         own = s.terms.ptr[cliques.ptr[i + 1]] - s.terms.ptr[cliques.ptr[i]]
-        most = max(most, 2 * own, s.evidence.ptr[i + 1] - s.evidence.ptr[i])
+        # Differences cancel the evidence, but first it is there.
+        most = max(most, 2 * own + s.evidence.ptr[i + 1] - s.evidence.ptr[i])
     return most
 
 
