@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import estimator_checks
 
 import problems
+from corruption import corruptions
 from partwise import BayesianNetworkClassifier, C_path, load
 from partwise.errors import DataError, ModelFileError, PairingError
 from partwise.estimators.network_graph import (
@@ -307,8 +309,8 @@ def test_bayesian_network_small_C_stays_at_the_reference() -> None:
 def test_bayesian_network_default_C_weighs_rows_against_distributions() -> None:
     few = BayesianNetworkClassifier(GRAPH, target="rain").fit(ROWS[:20])
     many = BayesianNetworkClassifier(GRAPH, target="rain").fit(ROWS[:40])
-    assert few.C_ == pytest.approx(9 / 20)  # 1 + 2 + 2 + 4 distributions
-    assert many.C_ == pytest.approx(9 / 40)
+    assert few.C_ == pytest.approx(0.2 * 9 / 20)  # 1 + 2 + 2 + 4 distributions
+    assert many.C_ == pytest.approx(0.2 * 9 / 40)
 
 
 def test_bayesian_network_dev_data_keeps_the_best() -> None:
@@ -354,6 +356,24 @@ def test_bayesian_network_unseen_values_have_the_mass_that_is_left() -> None:
 
 
 # --- scikit-learn ---
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_parameters_default_constructible",
+        "check_no_attributes_set_in_init",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_valid_tag_types",
+    ],
+)
+def test_bayesian_network_passes_the_checks_that_need_no_numbers(name: str) -> None:
+    check = getattr(estimator_checks, name)
+    check("BayesianNetworkClassifier", BayesianNetworkClassifier())
 
 
 def test_bayesian_network_is_an_estimator_like_others() -> None:
@@ -429,7 +449,7 @@ def test_bayesian_network_files_of_every_version_still_load(version: int) -> Non
         {"targets": [7]},
         {"targets": []},
         {"targets": [0]},
-        {"balance": -1.0},
+        {"suitable_C": -1.0},
         {"has_reference": True},
         {"has_costs": True},
     ],
@@ -441,6 +461,24 @@ def test_bayesian_network_damaged_file_is_refused(change: Any, tmp_path: Path) -
     write(tmp_path / "n", dict(content.tensors), settings, kind="model")
     with pytest.raises(ModelFileError):
         load(tmp_path / "n")
+
+
+def test_bayesian_network_corrupted_files_are_refused_or_whole(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    own = counted().probabilities_
+    settings: dict[str, Any] = {"costs": [[0, 2], [1, 0]], "target": "rain", "C": 0.1}
+    BayesianNetworkClassifier(GRAPH, reference=own, **settings).fit(ROWS).save(path)
+    data, refused = path.read_bytes(), 0
+    for damaged in corruptions(data, 60, seed=0):
+        path.write_bytes(damaged)
+        try:
+            model = load(path)
+        except ModelFileError:
+            refused += 1
+        else:
+            rows = [{}, dict.fromkeys(model.variables_)]
+            assert set(model.predict(rows)) <= set(model.classes_)
+    assert refused > 40
 
 
 # --- bad input ---

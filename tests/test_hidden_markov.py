@@ -156,6 +156,20 @@ def test_hidden_markov_margin_separates_what_can_be_separated() -> None:
         assert missing.min() >= 0.0
 
 
+def test_hidden_markov_default_C_suits_the_data(tmp_path: Path) -> None:
+    model, dear = HiddenMarkovModel().fit(X, Y), HiddenMarkovModel(costs=_tenfold)
+    # Both are rounded to two digits.
+    assert model.C_ == pytest.approx(10 * dear.fit(X, Y).C_, rel=0.1)
+    twice = HiddenMarkovModel().fit(2 * X, 2 * Y)
+    assert model.C_ == pytest.approx(2 * twice.C_, rel=0.1)
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").C_ == model.C_
+
+
+def _tenfold(right: str, predicted: str) -> float:
+    return 10.0
+
+
 def test_hidden_markov_small_C_stays_at_the_reference() -> None:
     own: dict[str, Any] = {
         "initial": [0.3, 0.7],
@@ -370,6 +384,14 @@ def test_hidden_markov_empty_sequences_are_fine_among_others() -> None:
     assert model.predict([[], *X]) == [[], *Y]
     assert model.predict_marginals([[]])[0].shape == (0, 2)
     assert model.log_likelihood([[]]).tolist() == [0.0]
+
+
+def test_hidden_markov_new_states_of_development_data_are_left_out() -> None:
+    dev = [["walk", "clean"], ["walk"]], [["sun", "snow"], ["snow"]]
+    model = HiddenMarkovModel(C=10.0).fit(X, Y, dev=dev)
+    assert np.nanmax(model.trace_["dev_score"]) == 0.0
+    with pytest.raises(DataError, match="none of its states"):
+        HiddenMarkovModel().fit(X, Y, dev=(X, [["snow"] * len(row) for row in X]))
 
 
 def test_hidden_markov_decoding_must_be_known() -> None:

@@ -59,7 +59,7 @@ class Unseen(StrEnum):
 
 
 @takes_learning(
-    "the number of distributions divided by the number of rows",
+    "one that suits the data",
     without=("penalty", "l1_ratio"),
     loss="hinge",
     tol=1e-3,

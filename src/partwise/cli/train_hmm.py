@@ -43,7 +43,7 @@ class Reference(StrEnum):
 
 
 @takes_learning(
-    "0.001 for hinge, 0.0001 for squared_hinge; auto tries several",
+    "one that suits the data; auto tries several",
     without=("penalty", "l1_ratio"),
     loss="hinge",
     tol=1e-3,

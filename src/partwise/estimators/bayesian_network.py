@@ -41,9 +41,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         How the probabilities are found: so that predictions are right, with a margin
         that grows with the cost of a mistake; or by counting (maximum likelihood).
     C : float, optional
-        Weight of the margin violations against the divergence from the `reference`. By
-        default the number of distributions divided by the number of rows, so that both
-        have a say. Choose it on development data (`C_path`). Without meaning for the
+        Weight of the margin violations against the divergence from the `reference`; by
+        default one that suits costs and size of the data, small enough to stay near to
+        the reference. Choose it on development data (`C_path`). Without meaning for the
         likelihood.
     reference : {"likelihood", "uniform"} or mapping, optional
         What the probabilities stay near to, unless margins need something else: the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from partwise.estimators.discrete_table import (
     learn_variable,
     read_table,
 )
+from partwise.estimators.hidden_markov_choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.network_answers import make_corpus
 from partwise.estimators.network_graph import (
@@ -51,10 +52,6 @@ MISSING_VALUES = ("marginalise", "maximise")
 class BayesianNetworkTraining(NetworkTables):
     """Everything about training that `BayesianNetworkClassifier` need not show."""
 
-    # Losses and penalty weigh the same with as many times this as there are
-    # distributions, divided by the rows.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 1.0, "squared_hinge": 1.0}
-
     graph: Any
     target: Any
     structure: str
@@ -68,7 +65,6 @@ class BayesianNetworkTraining(NetworkTables):
     feature_names_in_: NDArray[Any]
     _labels: LabelCodes
     _costs: dict[int, FloatArray]
-    _balance: float
 
     def _check_answers(self) -> None:
         """Check what may have been set after fitting."""
@@ -92,10 +88,6 @@ class BayesianNetworkTraining(NetworkTables):
                 f"structure must be 'tan' or 'naive', not {self.structure!r}"
             )
         super()._check_settings()
-
-    def _effective_C(self) -> float:
-        own = super()._effective_C()
-        return own * self._balance if self.C is None else own
 
     # --- from a table to training data ------------------------------------------------
 
@@ -126,7 +118,7 @@ class BayesianNetworkTraining(NetworkTables):
         self._network = make_network(n_values, self._find_parents(codes, weight))
         self._costs = self._cost_matrices()
         total = len(codes) if weight is None else float(weight.sum())
-        self._balance = self._network.n_distributions / total
+        self._suitable_C = self._find_suitable_C(total)
         if self._own_name() == "own":
             self._own_reference()
         return codes, weight
@@ -245,6 +237,13 @@ class BayesianNetworkTraining(NetworkTables):
         if not any(matrix.any() for matrix in costs.values()):
             raise DataError("every mistake costs nothing: nothing to learn from")
         return costs
+
+    def _find_suitable_C(self, n_rows: float) -> float:
+        """Return a C by the size of the penalty, and of losses if all were wrong."""
+        apart = [m.sum() / (m.size - len(m)) for m in self._costs.values()]
+        power = 2 if self.loss == "squared_hinge" else 1
+        worst = n_rows * float(sum(apart)) ** power
+        return float(f"{SHARES[0] * self._network.n_distributions / worst:.2g}")
 
     def _own_reference(self) -> FloatArray:
         """Return a user's tables, as the weights are laid out."""

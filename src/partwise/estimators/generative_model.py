@@ -27,12 +27,16 @@ class GenerativeModel(StructuredEstimator):
     """Base class: probabilities found by counting, or trained for margins."""
 
     objectives: ClassVar[tuple[str, ...]] = ("margin", "likelihood")
+    # Only while there is no data to suit.
+    default_C: ClassVar[dict[str, float]] = {"hinge": 1.0, "squared_hinge": 1.0}
     penalty = "l2"
     l1_ratio = 0.0
 
     objective: str
     reference: Any
     smoothing: float
+
+    _suitable_C: float | None = None
 
     def _check_settings(self) -> None:
         if self.objective not in self.objectives:
@@ -57,6 +61,11 @@ class GenerativeModel(StructuredEstimator):
 
     def _penalty_name(self) -> str:
         return "divergence"
+
+    def _effective_C(self) -> float:
+        if self.C is None and self._suitable_C is not None:
+            return self._suitable_C
+        return super()._effective_C()
 
     def _own_name(self) -> str:
         """Return what the reference of the settings is called."""

@@ -18,7 +18,9 @@ from partwise.estimators.symbol_sequences import SymbolSequences
 from partwise.structures.interface import FloatArray
 
 SHARES = (0.2, 0.6, 2.0, 6.0, 20.0)
-"""What violations weigh against the penalty, if every position were wrong."""
+"""What violations weigh against the penalty, if every position were wrong. The first is
+the default: in the benchmark `ring_tracking` it is at most 2 worse than the likelihood,
+and up to 3.5 better, where others are up to 13 worse and up to 9 better."""
 
 
 class Candidate(NamedTuple):

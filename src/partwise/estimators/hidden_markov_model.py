@@ -51,9 +51,10 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         held out, and trains for margins only where they pay.
     C : float, optional
         Weight of the margin violations against the divergence from the `reference`;
-        0.001 by default, which gives a hundred sequences a say beside their counts.
-        Choose it on development data (`C_path`, or ``objective="auto"``, which tries
-        several unless one is given). Without meaning for the likelihood.
+        by default one that suits costs and size of the data, small enough to stay near
+        to the reference. Choose it on development data (`C_path`, or
+        ``objective="auto"``, which tries several unless one is given). Without meaning
+        for the likelihood.
     reference : {"likelihood", "uniform"}, Probabilities or mapping, optional
         What the probabilities stay near to, unless margins need something else: the
         smoothed counts (the default), the uniform distribution, or your own, as a

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +52,6 @@ CHOICE_TOL = 1e-2
 class HiddenMarkovTraining(GenerativeModel):
     """Everything about training that `HiddenMarkovModel` need not show."""
 
-    # In the benchmark `ring_tracking` never much worse than the likelihood, and often
-    # better; that of the squared hinge has not been tuned.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 0.001, "squared_hinge": 0.0001}
     objectives = ("margin", "likelihood", "auto")
 
     costs: Any
@@ -117,7 +114,13 @@ class HiddenMarkovTraining(GenerativeModel):
         weight = sample_weights(sample_weight, len(y))
         if weight is not None and not weight.any():
             raise DataError("every sample weight is zero: nothing to learn from")
+        self._suitable_C = self._suitable_Cs(data)[0]
         return data, weight
+
+    def _suitable_Cs(self, data: SymbolSequences) -> list[float]:
+        n_distributions = 2 * len(self._labels) + 1
+        power = 2 if self.loss == "squared_hinge" else 1
+        return suitable_Cs(data, self._costs, n_distributions, power)
 
     def _encode_dev(self, dev: Any) -> SymbolSequences | None:
         if dev is None:
@@ -212,13 +215,7 @@ class HiddenMarkovTraining(GenerativeModel):
             references = [self._own_name()]
         else:
             references = list(REFERENCES if self.smoothing > 0 else REFERENCES[1:])
-        n_distributions = 2 * len(self._labels) + 1
-        power = 2 if self.loss == "squared_hinge" else 1
-        Cs = (
-            suitable_Cs(data, self._costs, n_distributions, power)
-            if self.C is None
-            else [float(self.C)]
-        )
+        Cs = self._suitable_Cs(data) if self.C is None else [float(self.C)]
         trials = make_trials(data, weight, dev, int(self.cv), self._seed())
         limit = self.time_limit
         end = np.inf if limit is None else time.perf_counter() + limit

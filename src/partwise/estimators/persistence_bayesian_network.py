@@ -39,7 +39,7 @@ def store_bayesian_network(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "targets": list(model._targets),
         "target_names": list(model.target) if several else None,
         "named": model._named,
-        "balance": model._balance,
+        "suitable_C": model._suitable_C,
         "has_graph": model.graph is not None,
         "has_reference": own,
         "has_costs": model.costs is not None,
@@ -64,7 +64,7 @@ def fill_bayesian_network(model: BayesianNetworkClassifier, content: Content) ->
     if model._variables[targets[0]].values.classes != model._labels.classes:
         raise content.error("the labels are not the values of the target")
     model._named = content.setting("named", bool)
-    model._balance = content.setting("balance", float, above=0)
+    model._suitable_C = content.setting("suitable_C", float, above=0)
     if content.setting("has_graph", bool):
         model.graph = [
             (names[u], names[v]) for v, group in enumerate(parents) for u in group

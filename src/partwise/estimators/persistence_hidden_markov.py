@@ -33,6 +33,7 @@ def store_hidden_markov(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "integer_symbols": isinstance(symbols[0], int),
         "has_reference": own,
         "has_costs": model.costs is not None,
+        "suitable_C": model._suitable_C,
         "chosen": None if model._chosen is None else list(model._chosen[:3]),
     }
     return tensors, settings
@@ -62,6 +63,9 @@ def fill_hidden_markov(model: HiddenMarkovModel, content: Content) -> int:
         raise content.error(f"setting 'costs' is none that there is: {named!r}")
     model._costs, given = read_costs(content, K)
     model.costs = given if named is None else named
+    model._suitable_C = content.setting("suitable_C", float)
+    if not 0.0 < model._suitable_C < np.inf:
+        raise content.error("setting 'suitable_C' should be a positive number")
     model._chosen, model.candidates_ = _read_chosen(content), ()
     if (model._chosen is None) == (model.objective == "auto"):
         raise content.error("what was chosen is missing, or nothing was to choose")

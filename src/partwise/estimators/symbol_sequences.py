@@ -62,9 +62,13 @@ class SymbolSequences(NamedTuple):
         )
 
     def costs_of(self, found: CodeArray, costs: FloatArray) -> FloatArray:
-        """Return what predicted states cost, for every sequence."""
+        """Return what predicted states cost, for every sequence.
+
+        Where the right state is one that the model does not know, all predictions are
+        alike, and cost nothing.
+        """
         owner = np.repeat(np.arange(self.n_sequences), np.diff(self.ptr))
-        each = costs[self.states, found]
+        each = np.where(self.states >= 0, costs[self.states, found], 0.0)
         return np.asarray(np.bincount(owner, each, self.n_sequences), np.float64)
 
 
@@ -93,8 +97,20 @@ def encode_symbols(X: Any, column: int, symbols: LabelCodes) -> SymbolSequences:
 def encode_labelled(
     X: Any, y: Any, column: int, symbols: LabelCodes, labels: LabelCodes
 ) -> SymbolSequences:
-    """Encode development data, whose symbols may be new, but not its states."""
+    """Encode development data; states that the model does not know are -1.
+
+    Examples
+    --------
+    >>> states = LabelCodes(["s", "t"])
+    >>> symbols = LabelCodes(["a"])
+    >>> found = encode_labelled([["a", "x"]], [["t", "q"]], 0, symbols, states)
+    >>> found.states.tolist()
+    [1, -1]
+    """
     sequences, y = encode_symbols(X, column, symbols), label_lists(y)
     check_labelled(sequences.ptr, y)
-    states = labels.encode([state for one in y for state in one], "dev")
+    code_of = {label: code for code, label in enumerate(labels.classes)}
+    states = np.array([code_of.get(s, -1) for one in y for s in one], np.int32)
+    if (states < 0).all():
+        raise DataError("dev: none of its states occurs in the training data")
     return sequences._replace(states=states)
