@@ -28,6 +28,7 @@ from partwise.structures import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.bayesnet import BayesNet
 from partwise.structures.dependency import (
     DependencyTrees,
     arcs,
@@ -447,6 +448,9 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
     if isinstance(s, Graph):
         own = s.vertices.n_labels[s.vertices.ptr[i] : s.vertices.ptr[i + 1]]
         yield from itertools.product(*map(range, own.tolist()))
+        return
+    if isinstance(s, BayesNet):
+        yield from _legal(s.graph, i)
         return
     if isinstance(s, DependencyTrees):
         yield from _legal_trees(s, int(s.ptr[i + 1] - s.ptr[i]))
