@@ -28,6 +28,7 @@ from partwise.structures import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.bayesnet import BayesNet
 from partwise.structures.dependency import (
     DependencyTrees,
     arcs,
@@ -392,12 +393,16 @@ LENGTHS = {
 # Solvers never see what kind of rows features are in: one kind a structure will do. The
 # compiler works long on trees: they run in plain Python only.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
-ALL = (*COMPILED, classes_costs, graph_triangle, *TREES, derivations)
+# Of solvers that are compiled for one or two structures, in plain Python.
+EACH_KIND = (
+    *(classes_costs, chain_edges, chain_masked),
+    *(graph_triangle, trees_projective, derivations),
+)
 # What is compiled need not run once more in plain Python.
 MAKERS = (graph_triangle, *TREES, derivations) if PLAIN_PYTHON else COMPILED
 # From marginals of these there is no way back to scores (`gibbs_scores`).
 ONE_WAY = (*TREES, derivations)
-REVERSIBLE = tuple(make for make in ALL if make not in ONE_WAY)
+REVERSIBLE = tuple(make for make in EACH_KIND if make not in ONE_WAY)
 # For what does not depend on the structure: classes are cheap to compile.
 ANY = chain_sparse if PLAIN_PYTHON else classes_dense
 plain_only = pytest.mark.skipif(
@@ -443,6 +448,9 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
     if isinstance(s, Graph):
         own = s.vertices.n_labels[s.vertices.ptr[i] : s.vertices.ptr[i + 1]]
         yield from itertools.product(*map(range, own.tolist()))
+        return
+    if isinstance(s, BayesNet):
+        yield from _legal(s.graph, i)
         return
     if isinstance(s, DependencyTrees):
         yield from _legal_trees(s, int(s.ptr[i + 1] - s.ptr[i]))

@@ -73,6 +73,7 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "mrf",
         "ring_tracking",
         "wcfg",
+        "connect4",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 

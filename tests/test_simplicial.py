@@ -34,7 +34,7 @@ from partwise.solvers.simplicial_points import DensePoints, SparsePoints
 from partwise.structures import make_hidden_markov
 from problems import Floats, Maker, plain_only
 
-MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
+MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 
 VARIANTS = {
     "joint": RestrictedSimplicialDecomposition(),

@@ -24,6 +24,7 @@ _HOME = {
     "GraphArrays": "partwise.estimators.graph_inputs",
     "GraphLabeler": "partwise.estimators.graph_labeler",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
+    "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
     "LBFGS": "partwise.solvers",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         PairingError,
         PartwiseError,
     )
+    from partwise.estimators.bayesian_network import BayesianNetworkClassifier
     from partwise.estimators.constituency_parser import ConstituencyParser
     from partwise.estimators.constraints import Constraints
     from partwise.estimators.dependency_parser import DependencyParser
@@ -86,6 +88,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "LBFGS",
     "OWLQN",
+    "BayesianNetworkClassifier",
     "C_path",
     "Certificate",
     "ConjugateGradient",

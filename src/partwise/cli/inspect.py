@@ -11,6 +11,7 @@ import typer
 from partwise.cli.kinds import (
     is_constituency_parser,
     is_hidden_markov,
+    is_network,
     is_parser,
     load_model,
     refuse_options,
@@ -26,6 +27,7 @@ READS = {
     "grammar": "sentences, or trees in brackets",
     "graphs": "graphs, in Python",
     "probabilities": "columns, one of them with symbols",
+    "network": "tables with names of columns",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -64,6 +66,9 @@ def inspect(
     if _is_graph_labeler(fitted):
         counted = f"{model} labels graphs, whose weights are counted for every kind"
         refuse_options(counted, "taggers and classifiers", {"--label": label})
+    if is_network(fitted):
+        tables = f"{model} is a Bayesian network, with tables of probabilities"
+        refuse_options(tables, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
     if json:
         print_json(description)
@@ -112,7 +117,8 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
 
     from partwise.cli import certificates
 
-    classes = model.classes_.tolist()
+    # Of a Bayesian network with several targets, this is the first one.
+    classes = list(model._labels.classes)
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,
@@ -147,6 +153,10 @@ def _features(
         return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
     if _is_graph_labeler(model):
         return {"graphs": _graph_kinds(model)}
+    if is_network(model):
+        from partwise.cli.inspect_bayesnet import describe_network
+
+        return {"network": describe_network(model, top)}
     chosen = classes if label is None else [_find_label(classes, label, path)]
     if is_hidden_markov(model):
         from partwise.cli.inspect_hidden_markov import probabilities
@@ -218,7 +228,7 @@ def _objective_in_words(probabilities: dict[str, Any] | None) -> list[tuple[str,
     if probabilities is None:
         return []
     names = ("symbols", "objective", "reference", "C")
-    return [(name, probabilities[name]) for name in names]
+    return [(name, probabilities.get(name)) for name in names]
 
 
 def _find_label(classes: list[Any], label: str, path: str) -> Any:
@@ -283,7 +293,7 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar", "graphs", "probabilities"):
+    for kind in ("trees", "grammar", "graphs", "probabilities", "network"):
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -329,7 +339,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("grammar", _grammar_in_words(found.get("grammar"))),
             *_graphs_in_words(found.get("graphs")),
             ("features", found.get("features")),
-            *_objective_in_words(found.get("probabilities")),
+            *_objective_in_words(found.get("probabilities") or found.get("network")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
@@ -361,6 +371,10 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         from partwise.cli import inspect_hidden_markov
 
         inspect_hidden_markov.show(found["probabilities"])
+    if "network" in found:
+        from partwise.cli import inspect_bayesnet
+
+        inspect_bayesnet.show(found["network"])
     if found["transitions"]:
         out.print()
         print_table(

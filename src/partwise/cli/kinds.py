@@ -50,6 +50,13 @@ def is_hidden_markov(model: object) -> bool:
     return isinstance(model, HiddenMarkovModel)
 
 
+def is_network(model: object) -> bool:
+    """Say whether a model predicts columns of a table."""
+    from partwise import BayesianNetworkClassifier
+
+    return isinstance(model, BayesianNetworkClassifier)
+
+
 def check_tags_sequences(model: Any, path: str) -> None:
     """Refuse a model that puts no labels on sequences."""
     from partwise import SequenceTagger

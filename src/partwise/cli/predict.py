@@ -13,6 +13,7 @@ from partwise.cli.kinds import (
     check_tags_sequences,
     is_constituency_parser,
     is_hidden_markov,
+    is_network,
     is_parser,
     load_model,
     refuse_options,
@@ -30,6 +31,7 @@ from partwise.cli.options import (
     Separator,
     SkipDocstart,
 )
+from partwise.cli.tables import MISSING, NETWORKS, TableLayout
 from partwise.cli.treebanks import TreeLayout
 
 
@@ -65,6 +67,25 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Other columns to predict than those of training; several times for "
+            "several.",
+            metavar="COLUMN",
+            rich_help_panel=NETWORKS,
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Cells that hold no value, beside empty ones (default: {MISSING}).",
+            metavar="TEXT",
+            rich_help_panel=NETWORKS,
+            show_default=False,
+        ),
+    ] = None,
     decoding: DecodingOption = None,
     format: AnyDataFormat = None,
     keep_functions: KeepFunctions = False,
@@ -91,6 +112,9 @@ def predict(
     Constituency parsers read sentences, one a line with blanks between words, or those
     of trees in brackets, and write trees in brackets, one a line.
 
+    Bayesian networks read tables with a line of names, and write them with what they
+    predict as more columns. Columns may be left out, cells may be empty.
+
     --kbest writes each sentence K times, best first, after a line "# rank R score S";
     in treebanks, after comments "# rank = R" and "# score = S".
     """
@@ -111,7 +135,22 @@ def predict(
         **{"--comments": comments, "--skip-docstart": skip_docstart},
     }
     for_arcs = {"--decoding": decoding}
+    for_networks = {"--target": target, "--missing": missing}
     for_brackets = {"--keep-functions": keep_functions}
+    if is_network(fitted):
+        from partwise.cli.predict_table import write_table
+
+        del for_taggers["--separator"]
+        others = {"--kbest": kbest, "--format": format, **for_arcs, **for_brackets}
+        what = f"{model} predicts columns of tables"
+        refuse_options(what, "taggers and parsers", {**for_taggers, **others})
+        layout_of_table = TableLayout(separator, missing or MISSING, encoding)
+        write_table(
+            output, fitted, layout_of_table, input, target or [],
+            marginals=marginals, json=json,
+        )  # fmt: skip
+        return
+    refuse_options(f"{model} is none", "Bayesian networks", for_networks)
     if is_constituency_parser(fitted):
         from partwise.cli.predict_constituents import write_constituents
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from partwise.cli.train_bayesnet import bayesnet
 from partwise.cli.train_constituency import constituency
 from partwise.cli.train_hmm import hmm
 from partwise.cli.train_parse import parse
@@ -21,3 +22,4 @@ train_app.command()(tag)
 train_app.command()(parse)
 train_app.command()(constituency)
 train_app.command()(hmm)
+train_app.command()(bayesnet)

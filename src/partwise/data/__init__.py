@@ -18,12 +18,14 @@ from partwise.data.crfsuite import read_crfsuite, write_crfsuite
 from partwise.data.files import open_output
 from partwise.data.gazetteer import read_gazetteer
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
+from partwise.data.tables import TextTable, read_csv, write_csv
 from partwise.data.tree_files import iter_trees, read_trees, write_trees
 from partwise.data.treebank import Sentence
 
 __all__ = [
     "ColumnData",
     "Sentence",
+    "TextTable",
     "escape_brackets",
     "iter_brackets",
     "iter_columns",
@@ -33,6 +35,7 @@ __all__ = [
     "read_clusters",
     "read_columns",
     "read_crfsuite",
+    "read_csv",
     "read_gazetteer",
     "read_svmhmm",
     "read_trees",
@@ -40,6 +43,7 @@ __all__ = [
     "write_brackets",
     "write_columns",
     "write_crfsuite",
+    "write_csv",
     "write_svmhmm",
     "write_trees",
 ]

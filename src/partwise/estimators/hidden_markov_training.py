@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.base import TrainingData
 from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.generative_model import GenerativeModel
 from partwise.estimators.hidden_markov_choice import (
     Candidate,
     Trial,
@@ -26,7 +27,6 @@ from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.reference_distributions import (
     REFERENCES,
     check_probabilities,
-    counted,
 )
 from partwise.estimators.sequence_checks import as_pair, check_labelled, label_lists
 from partwise.estimators.symbol_sequences import SymbolSequences, encode_labelled
@@ -34,14 +34,9 @@ from partwise.estimators.symbols import sorted_symbols, symbol_lists
 from partwise.losses import get_loss
 from partwise.solvers import Solver, make_problem, solve
 from partwise.solvers.base import State
-from partwise.solvers.log_distributions import (
-    make_log_distributions,
-    uniform_reference,
-)
 from partwise.solvers.loop import INTERRUPTED, Evaluate, Solution
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
-from partwise.solvers.trace import Trace
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
 from partwise.structures.hidden_markov import to_weights, with_unknown
@@ -49,27 +44,18 @@ from partwise.structures.interface import (
     LEAST_PROBABILITY,
     CodeArray,
     FloatArray,
-    distribution_of,
 )
-
-OBJECTIVES = ("margin", "likelihood", "auto")
 
 CHOICE_TOL = 1e-2
 """Candidates are compared when they are this near to their optimum."""
 
 
-class HiddenMarkovTraining(StructuredEstimator):
+class HiddenMarkovTraining(GenerativeModel):
     """Everything about training that `HiddenMarkovModel` need not show."""
 
-    # Only while there is no data to suit: see `suitable_Cs`.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 1.0, "squared_hinge": 1.0}
-    penalty = "l2"
-    l1_ratio = 0.0
+    objectives = ("margin", "likelihood", "auto")
 
-    objective: str
-    reference: Any
     costs: Any
-    smoothing: float
     cv: int
     column: int
 
@@ -80,28 +66,10 @@ class HiddenMarkovTraining(StructuredEstimator):
     _symbols: LabelCodes
     _costs: FloatArray
     _chosen: Candidate | None = None
-    _suitable_C: float | None = None
 
     # --- checks -----------------------------------------------------------------------
 
     def _check_settings(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(
-                "objective must be 'margin', 'likelihood' or 'auto', not "
-                f"{self.objective!r}"
-            )
-        if self.loss not in self.default_C:
-            raise ValueError(
-                f"loss must be 'hinge' or 'squared_hinge', not {self.loss!r}"
-            )
-        if isinstance(self.reference, str) and self.reference not in REFERENCES:
-            raise ValueError(
-                "reference must be 'uniform', 'likelihood' or distributions, not "
-                f"{self.reference!r}"
-            )
-        smooth = self.smoothing
-        if not isinstance(smooth, Real) or not 0 <= smooth < np.inf:
-            raise ValueError(f"smoothing must be a number >= 0, not {smooth!r}")
         for name, least in (("cv", 2), ("column", None)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool):
@@ -110,14 +78,9 @@ class HiddenMarkovTraining(StructuredEstimator):
                 raise ValueError(f"{name} must be at least {least}, not {value!r}")
         super()._check_settings()
 
-    def _penalty_name(self) -> str:
-        return "divergence"
-
     def _effective_C(self) -> float:
         if self._chosen is not None and self._chosen.C is not None:
             return self._chosen.C
-        if self.C is None and self._suitable_C is not None:
-            return self._suitable_C
         return super()._effective_C()
 
     # --- from sequences to training data ----------------------------------------------
@@ -170,34 +133,16 @@ class HiddenMarkovTraining(StructuredEstimator):
         """Return the structure to train on."""
         return data.chain(len(self._labels), len(self._symbols), self._costs)
 
-    def _own_name(self) -> str:
-        """Return what the reference of the settings is called."""
-        if self.reference is None:
-            return "likelihood"
-        return self.reference if isinstance(self.reference, str) else "own"
-
-    def _make_reference(
-        self, name: str, chain: Chain, weight: FloatArray | None
-    ) -> FloatArray:
-        """Return the distributions to stay near to."""
-        if name == "own":
-            K, V = len(self._labels), len(self._symbols)
-            return to_weights(check_probabilities(self.reference, K, V))
-        groups = make_log_distributions(distribution_of(chain))
-        if name == "uniform":
-            return uniform_reference(groups)
-        return counted(chain, groups, weight, float(self.smoothing))
+    def _own_reference(self) -> FloatArray:
+        K, V = len(self._labels), len(self._symbols)
+        return to_weights(check_probabilities(self.reference, K, V))
 
     def _training_data(
         self, data: SymbolSequences, weight: FloatArray | None, dev: Any
     ) -> TrainingData:
         name = self._own_name() if self._chosen is None else self._chosen.reference
         assert name is not None
-        if name == "likelihood" and not self.smoothing > 0:
-            raise ValueError(
-                "reference='likelihood' needs smoothing > 0: nothing would keep a "
-                "probability from vanishing whose count is zero"
-            )
+        self._check_reference(name)
         chain = self._chain(data)
         held_out = self._encode_dev(dev)
         evaluate = None if held_out is None else self._evaluator(held_out)
@@ -227,7 +172,7 @@ class HiddenMarkovTraining(StructuredEstimator):
             dev = None  # it has had its say
         if self.objective_ == "likelihood":
             self._encode_dev(dev)  # counts do not need it, but it should be right
-            self._count(data, weight)
+            self._count(self._chain(data), weight)
             return None
         return self._train(self._training_data(data, weight, dev))
 
@@ -242,17 +187,6 @@ class HiddenMarkovTraining(StructuredEstimator):
         if self.objective_ == "likelihood":
             return None
         return self._own_name() if self._chosen is None else self._chosen.reference
-
-    def _count(self, data: SymbolSequences, weight: FloatArray | None) -> None:
-        """Take the counts as probabilities: there is nothing to train."""
-        counts = self._make_reference("likelihood", self._chain(data), weight)
-        self.weights_ = np.log(np.maximum(counts, LEAST_PROBABILITY))
-        self.certificate_, self.trace_ = None, Trace()
-        self.status_ = "counted: the likelihood has its maximum there"
-        self.n_iter_ = 0
-        self.C_ = self._effective_C()
-        self._reason, self._warm = "", None
-        self.solver_ = default_solver(self.loss, "divergence")  # had there been need
 
     def _evaluator(self, dev: SymbolSequences) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""

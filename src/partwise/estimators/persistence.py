@@ -11,12 +11,17 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
+from partwise.estimators.bayesian_network import BayesianNetworkClassifier
 from partwise.estimators.constituency_parser import ConstituencyParser
 from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
+from partwise.estimators.persistence_bayesian_network import (
+    fill_bayesian_network,
+    store_bayesian_network,
+)
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
 from partwise.estimators.persistence_constituency import (
     fill_constituency,
@@ -69,6 +74,9 @@ STORAGES = {
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
         Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
         Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
+        Storage(
+            BayesianNetworkClassifier, store_bayesian_network, fill_bayesian_network, 2
+        ),
     )
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise.solvers.log_distributions import LogDistributions, uniform_reference
 from partwise.structures.counts import gold_counts
@@ -65,12 +66,39 @@ def check_probabilities(given: Any, n_states: int, n_symbols: int) -> Probabilit
             "a reference of your own is a mapping with the keys 'initial', "
             "'transitions' and 'emissions'"
         )
+    layout = "rows are states, columns of emissions symbols, both sorted"
     return Probabilities(
-        **{name: _check(name, given[name], shape) for name, shape in shapes.items()}
+        **{
+            name: check_distributions(name, given[name], shape, layout)
+            for name, shape in shapes.items()
+        }
     )
 
 
-def _check(name: str, given: Any, shape: tuple[int, ...]) -> Any:
+def check_distributions(
+    name: str, given: Any, shape: tuple[int, ...], layout: str
+) -> NDArray[np.float64]:
+    """Return distributions along the last axis of an array, checked.
+
+    Parameters
+    ----------
+    name : str
+        What they are called, for error messages.
+    given : array
+        What a user gave.
+    shape : tuple of int
+        What shape it should have,
+    layout : str
+        and what its axes are.
+
+    Examples
+    --------
+    >>> check_distributions("coin", [0.5, 0.6], (2,), "heads and tails")
+    Traceback (most recent call last):
+        ...
+    ValueError: reference, coin: every row must be a distribution, of positive \
+numbers that add up to 1; smooth it where there are zeros
+    """
     try:
         array = np.array(given, np.float64)
     except (TypeError, ValueError):
@@ -80,7 +108,7 @@ def _check(name: str, given: Any, shape: tuple[int, ...]) -> Any:
     if array.shape != shape:
         raise ValueError(
             f"reference, {name}: an array of shape {array.shape} where {shape} is "
-            "needed (rows are states, columns of emissions symbols, both sorted)"
+            f"needed ({layout})"
         )
     fine = np.isfinite(array) & (array > 0.0)
     if not fine.all() or not np.allclose(array.sum(axis=-1), 1.0, atol=1e-6):

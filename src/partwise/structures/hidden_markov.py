@@ -131,19 +131,22 @@ def draw_sequences(
     >>> draw_sequences(turns, 1, 4, np.full((2, 1, 4), 0.5))[1]
     array([[0, 1, 0, 1]])
     """
-    initial, transitions, emissions = (_cumulate(p) for p in probabilities)
+    initial, transitions, emissions = probabilities
     states = np.zeros((n, length), np.int64)
     for t in range(length):
         rows = transitions[states[:, t - 1]] if t else initial[None, :]
-        states[:, t] = _draw(rows, uniform[0, :, t])
-    symbols = _draw(emissions[states.ravel()], uniform[1].ravel()).reshape(n, length)
-    return symbols, states
+        states[:, t] = draw_values(rows, uniform[0, :, t])
+    symbols = draw_values(emissions[states.ravel()], uniform[1].ravel())
+    return symbols.reshape(n, length), states
 
 
-def _cumulate(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums = np.cumsum(probabilities, axis=-1)
-    return np.asarray(sums / sums[..., -1:], np.float64)
+def draw_values(rows: NDArray[np.float64], uniform: FloatArray) -> IntArray:
+    """Draw a value from every row of probabilities, or from the only row.
 
-
-def _draw(cumulated: NDArray[np.float64], uniform: FloatArray) -> IntArray:
-    return np.asarray((uniform[:, None] >= cumulated).sum(axis=1), np.int64)
+    Examples
+    --------
+    >>> draw_values(np.array([[0.2, 0.8], [0.4, 0.4]]), np.array([0.3, 0.3])).tolist()
+    [1, 0]
+    """
+    sums = np.cumsum(rows, axis=-1)
+    return np.asarray((uniform[:, None] >= sums / sums[..., -1:]).sum(axis=1), np.int64)
