@@ -296,6 +296,30 @@ def test_bayesian_network_several_targets_have_costs_of_their_own() -> None:
     assert first.shape == second.shape == (60, 2)
 
 
+def test_bayesian_network_margins_may_be_for_other_variables_in_every_row() -> None:
+    make = BayesianNetworkClassifier
+    settings: dict[str, Any] = {
+        "graph": GRAPH,
+        "target": "rain",
+        "C": 0.05,
+        "tol": 0.02,
+    }
+    usual = make(**settings).fit(ROWS)
+    mask = np.tile(np.array(list(ROWS[0])) == "rain", (len(ROWS), 1))
+    same = make(**settings).fit(ROWS, hidden=mask)
+    np.testing.assert_array_equal(same.weights_, usual.weights_)
+    mask[::2] = np.array(list(ROWS[0])) == "hose"
+    both = make(**settings).fit(ROWS, hidden=mask)
+    assert not np.allclose(both.weights_, usual.weights_)
+    values = make(**settings | {"objective": "likelihood"}).fit(ROWS, hidden=mask)
+    np.testing.assert_array_equal(values.weights_, counted().weights_)
+    for wrong in (mask[:, 1:], mask.astype(int)):
+        with pytest.raises(DataError, match="hidden must be an array of bool of shape"):
+            make(**settings).fit(ROWS, hidden=wrong)
+    with pytest.raises(DataError, match="nothing is hidden"):
+        make(**settings).fit(ROWS, hidden=np.zeros_like(mask))
+
+
 def test_bayesian_network_small_C_stays_at_the_reference() -> None:
     own = {name: table.copy() for name, table in counted().probabilities_.items()}
     own["season"] = np.array([0.9, 0.1])

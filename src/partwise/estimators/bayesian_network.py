@@ -214,6 +214,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         sample_weight: Any = None,
         *,
         dev: tuple[Any, Any] | None = None,
+        hidden: Any = None,
     ) -> BayesianNetworkClassifier:
         """Learn from a table without missing values.
 
@@ -227,6 +228,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
             A weight for every row.
         dev : (X, y), optional
             Development data: the weights of the pass that costs least on it are kept.
+        hidden : array of bool of shape (n_rows, n_variables), optional
+            What margins are for in every row, a column for each variable: those of
+            X, then y. The targets of all rows by default.
 
         Returns
         -------
@@ -234,7 +238,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
             Itself.
         """
         fitted = copy.copy(self)
-        solution = fitted._learn(X, y, sample_weight, dev)
+        solution = fitted._learn(X, y, sample_weight, dev, hidden)
         if solution is None:
             self.__dict__ = fitted.__dict__
         else:

@@ -15,6 +15,9 @@ from partwise.structures.interface import IntArray
 Name = Hashable
 """Of a column: a string or an integer."""
 
+CLASS = "class"
+"""What the class is called where nobody gives it a name."""
+
 UNSEEN, MISSING = -1, -2
 """Codes of values that training has not seen, and of none at all."""
 
@@ -111,6 +114,45 @@ def column_array(y: Any, where: str = "y") -> NDArray[Any]:
     if array.ndim != 1:
         raise DataError(f"{where} must be one column, not of shape {array.shape}")
     return array
+
+
+def read_target(y: Any, names: list[Name] | None) -> Table:
+    """Return what is to be predicted as a table, of one column or of several.
+
+    Parameters
+    ----------
+    y : column or table
+        A column is called as it says itself, or "class".
+    names : list, optional
+        Other names.
+
+    Examples
+    --------
+    >>> read_target(["sun", "rain"], None).names
+    ['class']
+    """
+    listed = not hasattr(y, "shape") and isinstance(y, Sequence) and len(y) > 0
+    rows = listed and isinstance(y[0], Mapping | list | tuple)
+    if rows or len(getattr(y, "shape", ())) == 2:
+        table = read_table(y, "y")
+    else:
+        own = getattr(y, "name", None)
+        table = Table([CLASS if own is None else own], [column_array(y)], True)
+    if names is None and not table.is_named:
+        unnamed: list[Name] = [CLASS]
+        if len(table.names) > 1:
+            raise ValueError(
+                f"y has {len(table.names)} columns without names: give target, a "
+                "list of them"
+            )
+        return table._replace(names=unnamed)
+    if names is not None:
+        if len(names) != len(table.names):
+            raise ValueError(
+                f"target names {len(names)} columns, but y has {len(table.names)}"
+            )
+        return table._replace(names=names)
+    return table
 
 
 def plain_value(value: Any) -> Any:
