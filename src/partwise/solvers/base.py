@@ -27,6 +27,7 @@ from partwise.structures.interface import (
     FloatArray,
     Structure,
     distribution_of,
+    innermost,
     n_examples,
     n_weights,
 )
@@ -286,7 +287,8 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
 
     name = type(solver).__name__
     check_objective(solver, problem.loss.name, problem.penalty)
-    cls = type(problem.structure)
+    # What a structure around another one answers, it may have to ask that one.
+    cls = type(innermost(problem.structure))
     of_loss = problem.loss.needs if solver.minimises else ()
     for question in (*REQUIRED, *of_loss, *solver.needs):
         if not question.provided_by(cls):

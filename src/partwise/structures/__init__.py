@@ -1,6 +1,7 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
 from partwise.structures.chain import Chain, make_chain
+from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
     ConstituencyTrees,
     Grammar,
@@ -34,6 +35,7 @@ __all__ = [
     "CliqueKind",
     "ConstituencyTrees",
     "DenseRows",
+    "GoodOutputs",
     "Grammar",
     "Graph",
     "Layout",
@@ -55,4 +57,5 @@ __all__ = [
     "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",
+    "with_good_outputs",
 ]
