@@ -14,6 +14,7 @@ from partwise.structures import rows as feature_rows
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.graph import Graph
+from partwise.structures.lattice import Lattice
 
 
 class PlainChain(Chain):
@@ -36,11 +37,16 @@ class PlainGraph(Graph):
     """Graphs compared by the defaults of the waist."""
 
 
+class PlainLattice(Lattice):
+    """Lattices compared by the defaults of the waist."""
+
+
 PLAIN_CLASSES = {
     Chain: PlainChain,
     Multiclass: PlainMulticlass,
     DependencyTrees: PlainTrees,
     Graph: PlainGraph,
+    Lattice: PlainLattice,
     ConstituencyTrees: PlainDerivations,
 }
 

@@ -17,6 +17,7 @@ from partwise.structures.graph import (
     make_relaxed_graph,
 )
 from partwise.structures.hidden_markov import make_hidden_markov
+from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -38,6 +39,8 @@ __all__ = [
     "GoodOutputs",
     "Grammar",
     "Graph",
+    "Lattice",
+    "LatticeLayout",
     "Layout",
     "Multiclass",
     "PairRows",
@@ -50,6 +53,7 @@ __all__ = [
     "make_grammar",
     "make_graph",
     "make_hidden_markov",
+    "make_lattice",
     "make_multiclass",
     "make_pair_rows",
     "make_pairs",
