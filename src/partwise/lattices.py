@@ -86,8 +86,8 @@ class LatticeInput:
         All nodes there are, so that an edge to another one is found to be a mistake.
     good : sequence of paths
         Good paths, as numbers of edges; the first is the right one.
-    name : str
-        What messages call it.
+    name, place : str
+        What it is called, and where it was read, for messages.
 
     Examples
     --------
@@ -111,7 +111,8 @@ class LatticeInput:
     end: Any = None
     nodes: Iterable[Hashable] | None = None
     good: Sequence[Sequence[int]] = ()
-    name: str = field(default="", compare=False)
+    name: str = ""
+    place: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """Bring everything into its plain form; refuse what is none."""
@@ -131,7 +132,7 @@ class LatticeInput:
         set_(self, "good", tuple(self.check_path(path) for path in self.good))
 
     def _error(self, problem: str) -> DataError:
-        return DataError(f"{self.name or 'a lattice'}: {problem}")
+        return DataError(f"{self.title or 'a lattice'}: {problem}")
 
     def _edge(self, e: int, given: Any) -> LatticeEdge:
         if not isinstance(given, LatticeEdge):
@@ -189,6 +190,13 @@ class LatticeInput:
             if node not in known:
                 raise self._error(f"its {what} {node!r} is none of its nodes")
         return tuple(found)
+
+    @property
+    def title(self) -> str:
+        """What messages call it; empty if it has neither a name nor a place."""
+        if self.name and self.place:
+            return f"{self.place} ({self.name})"
+        return self.place or self.name
 
     @property
     def starts(self) -> tuple[Hashable, ...]:
