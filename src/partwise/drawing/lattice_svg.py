@@ -23,6 +23,8 @@ BESIDE_LABELS = 30.0
 # Between edges that lie side by side, and above a row of nodes that an edge passes.
 APART = 34.0
 ARROW = 7.0
+# Where on an edge its label is: not in the middle, where edges cross.
+LABEL_AT = 0.36
 
 Places = dict[Hashable, tuple[float, float]]
 
@@ -74,7 +76,7 @@ def draw_lattice_svg(
     rise = APART * max(_bends(drawing, level), default=0.0)
     most = max(map(len, drawing.columns))
     height = 2 * MARGIN + rise + SMALL_FONT + most * ROW_HEIGHT
-    middle = height / 2
+    middle = (height + rise) / 2
     places = {v: (x, middle + y) for v, (x, y) in places.items()}
     bends = _bends(drawing, level)
     pieces = [
@@ -96,7 +98,8 @@ def _place(
     gaps = [2 * BESIDE_LABELS] * max(len(drawing.columns) - 1, 0)
     for edge in drawing.edges:
         first, last = level[edge.edge.source], level[edge.edge.target]
-        needed = text_width(edge.label, SMALL_FONT) + 2 * BESIDE_LABELS
+        label = text_width(edge.label, SMALL_FONT)
+        needed = label / (2 * LABEL_AT) + 2 * BESIDE_LABELS
         for c in range(first, last):
             gaps[c] = max(gaps[c], needed / (last - first))
     places, x = {}, MARGIN + RADIUS
@@ -132,7 +135,7 @@ def _edge(e: int, drawn: DrawnEdge, places: Places, bend: float) -> str:
         f"M{x + RADIUS:.1f} {y:.1f} C{x + reach:.1f} {y - lift:.1f} "
         f"{to_x - reach:.1f} {to_y - lift:.1f} {tip:.1f} {to_y:.1f}"
     )
-    rise = (to_y - (to_y - lift)) / max(reach, 1.0)
+    rise = lift / max(reach, 1.0)
     arrow = (
         f"M{tip:.1f} {to_y:.1f} l{-ARROW:.1f} {-ARROW / 2 - rise * ARROW:.1f} "
         f"l0.0 {ARROW:.1f} Z"
@@ -152,10 +155,22 @@ def _edge(e: int, drawn: DrawnEdge, places: Places, bend: float) -> str:
         element("path", {"class": "arrow", "d": arrow}),
         element(
             "text",
-            {"x": (x + to_x) / 2, "y": (y + to_y) / 2 - bend - 4},
+            _label_place((x, y), (to_x, to_y), reach, lift),
             text=drawn.label,
         ),
     )
+
+
+def _label_place(
+    start: tuple[float, float], end: tuple[float, float], reach: float, lift: float
+) -> dict[str, object]:
+    """Return a point just above the curve, which is Bezier's."""
+    t, s = LABEL_AT, 1 - LABEL_AT
+    shares = s**3, 3 * s * s * t, 3 * s * t * t, t**3
+    xs = start[0], start[0] + reach, end[0] - reach, end[0]
+    ys = start[1], start[1] - lift, end[1] - lift, end[1]
+    x, y = (sum(a * b for a, b in zip(shares, v, strict=True)) for v in (xs, ys))
+    return {"x": x, "y": y - 4}
 
 
 def _node(node: Hashable, place: tuple[float, float], is_end: bool) -> str:
