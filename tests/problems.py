@@ -51,7 +51,6 @@ from partwise.structures.graph import (
     make_graph,
     symmetric_classes,
 )
-from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.structures.interface import (
     add_costs,
     cost,
@@ -66,6 +65,7 @@ from partwise.structures.interface import (
     visit,
     workspace,
 )
+from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.trees import is_projective
 
 Floats = NDArray[np.float64]

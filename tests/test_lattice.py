@@ -14,8 +14,7 @@ from partwise._jit import kernel
 from partwise.errors import DataError
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_sparse_rows
-from partwise.structures.lattice import LatticeLayout, make_lattice
-from partwise.structures.lattice import Words
+from partwise.structures.lattice import LatticeLayout, Words, make_lattice
 
 # The laws run in plain Python; compiled, one test below asks all there is.
 plain_only = pytest.mark.skipif(
@@ -75,9 +74,7 @@ def test_lattice_kbest_by_words_are_the_best_sequences(n_nodes, n_edges, scale, 
 
 @plain_only
 @settings(max_examples=60)
-@given(
-    by_words=st.booleans(), n_good=st.integers(1, 4), seed=st.integers(0, 2**32 - 1)
-)
+@given(by_words=st.booleans(), n_good=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
 def test_lattice_knows_its_good_paths(by_words, n_good, seed):
     drawn = Drawn(2, 5, 8, False, n_good, seed, by_words=by_words)
     s = drawn.s
@@ -128,9 +125,7 @@ def test_lattice_compiled_says_what_is_true():
             flat = np.concatenate(list(all_scores.values()))
             ys = np.zeros((len(best) + 1, waist.output_size(s, i)), np.int32)
             y, scores, ws = ys[0].copy(), np.zeros(len(ys)), waist.workspace(s, len(ys))
-            top, log_z, found, good = ask_at_once(
-                s, i, w, theta, mu, y, ys, scores, ws
-            )
+            top, log_z, found, good = ask_at_once(s, i, w, theta, mu, y, ys, scores, ws)
             assert found == len(best)
             np.testing.assert_allclose(scores[:found], best)
             assert top == pytest.approx(best[0])
@@ -228,7 +223,7 @@ def test_lattice_of_a_chain_agrees_with_the_chain():
             cost = waist.cost(s, i, y)
             if s is lattice:
                 # Edges are numbered position by position, K of every label before.
-                y = (y[:-1] - [max(0, t - 1) * K * K + K * (t > 0) for t in range(n)])
+                y = y[:-1] - [max(0, t - 1) * K * K + K * (t > 0) for t in range(n)]
                 y = y % K
             found.append([best, y, log_z, scores[:n_found], change, sqnorm, cost])
         for ours, theirs in zip(*found, strict=True):

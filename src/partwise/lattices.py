@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,7 +45,7 @@ class LatticeEdge(NamedTuple):
 
     source: Hashable
     target: Hashable
-    features: Features = {}
+    features: Features = ()
     words: Sequence[str] | str = ()
     cost: float | None = None
 
@@ -66,6 +67,15 @@ class LatticePath(NamedTuple):
     def text(self) -> str:
         """The words with blanks between them."""
         return " ".join(self.words)
+
+
+def _is_node(node: Any) -> bool:
+    """Say whether something can be told apart from others, as NaN cannot."""
+    try:
+        hash(node)
+    except TypeError:
+        return False
+    return bool(node == node)
 
 
 @dataclass(frozen=True)
@@ -142,7 +152,8 @@ class LatticeInput:
                     f"features, words, cost), not {given!r}"
                 )
             given = LatticeEdge(*given)
-        words, cost = given.words, given.cost
+        edge: LatticeEdge = given
+        words, cost = edge.words, edge.cost
         if isinstance(words, str):
             words = tuple(words.split())
         elif words.__class__ is not tuple:
@@ -154,10 +165,10 @@ class LatticeInput:
             raise self._error(
                 f"edge {e}: its cost must be finite and not negative, not {cost!r}"
             )
-        for node in given[:2]:
-            if not isinstance(node, Hashable) or node != node:
+        for node in edge[:2]:
+            if not _is_node(node):
                 raise self._error(f"edge {e}: {node!r} cannot be a node")
-        return given._replace(words=words)
+        return edge._replace(words=words)
 
     def _check_nodes(self) -> None:
         known = set(self.nodes or ())
@@ -241,7 +252,7 @@ class LatticeInput:
         first, last = self.edges[numbers[0]].source, self.edges[numbers[-1]].target
         if first not in self.start:
             raise self._error(f"{shown} begins at {first!r}, which is no start")
-        for a, b in zip(numbers, numbers[1:], strict=False):
+        for a, b in pairwise(numbers):
             there, here = self.edges[a].target, self.edges[b].source
             if there != here:
                 raise self._error(

@@ -24,7 +24,7 @@ def measure(ranker: Any, lattices: Sequence[LatticeInput]) -> LatticeScores:
                 '(give it "good")'
             )
     good = [
-        [LatticePath(path, lattice.words_of(path)) for path in lattice.good]
+        [LatticePath(tuple(path), lattice.words_of(path)) for path in lattice.good]
         for lattice in lattices
     ]
     return lattice_scores(good, ranker.predict(lattices))

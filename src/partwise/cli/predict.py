@@ -134,9 +134,7 @@ def predict(
             raise ValueError("--outputs is about several best ones; give --kbest")
         with open_output(output) as out:
             chosen = None if outputs is None else outputs.value
-            write_paths(
-                out, fitted, input, encoding=encoding, outputs=chosen, **shared
-            )
+            write_paths(out, fitted, input, encoding=encoding, outputs=chosen, **shared)
         return
     what = f"{model} predicts no paths"
     refuse_options(what, "lattice rankers", {"--outputs": outputs})

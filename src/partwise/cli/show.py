@@ -17,7 +17,8 @@ LIMIT = 10
 
 def show(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A treebank, or lattices: a file or -.")
+        str,
+        typer.Argument(metavar="FILE", help="A treebank, or lattices: a file or -."),
     ],
     model: Annotated[
         str | None,

@@ -214,13 +214,15 @@ def _edge(found: Any, place: str) -> LatticeEdge:
     if not isinstance(found, dict) or not {"from", "to"} <= set(found):
         raise DataError(f'{place} must be an object with "from" and "to"')
     _refuse_unknown(found, EDGE_KEYS, place)
-    words, features = found.get("words", ()), found.get("features", {})
+    words, features = found.get("words", ()), found.get("features", ())
     if not isinstance(words, str | list | tuple):
         raise DataError(f'{place}: "words" must be a string or a list of strings')
-    if not isinstance(features, dict | list):
+    if not isinstance(features, dict | list | tuple):
         raise DataError(f'{place}: "features" must be an object or a list of names')
     cost = found.get("cost")
-    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float)):
+    if cost is not None and (
+        isinstance(cost, bool) or not isinstance(cost, int | float)
+    ):
         raise DataError(f'{place}: "cost" must be a number, not {cost!r}')
     return LatticeEdge(
         _node(found["from"], place), _node(found["to"], place), features, words, cost

@@ -1,7 +1,8 @@
-"""Drawings of trees and lattices: as text for a terminal, and as SVG for everywhere else.
+"""Drawings of trees and lattices: text for a terminal, SVG for everywhere else.
 
 Dependency trees are given as words and the head of each, constituency trees as
-`partwise.constituents.Tree`, lattices as `partwise.lattices.LatticeInput`, so that a drawing needs neither a model nor a file.
+`partwise.constituents.Tree`, lattices as `partwise.lattices.LatticeInput`, so that a
+drawing needs neither a model nor a file.
 """
 
 from partwise.drawing.constituents_svg import draw_constituents_svg

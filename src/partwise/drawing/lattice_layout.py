@@ -117,7 +117,7 @@ def _align(
             return sum(known) / len(known) if known else own
 
         places = {node: _centred(r, len(column)) for r, node in enumerate(column)}
-        column.sort(key=lambda node: middle(node, places[node]))  # noqa: B023
+        column.sort(key=lambda node: middle(node, places[node]))
         height.update((v, _centred(r, len(column))) for r, v in enumerate(column))
 
 

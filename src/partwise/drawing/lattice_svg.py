@@ -91,9 +91,7 @@ def draw_lattice_svg(
     return sheet(width, height, title or lattice.title or "Lattice", described, parts)
 
 
-def _place(
-    drawing: LatticeDrawing, level: dict[Hashable, int]
-) -> tuple[Places, float]:
+def _place(drawing: LatticeDrawing, level: dict[Hashable, int]) -> tuple[Places, float]:
     """Return the places of nodes, counted from the middle, and how wide all is."""
     gaps = [2 * BESIDE_LABELS] * max(len(drawing.columns) - 1, 0)
     for edge in drawing.edges:

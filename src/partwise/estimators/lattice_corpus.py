@@ -124,6 +124,7 @@ class LatticeReader:
         self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
+        """Return how many lattices have been read."""
         return len(self.titles)
 
     def features(self) -> Iterator[list[Any]]:
@@ -347,4 +348,3 @@ def edge_probabilities(s: Lattice, i: int, mu: Any, reader: LatticeReader) -> An
     real = own < reader.n_edges[i]
     result[own[real]] = mu[real]
     return result
-
