@@ -1,6 +1,7 @@
 """Lattices: the laws, by listing all paths, and what is refused."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -141,6 +142,37 @@ def test_lattice_compiled_says_what_is_true():
                 code = [c for c in drawn.code(i, path) if c >= 0]
                 expected[code] += np.exp(total - log_z)
             np.testing.assert_allclose(mu, expected, atol=1e-12)
+
+
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="of compiled code")
+def test_lattice_of_a_million_edges_works_in_memory_as_documented():
+    n, random = 10**6, np.random.default_rng(0)
+    n_steps = n // 10
+    source = np.repeat(np.arange(n_steps), 10)
+    target = np.minimum(source + random.integers(1, 4, n), n_steps)
+    target[::10] = source[::10] + 1
+    order = random.permutation(n)
+    chain = np.argsort(order)[::10]
+    layout = LatticeLayout(
+        [n_steps + 1], [0, n], source[order], target[order], [0], [n_steps]
+    )
+    rows = make_sparse_rows(np.arange(n + 1), np.arange(n) % 1000)
+    tracemalloc.start()
+    s = make_lattice(layout, rows, [[chain.tolist()]])
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < (28 + 4 + 8) * n  # and 4 a feature, and the right path
+    assert peak < 120 * n
+    w, k = random.normal(size=1000), 3
+    theta, mu = np.zeros((2, waist.n_parts(s, 0)))
+    ys, scores = np.zeros((k, waist.output_size(s, 0)), np.int32), np.zeros(k)
+    y, ws = ys[0].copy(), waist.workspace(s, k)
+    best, log_z, found, _ = ask_at_once(s, 0, w, theta, mu, y, ys, scores, ws)
+    assert found == k
+    assert best == pytest.approx(scores[0])
+    assert theta[y[y >= 0]].sum() == pytest.approx(best)
+    assert log_z > best
+    assert mu[s.source == 0].sum() == pytest.approx(1.0)
 
 
 # --- agreement with chains -----------------------------------------------------------

@@ -1,5 +1,6 @@
 """The lattice ranker: what it learns, takes, refuses, and saves."""
 
+import contextlib
 import copy
 import pickle
 
@@ -19,8 +20,8 @@ pytestmark = pytest.mark.skipif(
     not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 
-TRAIN = make_lattices(30, 0, max_words=4)
-TEST = make_lattices(20, 1, max_words=4)
+TRAIN = make_lattices(24, 0, max_words=3)
+TEST = make_lattices(20, 1, max_words=3)
 EDGES = [(0, 1, {"x": 1.0}, "a"), (0, 1, {"y": 1.0}, "b"), (1, 2, {"z": 1.0}, "c")]
 TWO = LatticeInput(EDGES)
 
@@ -164,20 +165,16 @@ def test_ranker_by_words_takes_all_paths_with_good_words_for_good():
 
 
 @pytest.mark.parametrize(
-    "solver",
+    ("solver", "loss"),
     [
-        *("dcd-ssvm", "dcd-light", "cpd", "eg", "sdca", "lbfgs", "cg", "owlqn", "smo"),
-        *("frank-wolfe", "cutting-plane", "sgd", "perceptron", "mira", "mira-kbest"),
+        *(("dcd-light", "squared_hinge"), ("eg", "log_loss"), ("lbfgs", "log_loss")),
+        *(("frank-wolfe", "hinge"), ("sgd", "hinge"), ("mira-kbest", "hinge")),
     ],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_ranker_trains_with_every_solver(solver):
-    from partwise.solvers.registry import all_solvers
-
-    losses = all_solvers()[solver].losses if solver in all_solvers() else ()
-    loss = "squared_hinge" if "squared_hinge" in losses or not losses else losses[0]
-    ranker = LatticeRanker(loss, C=1.0, solver=solver, max_iter=30).fit(TRAIN[:12])
-    assert ranker.score(TRAIN[:12]) > 0.5
+def test_ranker_trains_with_solvers_by_name(solver, loss):
+    ranker = LatticeRanker(loss, C=1.0, solver=solver, max_iter=10).fit(TRAIN[:8])
+    assert ranker.score(TRAIN[:8]) > 0.5
 
 
 def test_ranker_stops_by_development_data(ranker):
@@ -333,12 +330,9 @@ def test_ranker_refuses_damaged_files(ranker, tmp_path):
     whole = path.read_bytes()
     for damaged in corruptions(whole, 60, seed=0):
         path.write_bytes(damaged)
-        try:
-            found = load(path)
-        except ModelFileError as error:
-            assert str(path) in str(error)
-        else:  # what was forged makes sense: another number, say
-            assert len(found.predict(TEST[:2])) == 2
+        # What was forged may make sense: another number, say.
+        with contextlib.suppress(ModelFileError):
+            assert len(load(path).predict(TEST[:2])) == 2
     header, body = split(whole)
     header["partwise"]["settings"]["params"]["outputs"] = "pathz"
     path.write_bytes(join(header, body))
