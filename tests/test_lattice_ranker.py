@@ -196,6 +196,36 @@ def test_ranker_stops_by_development_data(ranker):
     assert all(isinstance(path, LatticePath) for path in seen[-1])
 
 
+def test_ranker_takes_weights_that_are_known(ranker, tmp_path):
+    names = ranker._encoder._nodes.keys_by_id()
+    weights = {
+        name if value is None else (name, value): weight
+        for (name, value), weight in zip(names, ranker.weights_, strict=True)
+    }
+    given = LatticeRanker.with_weights(weights)
+    assert given.predict(TEST) == ranker.predict(TEST)
+    given.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict(TEST) == given.predict(TEST)
+    for lattice, path in zip(TEST, given.predict(TEST), strict=True):
+        by_name = dict(zip(ranker.feature_names_, ranker.weights_, strict=True))
+        features = lattice.features_of(path.edges)
+        score = sum(x * by_name.get(name, 0.0) for name, x in features.items())
+        assert score == pytest.approx(path.score)
+
+
+@pytest.mark.parametrize(
+    ("weights", "settings", "message"),
+    [
+        ({"x": np.nan}, {}, "the weight of 'x' must be finite"),
+        ({3: 1.0}, {}, "3 is no name"),
+        ({"x": 1.0}, {"hash_bits": 8}, "hash_bits"),
+    ],
+)
+def test_ranker_refuses_weights(weights, settings, message):
+    with pytest.raises(ValueError, match=message):
+        LatticeRanker.with_weights(weights, **settings)
+
+
 # --- what is refused -----------------------------------------------------------------
 
 CYCLE = LatticeInput([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")], "a", "d")
