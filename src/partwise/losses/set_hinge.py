@@ -82,6 +82,10 @@ class SetHinge(Loss):
                     f"not {getattr(self, name)!r}"
                 )
 
+    def key(self) -> str:
+        """Return the name with all settings."""
+        return repr(self)
+
     def rules(self) -> Rules:
         """Return the settings as kernels want them."""
         return Rules(

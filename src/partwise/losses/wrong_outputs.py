@@ -266,7 +266,7 @@ def _find_violation(
 
 
 @kernel
-def _find_violations(
+def find_violations(
     s: Structure,
     w: FloatArray,
     rules: Rules,
@@ -349,7 +349,7 @@ class Search:
 
         def look(start: int, stop: int, worker: Worker) -> None:
             augmented, room, diff = self.rooms[worker.number]
-            _find_violations(
+            find_violations(
                 self.s, w, self.rules, start, stop, augmented, self.found, room,
                 worker.scratch, diff, worker.workspace,
             )  # fmt: skip

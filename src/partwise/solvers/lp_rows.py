@@ -38,6 +38,9 @@ CHUNK = 1 << 18
 """Entries that are collected before they are put to the others."""
 
 
+SAVED = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
+
+
 class RowRoom(NamedTuple):
     """Room to write sparse rows, one after the other."""
 
@@ -97,6 +100,40 @@ def _write_row(
     return at
 
 
+class RowScratch(NamedTuple):
+    """Scratch arrays to write rows with."""
+
+    y: CodeArray
+    y_good: CodeArray
+    parts: SparseSum
+    diff: Diff
+
+
+@kernel
+def write_row_of(
+    s: Structure,
+    i: int,
+    unit: bool,
+    found: Violations,
+    room: RowRoom,
+    number: int,
+    at: int,
+    scratch: RowScratch,
+    ws: Any,
+) -> int:
+    """Write the row of what was found for an example; return where it ends."""
+    size = output_size(s, i)
+    copy(found.codes[found.start[i] : found.start[i] + size], scratch.y)
+    good_at(s, i, found.good[i], scratch.y_good)
+    at = _write_row(
+        s, i, scratch.y, scratch.y_good, room, at, scratch.parts, scratch.diff, ws
+    )
+    room.end[number] = at
+    room.owner[number] = i
+    room.margin[number] = 1.0 if unit else cost(s, i, scratch.y)
+    return at
+
+
 @kernel
 def _write_rows(
     s: Structure,
@@ -105,10 +142,7 @@ def _write_rows(
     found: Violations,
     room: RowRoom,
     most: int,
-    y: CodeArray,
-    y_good: CodeArray,
-    parts: SparseSum,
-    diff: Diff,
+    scratch: RowScratch,
     ws: Any,
 ) -> int:
     """Write the rows of some examples while there is room; return how many."""
@@ -116,15 +150,8 @@ def _write_rows(
     for n in range(todo.size):
         if n >= room.end.size or at + most > room.idx.size:
             return n
-        i = todo[n]
-        visit(s, i, ws)
-        size = output_size(s, i)
-        copy(found.codes[found.start[i] : found.start[i] + size], y)
-        good_at(s, i, found.good[i], y_good)
-        at = _write_row(s, i, y, y_good, room, at, parts, diff, ws)
-        room.end[n] = at
-        room.owner[n] = i
-        room.margin[n] = 1.0 if unit else cost(s, i, y)
+        visit(s, todo[n], ws)
+        at = write_row_of(s, todo[n], unit, found, room, n, at, scratch, ws)
     return todo.size
 
 
@@ -154,16 +181,17 @@ class Rows:
         self.column_of = np.full(n_weights, -1, np.int32)
         self.weight_of = np.zeros(0, np.int64)
         most_parts, most_codes = largest_sizes(s)
-        self._most = int(max_features(s))
-        room = CHUNK + self._most
-        self._room = RowRoom(
-            np.zeros(room, np.int64), np.zeros(room), np.zeros(CHUNK, np.int64),
+        self.most = int(max_features(s))
+        size = CHUNK + self.most
+        self.room = RowRoom(
+            np.zeros(size, np.int64), np.zeros(size), np.zeros(CHUNK, np.int64),
             np.zeros(CHUNK, np.int64), np.zeros(CHUNK),
         )  # fmt: skip
-        self._parts = make_sparse_sum(2 * (most_parts + 2 * most_codes))
-        self._diff = make_diff(s)
+        self.scratch = RowScratch(
+            np.zeros(most_codes, np.int32), np.zeros(most_codes, np.int32),
+            make_sparse_sum(2 * (most_parts + 2 * most_codes)), make_diff(s),
+        )  # fmt: skip
         self._ws = workspace(s, 1)
-        self._ys = np.zeros((2, most_codes), np.int32)
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -176,28 +204,59 @@ class Rows:
 
     def add(self, todo: IntArray, found: Violations) -> None:
         """Add the rows of the wrong outputs that were found for some examples."""
-        room = self._room
         while todo.size:
-            n = int(_write_rows(
-                self.s, todo, self.rules.unit, found, room, self._most, *self._ys,
-                self._parts, self._diff, self._ws,
-            ))  # fmt: skip
-            todo = todo[n:]
-            size = int(room.end[n - 1])
-            self._append(
-                room.end[:n], room.idx[:size], room.val[:size],
-                room.owner[:n], room.margin[:n],
+            n = int(
+                _write_rows(
+                    self.s, todo, self.rules.unit, found, self.room, self.most,
+                    self.scratch, self._ws,
+                )
             )  # fmt: skip
+            todo = todo[n:]
+            self.take(n)
 
-    def _append(
-        self, end: IntArray, weights: IntArray, val: Any, owner: Any, margin: Any
-    ) -> None:
+    def take(self, n: int) -> None:
+        """Add the first `n` rows of the room."""
+        if n == 0:
+            return
+        end = self.room.end[:n]
+        weights, val = self.room.idx[: end[-1]], self.room.val[: end[-1]]
         new = np.unique(weights[self.column_of[weights] < 0])
         self.column_of[new] = self.n_columns + np.arange(new.size, dtype=np.int32)
         self.weight_of = np.concatenate([self.weight_of, new])
         self.ptr = np.concatenate([self.ptr, self.ptr[-1] + end])
         self.idx = np.concatenate([self.idx, self.column_of[weights]])
         self.val = np.concatenate([self.val, val])
-        self.owner = np.concatenate([self.owner, owner])
-        self.margin = np.concatenate([self.margin, margin])
-        self.idle = np.concatenate([self.idle, np.zeros(end.size, np.int64)])
+        self.owner = np.concatenate([self.owner, self.room.owner[:n]])
+        self.margin = np.concatenate([self.margin, self.room.margin[:n]])
+        self.idle = np.concatenate([self.idle, np.zeros(n, np.int64)])
+
+    def drop(self, dropped: IntArray) -> None:
+        """Forget some rows; columns stay."""
+        keep = np.ones(len(self), bool)
+        keep[dropped] = False
+        sizes = np.diff(self.ptr)
+        entries = np.repeat(keep, sizes)
+        self.idx, self.val = self.idx[entries], self.val[entries]
+        self.ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[keep])])
+        self.owner, self.margin = self.owner[keep], self.margin[keep]
+        self.idle = self.idle[keep]
+
+    def slacks(self, w: FloatArray, n_examples: int) -> FloatArray:
+        """Return the largest violation of every example among the rows, at least 0."""
+        product = self.val * w[self.weight_of][self.idx]
+        sums = np.concatenate([np.zeros(1), np.cumsum(product)])
+        slack = np.zeros(n_examples)
+        missing = self.margin - (sums[self.ptr[1:]] - sums[self.ptr[:-1]])
+        np.maximum.at(slack, self.owner, missing)
+        return slack
+
+    def tensors(self) -> dict[str, Any]:
+        """Return the rows as arrays."""
+        return {name: getattr(self, name) for name in SAVED}
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Take back what `tensors` returned."""
+        for name in SAVED:
+            setattr(self, name, tensors[name])
+        self.column_of[:] = -1
+        self.column_of[self.weight_of] = np.arange(self.n_columns, dtype=np.int32)
