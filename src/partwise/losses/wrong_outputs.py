@@ -201,9 +201,7 @@ def _good_score(
 
 
 @kernel
-def _lowest_good(
-    s: Structure, i: int, room: Candidates, scratch: Scratch
-) -> float:
+def _lowest_good(s: Structure, i: int, room: Candidates, scratch: Scratch) -> float:
     lowest = np.inf
     for j in range(n_good(s, i)):
         good_at(s, i, j, room.y_good)
@@ -293,7 +291,6 @@ def find_violations(
         found.slack[i] = _find_violation(
             s, i, rules, augmented, found, room, scratch, diff, ws
         )
-    
 
 
 class Search:

@@ -110,9 +110,7 @@ def _extragradient(
     w_bar, xi_bar, lam_bar = w.copy(), xi.copy(), lam.copy()
     w_new, xi_new, lam_new = w.copy(), xi.copy(), lam.copy()
     for t in range(most):
-        _move(
-            p, group_of, step, w, xi, lam, w, xi, lam, pull, w_bar, xi_bar, lam_bar
-        )
+        _move(p, group_of, step, w, xi, lam, w, xi, lam, pull, w_bar, xi_bar, lam_bar)
         _move(
             p, group_of, step, w, xi, lam, w_bar, xi_bar, lam_bar, pull,
             w_new, xi_new, lam_new,

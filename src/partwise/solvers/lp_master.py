@@ -167,12 +167,12 @@ class Master(ABC):
         bound should differ by no more than `accuracy`.
         """
 
-    def forget(self, dropped: IntArray) -> None:
+    def forget(self, dropped: IntArray) -> None:  # noqa: B027
         """Be told which rows are no longer there."""
 
     def tensors(self) -> dict[str, FloatArray]:
         """Return what should last from round to round, beside weights and duals."""
         return {}
 
-    def restore(self, tensors: dict[str, FloatArray]) -> None:
+    def restore(self, tensors: dict[str, FloatArray]) -> None:  # noqa: B027
         """Take back what `tensors` returned."""

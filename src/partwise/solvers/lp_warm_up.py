@@ -22,7 +22,7 @@ from partwise.losses.wrong_outputs import (
     Violations,
     find_violations,
 )
-from partwise.solvers.lp_rows import RowRoom, RowScratch, Rows, write_row_of
+from partwise.solvers.lp_rows import RowRoom, Rows, RowScratch, write_row_of
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 
@@ -92,7 +92,9 @@ def warm_up(
     pieces = max(min(AVERAGED, C.size), 1)
     for done in range(passes):
         average[:] = 0.0
-        for part, examples in enumerate(np.array_split(rng.permutation(C.size), pieces)):
+        for part, examples in enumerate(
+            np.array_split(rng.permutation(C.size), pieces)
+        ):
             while examples.size:
                 n, count = _learn(
                     search.s, examples, search.rules, C, positive, w, augmented,
