@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
+    "ColumnGeneration": "partwise.solvers",
     "ConjugateGradient": "partwise.solvers",
     "ConstituencyParser": "partwise.estimators.constituency_parser",
     "Constraints": "partwise.estimators.constraints",
@@ -39,8 +40,10 @@ _HOME = {
     "SequenceTagger": "partwise.estimators.sequence_tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
+    "generalization_bound": "partwise.solvers.generalization",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
+    "with_good_outputs": "partwise.structures",
 }
 
 if TYPE_CHECKING:
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
     from partwise.solvers import (
         LBFGS,
         OWLQN,
+        ColumnGeneration,
         ConjugateGradient,
         DualCoordinateDescent,
         ExponentiatedGradient,
@@ -75,6 +79,8 @@ if TYPE_CHECKING:
         StochasticDualCoordinateAscent,
         solve,
     )
+    from partwise.solvers.generalization import generalization_bound
+    from partwise.structures import with_good_outputs
 
 
 def __getattr__(name: str) -> Any:
@@ -94,6 +100,7 @@ __all__ = [
     "OWLQN",
     "C_path",
     "Certificate",
+    "ColumnGeneration",
     "ConjugateGradient",
     "ConstituencyParser",
     "Constraints",
@@ -118,6 +125,8 @@ __all__ = [
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",
     "__version__",
+    "generalization_bound",
     "load",
     "solve",
+    "with_good_outputs",
 ]

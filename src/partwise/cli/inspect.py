@@ -129,6 +129,7 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
         "passes": model.n_iter_,
         "certificate": certificates.in_numbers(model.certificate_),
         "status": model.status_,
+        "generalization_bound": getattr(model, "bound_", None),
         "settings": _settings(model),
         "transitions": _strongest_transitions(model, classes, top),
         "trace": model.trace_.to_dict(),
@@ -227,6 +228,16 @@ def _graphs_in_words(graphs: dict[str, Any] | None) -> list[tuple[str, str]]:
         ("edges", "directed" if graphs["directed"] else "undirected"),
         ("features", f"{', '.join(features)}, and a constant one"),
     ]
+
+
+def _bound_in_words(bound: float | None) -> str | None:
+    """Say what the bound is worth, which is not much."""
+    if bound is None:
+        return None
+    return (
+        f"{bound:.3g} of triples of input, good and wrong output (a curiosity, no "
+        "guarantee: there are exponentially many, and they are not independent)"
+    )
 
 
 def _find_label(classes: list[Any], label: str, path: str) -> Any:
@@ -347,6 +358,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
             ("status", found["status"]),
+            ("bound on error", _bound_in_words(found["generalization_bound"])),
         ],
     )
     words = certificates.in_words(model.certificate_, model.trace_)

@@ -155,8 +155,8 @@ Loss = Annotated[
 Penalty = Annotated[
     str,
     typer.Option(
-        help="What keeps weights small: l2; with log_loss also l1, which leaves "
-        "many of them zero, or elasticnet.",
+        help="What keeps weights small: l2; with log_loss or hinge also l1, which "
+        "leaves many of them zero; with log_loss also elasticnet.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -164,6 +164,22 @@ L1Ratio = Annotated[
     float,
     typer.Option(
         help="The share of the L1 norm in elasticnet, 0 to 1.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Margin = Annotated[
+    str,
+    typer.Option(
+        help="By how much the right output must beat a wrong one: cost, or, for the "
+        "hinge with penalty l1, unit.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Positive = Annotated[
+    bool,
+    typer.Option(
+        "--positive",
+        help="No weight may be negative, for the hinge with penalty l1.",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -111,6 +111,8 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
     }
+    if getattr(model, "bound_", None) is not None:
+        settings["generalization_bound"] = model.bound_
     model_file.write(path, tensors, settings, kind=KIND)
 
 
@@ -267,6 +269,10 @@ def _fill_history(model: Any, content: Content) -> None:
     except (ValueError, OverflowError):
         raise content.error("the trace is damaged") from None
     model.status_ = content.setting("status", str)
+    bound = content.settings.get("generalization_bound")
+    if not isinstance(bound, float | None):
+        raise content.error("the generalization bound is damaged")
+    model.bound_ = bound
     model.n_iter_ = len(model.trace_)
     model.solver_ = model.solver
     model.C_ = model._effective_C()
