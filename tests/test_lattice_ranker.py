@@ -177,6 +177,29 @@ def test_ranker_trains_with_solvers_by_name(solver, loss):
     assert ranker.score(TRAIN[:8]) > 0.5
 
 
+@pytest.mark.parametrize("compare", ["worst", "closest"])
+def test_ranker_separates_sets_of_good_paths_by_linear_programs(compare):
+    """Every good path scores more than every bad one, with few weights."""
+    chosen, good = [], []
+    for lattice in TRAIN[:10]:
+        [paths] = LatticeRanker.with_weights({}).predict_kbest([lattice], 1000)
+        right = lattice.words_of(lattice.good[0])
+        same = [path.edges for path in paths if path.words == right]
+        good.append([lattice.good[0], *(e for e in same if e != lattice.good[0])])
+        chosen.append(lattice)
+    assert max(map(len, good)) > 1
+    ranker = LatticeRanker(
+        "hinge", C=10.0, penalty="l1", margin="unit", compare=compare, tol=1e-3
+    ).fit(chosen, good)
+    assert ranker.certificate_.relative_gap <= 1e-3
+    assert np.count_nonzero(ranker.weights_) < ranker.weights_.size / 2
+    if compare == "worst":
+        for paths, right in zip(ranker.predict_kbest(chosen, 1000), good, strict=True):
+            scores = {path.edges: path.score for path in paths}
+            worst = min(scores.pop(path) for path in right)
+            assert worst >= max(scores.values()) + 0.99
+
+
 def test_ranker_stops_by_development_data(ranker):
     fitted = LatticeRanker(C=1.0, max_iter=8, tol=1e-9, patience=8)
     with pytest.warns(UserWarning, match="stopped after"):

@@ -62,7 +62,16 @@ class LatticeRanker(StructuredEstimator):
         best possible.
     max_iter : int
         The most passes over the data.
-    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+    penalty, l1_ratio, margin, positive
+        As in `SequenceTagger`.
+    compare : {"worst", "closest"}
+        For the hinge with an L1 penalty, where lattices have several good paths: which
+        of them a bad path is compared with, the one that scores worst, so with all of
+        them, or the closest.
+    distance : {"parts", "features", "codes"}
+        What close means: few edges that the two do not share, a small distance of
+        their features, or few places where the lists of their edges differ.
+    n_jobs, random_state, verbose, warm_start, patience
         As in `SequenceTagger`.
     dev_metric : {"good_paths", "good_words", "edge_f1"} or callable
         What is measured on development data, see `partwise.lattice_scores`. A function
@@ -119,6 +128,10 @@ class LatticeRanker(StructuredEstimator):
         max_iter: int = 100,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
+        margin: str = "cost",
+        positive: bool = False,
+        compare: str = "worst",
+        distance: str = "parts",
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -140,6 +153,10 @@ class LatticeRanker(StructuredEstimator):
         self.max_iter = max_iter
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.positive = positive
+        self.compare = compare
+        self.distance = distance
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -229,8 +246,8 @@ class LatticeRanker(StructuredEstimator):
         self._labels = LabelCodes([])
         self.classes_ = class_array([])
         evaluate = None if dev is None else self._evaluator(*_as_pair(dev))
-        has_costs = bool(structure.costs.any())
-        if not has_costs and self.loss != "log_loss":
+        wants_costs = self.loss != "log_loss" and self.margin == "cost"
+        if wants_costs and not structure.costs.any():
             raise DataError(
                 f"no edge costs anything, so that loss={self.loss!r} has no margin to "
                 "ask for (leave the costs out, or give some that are not zero)"
@@ -303,7 +320,7 @@ class LatticeRanker(StructuredEstimator):
         ranker._labels = LabelCodes([])
         ranker.classes_ = class_array([])
         ranker.weights_ = np.array(list(weights.values()), np.float64)
-        ranker.certificate_ = None
+        ranker.certificate_ = ranker.bound_ = None
         ranker.trace_ = Trace()
         ranker.status_ = "weights were given, not learnt"
         ranker.n_iter_ = 0
