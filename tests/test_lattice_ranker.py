@@ -111,6 +111,18 @@ def test_ranker_reads_streams_once(ranker):
     np.testing.assert_array_equal(again.weights_, ranker.weights_)
 
 
+def test_ranker_can_be_cross_validated():
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_score
+
+    good = [list(lattice.good) for lattice in TRAIN]
+    scores = cross_val_score(LatticeRanker(C=1.0), TRAIN, good, cv=2)
+    assert scores.shape == (2,)
+    assert scores.min() > 0.2
+    settings = LatticeRanker(C=3.0, outputs="words", compare="closest").get_params()
+    assert clone(LatticeRanker(**settings)).get_params() == settings
+
+
 def test_ranker_takes_networkx_graphs():
     graph = nx.MultiDiGraph()
     for source, target, features, words in EDGES:
