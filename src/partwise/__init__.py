@@ -25,6 +25,7 @@ _HOME = {
     "GraphArrays": "partwise.estimators.graph_inputs",
     "GraphLabeler": "partwise.estimators.graph_labeler",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
+    "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
     "LBFGS": "partwise.solvers",
     "LatticeEdge": "partwise.lattices",
     "LatticeInput": "partwise.lattices",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         PairingError,
         PartwiseError,
     )
+    from partwise.estimators.bayesian_network import BayesianNetworkClassifier
     from partwise.estimators.constituency_parser import ConstituencyParser
     from partwise.estimators.constraints import Constraints
     from partwise.estimators.dependency_parser import DependencyParser
@@ -98,6 +100,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "LBFGS",
     "OWLQN",
+    "BayesianNetworkClassifier",
     "C_path",
     "Certificate",
     "ColumnGeneration",

@@ -10,7 +10,9 @@ import typer
 
 from partwise.cli.kinds import (
     is_constituency_parser,
+    is_hidden_markov,
     is_lattice_ranker,
+    is_network,
     is_parser,
     load_model,
     refuse_options,
@@ -26,6 +28,8 @@ READS = {
     "grammar": "sentences, or trees in brackets",
     "graphs": "graphs, in Python",
     "lattices": "lattices, JSON lines",
+    "probabilities": "columns, one of them with symbols",
+    "network": "tables with names of columns",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -67,6 +71,9 @@ def inspect(
     if is_lattice_ranker(fitted):
         unlabelled = f"{model} ranks paths, which have no labels"
         refuse_options(unlabelled, "taggers and classifiers", {"--label": label})
+    if is_network(fitted):
+        tables = f"{model} is a Bayesian network, with tables of probabilities"
+        refuse_options(tables, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
     if json:
         print_json(description)
@@ -115,7 +122,8 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
 
     from partwise.cli import certificates
 
-    classes = model.classes_.tolist()
+    # Of a Bayesian network with several targets, this is the first one.
+    classes = list(model._labels.classes)
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,
@@ -153,8 +161,16 @@ def _features(
         return {"graphs": _graph_kinds(model)}
     if is_lattice_ranker(model):
         return _edge_features(model, top)
-    weights = model._weights
+    if is_network(model):
+        from partwise.cli.inspect_bayesnet import describe_network
+
+        return {"network": describe_network(model, top)}
     chosen = classes if label is None else [_find_label(classes, label, path)]
+    if is_hidden_markov(model):
+        from partwise.cli.inspect_hidden_markov import probabilities
+
+        return {"probabilities": probabilities(model, top, chosen)}
+    weights = model._weights
     return {
         "features": len(weights.names),
         "top_features": {
@@ -240,6 +256,13 @@ def _bound_in_words(bound: float | None) -> str | None:
     )
 
 
+def _objective_in_words(probabilities: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if probabilities is None:
+        return []
+    names = ("symbols", "objective", "reference", "C")
+    return [(name, probabilities.get(name)) for name in names]
+
+
 def _find_label(classes: list[Any], label: str, path: str) -> Any:
     for one in classes:
         if str(one) == label:
@@ -302,7 +325,8 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar", "graphs", "lattices"):
+    kinds = ("trees", "grammar", "graphs", "lattices", "probabilities", "network")
+    for kind in kinds:
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -354,6 +378,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("grammar", _grammar_in_words(found.get("grammar"))),
             *_graphs_in_words(found.get("graphs")),
             ("features", found.get("features")),
+            *_objective_in_words(found.get("probabilities") or found.get("network")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
@@ -382,6 +407,14 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
                 for i, one in enumerate(features)
             ],
         )
+    if "probabilities" in found:
+        from partwise.cli import inspect_hidden_markov
+
+        inspect_hidden_markov.show(found["probabilities"])
+    if "network" in found:
+        from partwise.cli import inspect_bayesnet
+
+        inspect_bayesnet.show(found["network"])
     if found["transitions"]:
         out.print()
         print_table(

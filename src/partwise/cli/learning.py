@@ -80,7 +80,7 @@ class Learning:
 
 
 def takes_learning(
-    default_C: str, **defaults: Any
+    default_C: str, *, without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of `Learning`, in place of a parameter ``learning``.
 
@@ -88,6 +88,8 @@ def takes_learning(
     ----------
     default_C : str
         What ``--C`` is by default, in words.
+    without : tuple of str
+        Options that the command does not have.
     **defaults
         What other options are by default, where that is not as in `Learning`.
 
@@ -109,6 +111,7 @@ def takes_learning(
             annotation=_annotation(field.name, default_C),
         )
         for field in fields(Learning)
+        if field.name not in without
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

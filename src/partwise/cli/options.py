@@ -49,7 +49,7 @@ class DataFormat(StrEnum):
 
 
 class Decoding(StrEnum):
-    """How a parser chooses a tree."""
+    """How a parser chooses a tree, or a hidden Markov model its states."""
 
     best = "best"
     minimum_risk = "minimum-risk"
@@ -114,7 +114,8 @@ DecodingOption = Annotated[
     Decoding | None,
     typer.Option(
         help="The tree with the highest score, or the one with the most arcs right on "
-        "average, by their probabilities (default: best).",
+        "average, by their probabilities; of hidden Markov models, the most probable "
+        "path, or the states that cost least on average (default: best).",
         rich_help_panel=PARSERS,
         show_default=False,
     ),

@@ -11,6 +11,7 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
+from partwise.estimators.bayesian_network import BayesianNetworkClassifier
 from partwise.estimators.constituency_parser import ConstituencyParser
 from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
@@ -18,6 +19,10 @@ from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.lattice_ranker import LatticeRanker
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
+from partwise.estimators.persistence_bayesian_network import (
+    fill_bayesian_network,
+    store_bayesian_network,
+)
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
 from partwise.estimators.persistence_constituency import (
     fill_constituency,
@@ -72,6 +77,9 @@ STORAGES = {
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
         Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
         Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
+        Storage(
+            BayesianNetworkClassifier, store_bayesian_network, fill_bayesian_network, 2
+        ),
     )
 }
 
