@@ -32,7 +32,7 @@ class HighsMaster(Master):
 
         self.positive, self.method = positive, method
         self.infinity = highspy.kHighsInf
-        self.model = highspy.Highs()
+        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self.model.setOptionValue("output_flag", False)
         self.model.setOptionValue("solver", METHODS[method])
         self.plus = np.zeros(0, np.int64)
@@ -69,12 +69,12 @@ class HighsMaster(Master):
         entries = slice(rows.ptr[start], rows.ptr[-1])
         row = np.repeat(np.arange(n), np.diff(rows.ptr[start:]))
         idx, val = rows.idx[entries], rows.val[entries]
-        at = [(row, self.plus[idx], val), (np.arange(n), self.slack_of[owner], 1.0)]
+        i, j = [row, np.arange(n)], [self.plus[idx], self.slack_of[owner]]
+        v = [val, np.ones(n)]
         if not self.positive:
-            at.append((row, self.minus[idx], -val))
-        i, j = (np.concatenate([part[k] for part in at]) for k in range(2))
-        v = np.concatenate([np.broadcast_to(part[2], part[0].shape) for part in at])
-        H = csr_matrix((v, (i, j)), shape=(n, self.model.getNumCol()))
+            i, j, v = [*i, row], [*j, self.minus[idx]], [*v, -val]
+        found = np.concatenate(v), (np.concatenate(i), np.concatenate(j))
+        H = csr_matrix(found, shape=(n, self.model.getNumCol()))
         self.model.addRows(
             n, rows.margin[start:].copy(), np.full(n, self.infinity), H.nnz,
             H.indptr[:-1].astype(np.int32), H.indices.astype(np.int32), H.data,
