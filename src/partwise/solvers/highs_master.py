@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from partwise.solvers.lp_master import Master
+from partwise.solvers.lp_master import (
+    Master,
+    Solved,
+    dual_bound,
+    make_master_problem,
+)
 from partwise.solvers.lp_rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -89,19 +94,20 @@ class HighsMaster(Master):
         lam: FloatArray,
         accuracy: float,
         rng: np.random.Generator,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> Solved:
         """Add the new rows and optimise from the last basis."""
         self._extend(rows, C)
         self.model.run()
         solution: Any = self.model.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual), 0.0)
+        p = make_master_problem(rows, C, self.positive)
         if x.size == 0 or not np.isfinite(x).all():
-            return w, lam
+            return Solved(w, lam, dual_bound(p, lam, w.size))
         new = np.maximum(x[self.plus], 0.0)
         if not self.positive:
             new -= np.maximum(x[self.minus], 0.0)
-        return new, multipliers
+        return Solved(new, multipliers, dual_bound(p, multipliers, w.size))
 
     def forget(self, dropped: IntArray) -> None:
         """Delete rows that are no longer there."""
