@@ -28,6 +28,7 @@ from partwise.solvers.base import (
     penalty_name,
     structure_fingerprint,
 )
+from partwise.solvers.column_generation import ColumnGeneration
 from partwise.solvers.generalization import bound_of
 from partwise.solvers.loop import (
     FAILED,
@@ -156,15 +157,14 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         set_hinge = SetHinge(self.margin, self.compare, self.distance)  # checks them
         if not isinstance(self.positive, bool | np.bool_):
             raise ValueError(f"positive must be True or False, not {self.positive!r}")
-        if self.margin == "unit" and self.loss != "hinge":
-            raise ValueError(
-                f"margin='unit' is for loss='hinge', not {self.loss!r}; use "
-                "margin='cost', or loss='hinge' with penalty='l1'"
-            )
-        if self.positive and not (self.loss == "hinge" and self._l1_share() == 1.0):
-            raise ValueError(
-                "positive=True is for loss='hinge' with penalty='l1'; leave it out"
-            )
+        is_program = self.loss == "hinge" and self._l1_share() == 1.0
+        for name, default in (("margin", "cost"), ("positive", False)):
+            value: Any = getattr(self, name)
+            if value != default and not is_program:
+                raise ValueError(
+                    f"{name}={value!r} is for loss='hinge' with penalty='l1'; leave it "
+                    "out, or choose these"
+                )
         return set_hinge.name if self.margin == "unit" else self.loss
 
     def _make_loss(self, structure: Structure) -> Loss:
@@ -255,6 +255,9 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         self.trace_ = solution.trace
         self.status_ = solution.status
         self._reason = choice.reason
+        if isinstance(solver, ColumnGeneration):
+            n_used = int(np.count_nonzero(solution.w))
+            self.status_ += f"; {n_used} of {solution.w.size} weights are not zero"
         if choice.reason:
             self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
         self.n_iter_ = len(solution.trace)

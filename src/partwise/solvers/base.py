@@ -289,7 +289,8 @@ def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
     if loss in solver.losses and penalty in solver.penalties:
         return
     wanted = "'hinge' with margin='unit'" if loss == "set_hinge" else repr(loss)
-    wanted += "" if penalty == "l2" else f" with penalty={penalty!r}"
+    if penalty != "l2":
+        wanted += f" {'with' if loss != 'set_hinge' else 'and'} penalty={penalty!r}"
     able = solvers_for(loss, penalty=penalty)
     if able:
         advice = f"use {' or '.join(able)}, or solver='auto'"

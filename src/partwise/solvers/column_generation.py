@@ -22,7 +22,7 @@ from partwise.losses.wrong_outputs import Search
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.extragradient import STEPS, Extragradient
 from partwise.solvers.highs_master import METHODS, HighsMaster
-from partwise.solvers.lp_master import Master, dual_bound, make_master_problem
+from partwise.solvers.lp_master import Master
 from partwise.solvers.lp_rows import Rows
 from partwise.solvers.lp_warm_up import warm_up
 from partwise.solvers.proximal_master import ProximalMaster
@@ -289,11 +289,9 @@ class ColumnGeneration(Solver):
         """Solve the master problem, take its bound, drop rows that do nothing."""
         rows = state.row_set
         accuracy = MASTER_SHARE * max(state.primal - state.dual, 0.0)
-        w, lam = state.master.solve(
+        w, lam, bound = state.master.solve(
             rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy, rng
         )
-        p = make_master_problem(rows, problem.C, problem.positive)
-        bound = dual_bound(p, lam, rows.n_columns)
         state.dual = max(state.dual, min(bound, state.primal))
         state.master_w = np.zeros(problem.n_weights)
         state.master_w[rows.weight_of] = w

@@ -54,11 +54,13 @@ def _learn(
         if count >= room.end.size or at + most > room.idx.size:
             return n, count
         i = examples[n]
+        if C[i] == 0.0:
+            continue
         found.slack[i] = UNFINISHED
         find_violations(
             s, w, rules, i, i + 1, augmented, found, candidates, scratch, diff, ws
         )
-        if not found.amount[i] > 0.0 or C[i] == 0.0:
+        if not found.amount[i] > 0.0:
             continue
         end = write_row_of(s, i, rules.unit, found, room, count, at, rows, ws)
         sqnorm = 0.0
