@@ -15,6 +15,7 @@ from partwise.structures.bayesnet import BayesNet
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.graph import Graph
+from partwise.structures.lattice import Lattice
 
 
 class PlainChain(Chain):
@@ -37,6 +38,10 @@ class PlainGraph(Graph):
     """Graphs compared by the defaults of the waist."""
 
 
+class PlainLattice(Lattice):
+    """Lattices compared by the defaults of the waist."""
+
+
 class PlainNetwork(BayesNet):
     """Networks compared by the defaults of the waist."""
 
@@ -46,6 +51,7 @@ PLAIN_CLASSES = {
     Multiclass: PlainMulticlass,
     DependencyTrees: PlainTrees,
     Graph: PlainGraph,
+    Lattice: PlainLattice,
     BayesNet: PlainNetwork,
     ConstituencyTrees: PlainDerivations,
 }

@@ -18,6 +18,7 @@ GROUPS = {
     "margins": "losses dual_coordinate loop trace batch_solvers elastic_net "
     "frank_wolfe cutting_plane simplicial",
     "online": "perceptron mira sgd parallel softmax_margin",
+    "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm",
     "networks": "bayesnet bayesian_network cli_bayesnet documentation",

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
+    "ColumnGeneration": "partwise.solvers",
     "ConjugateGradient": "partwise.solvers",
     "ConstituencyParser": "partwise.estimators.constituency_parser",
     "Constraints": "partwise.estimators.constraints",
@@ -26,6 +27,10 @@ _HOME = {
     "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
     "LBFGS": "partwise.solvers",
+    "LatticeEdge": "partwise.lattices",
+    "LatticeInput": "partwise.lattices",
+    "LatticePath": "partwise.lattices",
+    "LatticeRanker": "partwise.estimators.lattice_ranker",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
     "OWLQN": "partwise.solvers",
@@ -36,8 +41,10 @@ _HOME = {
     "SequenceTagger": "partwise.estimators.sequence_tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
+    "generalization_bound": "partwise.solvers.generalization",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
+    "with_good_outputs": "partwise.structures",
 }
 
 if TYPE_CHECKING:
@@ -55,14 +62,17 @@ if TYPE_CHECKING:
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler
     from partwise.estimators.hidden_markov_model import HiddenMarkovModel
+    from partwise.estimators.lattice_ranker import LatticeRanker
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence_tagger import SequenceTagger
+    from partwise.lattices import LatticeEdge, LatticeInput, LatticePath
     from partwise.losses import Certificate
     from partwise.solvers import (
         LBFGS,
         OWLQN,
+        ColumnGeneration,
         ConjugateGradient,
         DualCoordinateDescent,
         ExponentiatedGradient,
@@ -71,6 +81,8 @@ if TYPE_CHECKING:
         StochasticDualCoordinateAscent,
         solve,
     )
+    from partwise.solvers.generalization import generalization_bound
+    from partwise.structures import with_good_outputs
 
 
 def __getattr__(name: str) -> Any:
@@ -91,6 +103,7 @@ __all__ = [
     "BayesianNetworkClassifier",
     "C_path",
     "Certificate",
+    "ColumnGeneration",
     "ConjugateGradient",
     "ConstituencyParser",
     "Constraints",
@@ -101,6 +114,10 @@ __all__ = [
     "GraphArrays",
     "GraphLabeler",
     "HiddenMarkovModel",
+    "LatticeEdge",
+    "LatticeInput",
+    "LatticePath",
+    "LatticeRanker",
     "ModelFileError",
     "MulticlassClassifier",
     "OutOfMemoryError",
@@ -111,6 +128,8 @@ __all__ = [
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",
     "__version__",
+    "generalization_bound",
     "load",
     "solve",
+    "with_good_outputs",
 ]

@@ -12,6 +12,7 @@ from partwise.cli.kinds import (
     check_tags_sequences,
     is_constituency_parser,
     is_hidden_markov,
+    is_lattice_ranker,
     is_model_file,
     is_network,
     is_parser,
@@ -124,6 +125,15 @@ def evaluate(
     }
     for_brackets = {"--cutoff": cutoff, "--keep-functions": keep_functions}
     for_arcs = {"--decoding": decoding, "--no-subtypes": no_subtypes}
+    if is_lattice_ranker(model) and second is not None:
+        from partwise.cli.evaluate_lattices import evaluate_lattices
+
+        what = f"{first} ranks lattices, which are JSON lines"
+        for_trees = {**for_arcs, **for_brackets, "--format": format}
+        unknown = {**for_taggers, **for_trees, "--missing": missing}
+        refuse_options(what, "other models", unknown)
+        evaluate_lattices(model, second, encoding, json)
+        return
     if is_network(model):
         assert second is not None
         own = {"--confusion", "--separator"}

@@ -11,6 +11,7 @@ import typer
 from partwise.cli.kinds import (
     is_constituency_parser,
     is_hidden_markov,
+    is_lattice_ranker,
     is_network,
     is_parser,
     load_model,
@@ -26,6 +27,7 @@ READS = {
     "trees": "treebanks",
     "grammar": "sentences, or trees in brackets",
     "graphs": "graphs, in Python",
+    "lattices": "lattices, JSON lines",
     "probabilities": "columns, one of them with symbols",
     "network": "tables with names of columns",
     None: None,
@@ -66,6 +68,9 @@ def inspect(
     if _is_graph_labeler(fitted):
         counted = f"{model} labels graphs, whose weights are counted for every kind"
         refuse_options(counted, "taggers and classifiers", {"--label": label})
+    if is_lattice_ranker(fitted):
+        unlabelled = f"{model} ranks paths, which have no labels"
+        refuse_options(unlabelled, "taggers and classifiers", {"--label": label})
     if is_network(fitted):
         tables = f"{model} is a Bayesian network, with tables of probabilities"
         refuse_options(tables, "taggers and classifiers", {"--label": label})
@@ -132,6 +137,7 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
         "passes": model.n_iter_,
         "certificate": certificates.in_numbers(model.certificate_),
         "status": model.status_,
+        "generalization_bound": getattr(model, "bound_", None),
         "settings": _settings(model),
         "transitions": _strongest_transitions(model, classes, top),
         "trace": model.trace_.to_dict(),
@@ -153,6 +159,8 @@ def _features(
         return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
     if _is_graph_labeler(model):
         return {"graphs": _graph_kinds(model)}
+    if is_lattice_ranker(model):
+        return _edge_features(model, top)
     if is_network(model):
         from partwise.cli.inspect_bayesnet import describe_network
 
@@ -173,6 +181,20 @@ def _features(
                 )
             ]
             for one in chosen
+        },
+    }
+
+
+def _edge_features(model: Any, top: int) -> dict[str, Any]:
+    """Return the features of edges with the largest weights."""
+    return {
+        "lattices": {"outputs": model.outputs},
+        "features": int(model.weights_.size),
+        "top_features": {
+            "edges": [
+                {"feature": feature, "weight": weight}
+                for feature, weight in model.top_features(2 * top)
+            ]
         },
     }
 
@@ -222,6 +244,16 @@ def _graphs_in_words(graphs: dict[str, Any] | None) -> list[tuple[str, str]]:
         ("edges", "directed" if graphs["directed"] else "undirected"),
         ("features", f"{', '.join(features)}, and a constant one"),
     ]
+
+
+def _bound_in_words(bound: float | None) -> str | None:
+    """Say what the bound is worth, which is not much."""
+    if bound is None:
+        return None
+    return (
+        f"{bound:.3g} of triples of input, good and wrong output (a curiosity, no "
+        "guarantee: there are exponentially many, and they are not independent)"
+    )
 
 
 def _objective_in_words(probabilities: dict[str, Any] | None) -> list[tuple[str, Any]]:
@@ -293,7 +325,8 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar", "graphs", "probabilities", "network"):
+    kinds = ("trees", "grammar", "graphs", "lattices", "probabilities", "network")
+    for kind in kinds:
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -316,6 +349,12 @@ def _arc_features_in_words(trees: dict[str, Any] | None) -> str | None:
     return f"{groups}; {n_given:,} given for every arc" if n_given else groups
 
 
+def _labels_in_words(labels: list[Any], found: dict[str, Any]) -> str | None:
+    if "lattices" in found:
+        return None
+    return f"{len(labels)}: {' '.join(map(str, labels))}"
+
+
 def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import (
@@ -333,7 +372,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("reads", READS[_input_kind(found)]),
             *_resources_in_words(found),
             ("bytes", found["bytes"]),
-            ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
+            ("labels", _labels_in_words(labels, found)),
             ("trees", _trees_in_words(found.get("trees"))),
             ("arc features", _arc_features_in_words(found.get("trees"))),
             ("grammar", _grammar_in_words(found.get("grammar"))),
@@ -344,6 +383,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
             ("status", found["status"]),
+            ("bound on error", _bound_in_words(found["generalization_bound"])),
         ],
     )
     words = certificates.in_words(model.certificate_, model.trace_)
@@ -360,7 +400,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         out.print()
         print_table(
             "features with the largest weights",
-            ["label", "feature", "weight"],
+            ["of" if "lattices" in found else "label", "feature", "weight"],
             [
                 ["" if i else label, one["feature"], one["weight"]]
                 for label, features in found["top_features"].items()

@@ -57,6 +57,13 @@ def is_network(model: object) -> bool:
     return isinstance(model, BayesianNetworkClassifier)
 
 
+def is_lattice_ranker(model: object) -> bool:
+    """Say whether a model predicts paths through lattices."""
+    from partwise import LatticeRanker
+
+    return isinstance(model, LatticeRanker)
+
+
 def check_tags_sequences(model: Any, path: str) -> None:
     """Refuse a model that puts no labels on sequences."""
     from partwise import SequenceTagger

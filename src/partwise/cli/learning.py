@@ -19,9 +19,11 @@ from partwise.cli.options import (
     Jobs,
     L1Ratio,
     Loss,
+    Margin,
     MaxIter,
     Patience,
     Penalty,
+    Positive,
     Resume,
     Seed,
     SolverName,
@@ -38,6 +40,8 @@ class Learning:
     loss: Loss = "squared_hinge"
     penalty: Penalty = "l2"
     l1_ratio: L1Ratio = 0.5
+    margin: Margin = "cost"
+    positive: Positive = False
     solver: SolverName = "auto"
     C: float | None = None
     C_path: CPath = None
@@ -63,6 +67,8 @@ class Learning:
             "max_iter": self.max_iter,
             "penalty": self.penalty,
             "l1_ratio": self.l1_ratio,
+            "margin": self.margin,
+            "positive": self.positive,
             "n_jobs": self.jobs,
             "random_state": self.seed,
             "patience": self.patience,

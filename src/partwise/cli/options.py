@@ -32,6 +32,7 @@ class ShownFormat(StrEnum):
     heads = "heads"
     brackets = "brackets"
     sentences = "sentences"
+    lattices = "lattices"
 
 
 class DataFormat(StrEnum):
@@ -52,6 +53,13 @@ class Decoding(StrEnum):
 
     best = "best"
     minimum_risk = "minimum-risk"
+
+
+class LatticeOutputs(StrEnum):
+    """What tells the outputs of a lattice apart."""
+
+    paths = "paths"
+    words = "words"
 
 
 LABEL_COLUMN = -1
@@ -148,8 +156,8 @@ Loss = Annotated[
 Penalty = Annotated[
     str,
     typer.Option(
-        help="What keeps weights small: l2; with log_loss also l1, which leaves "
-        "many of them zero, or elasticnet.",
+        help="What keeps weights small: l2; with log_loss or hinge also l1, which "
+        "leaves many of them zero; with log_loss also elasticnet.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -157,6 +165,22 @@ L1Ratio = Annotated[
     float,
     typer.Option(
         help="The share of the L1 norm in elasticnet, 0 to 1.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Margin = Annotated[
+    str,
+    typer.Option(
+        help="By how much the right output must beat a wrong one: cost, or, for the "
+        "hinge with penalty l1, unit.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Positive = Annotated[
+    bool,
+    typer.Option(
+        "--positive",
+        help="No weight may be negative, for the hinge with penalty l1.",
         rich_help_panel=LEARNING,
     ),
 ]

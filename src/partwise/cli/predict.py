@@ -13,6 +13,7 @@ from partwise.cli.kinds import (
     check_tags_sequences,
     is_constituency_parser,
     is_hidden_markov,
+    is_lattice_ranker,
     is_network,
     is_parser,
     load_model,
@@ -28,6 +29,7 @@ from partwise.cli.options import (
     DecodingOption,
     Encoding,
     KeepFunctions,
+    LatticeOutputs,
     Separator,
     SkipDocstart,
 )
@@ -87,6 +89,14 @@ def predict(
         ),
     ] = None,
     decoding: DecodingOption = None,
+    outputs: Annotated[
+        LatticeOutputs | None,
+        typer.Option(
+            help="Lattices, with --kbest: whether paths, or the words that they yield, "
+            "are all different (default: as in training).",
+            show_default=False,
+        ),
+    ] = None,
     format: AnyDataFormat = None,
     keep_functions: KeepFunctions = False,
     labels: Annotated[
@@ -112,6 +122,8 @@ def predict(
     Constituency parsers read sentences, one a line with blanks between words, or those
     of trees in brackets, and write trees in brackets, one a line.
 
+    Lattice rankers read lattices, one a line as JSON, and write the words of the best
+    path of each, or the numbers of its edges if it yields none.
     Bayesian networks read tables with a line of names, and write them with what they
     predict as more columns. Columns may be left out, cells may be empty.
 
@@ -137,6 +149,21 @@ def predict(
     for_arcs = {"--decoding": decoding}
     for_networks = {"--target": target, "--missing": missing}
     for_brackets = {"--keep-functions": keep_functions}
+    if is_lattice_ranker(fitted):
+        from partwise.cli.predict_lattices import write_paths
+
+        what = f"{model} ranks lattices, which are JSON lines"
+        for_trees = {**for_arcs, **for_brackets, "--format": format}
+        unknown = {**for_taggers, **for_trees, **for_networks}
+        refuse_options(what, "other models", unknown)
+        if outputs is not None and kbest is None:
+            raise ValueError("--outputs is about several best ones; give --kbest")
+        with open_output(output) as out:
+            chosen = None if outputs is None else outputs.value
+            write_paths(out, fitted, input, encoding=encoding, outputs=chosen, **shared)
+        return
+    what = f"{model} predicts no paths"
+    refuse_options(what, "lattice rankers", {"--outputs": outputs})
     if is_network(fitted):
         from partwise.cli.predict_table import write_table
 

@@ -7,6 +7,7 @@ import typer
 from partwise.cli.train_bayesnet import bayesnet
 from partwise.cli.train_constituency import constituency
 from partwise.cli.train_hmm import hmm
+from partwise.cli.train_lattice import lattice
 from partwise.cli.train_parse import parse
 from partwise.cli.train_tag import tag
 
@@ -21,5 +22,6 @@ def _train() -> None:
 train_app.command()(tag)
 train_app.command()(parse)
 train_app.command()(constituency)
+train_app.command()(lattice)
 train_app.command()(hmm)
 train_app.command()(bayesnet)

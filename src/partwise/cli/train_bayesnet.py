@@ -60,7 +60,7 @@ class Unseen(StrEnum):
 
 @takes_learning(
     "one that suits the data",
-    without=("penalty", "l1_ratio"),
+    without=("penalty", "l1_ratio", "margin", "positive"),
     loss="hinge",
     tol=1e-3,
     max_iter=2000,
@@ -149,7 +149,8 @@ def bayesnet(
     if learning.C_path is not None and objective is Objective.likelihood:
         raise ValueError("--C-path needs --objective margin")
     settings = learning.settings()
-    del settings["penalty"], settings["l1_ratio"]
+    for name in ("penalty", "l1_ratio", "margin", "positive"):
+        del settings[name]
     fitted = BayesianNetworkClassifier(
         None if graph is None else _read_edges(graph, encoding),
         objective.value,

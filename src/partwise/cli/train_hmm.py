@@ -44,7 +44,7 @@ class Reference(StrEnum):
 
 @takes_learning(
     "one that suits the data; auto tries several",
-    without=("penalty", "l1_ratio"),
+    without=("penalty", "l1_ratio", "margin", "positive"),
     loss="hinge",
     tol=1e-3,
     max_iter=2000,
@@ -125,7 +125,8 @@ def hmm(
     if learning.C_path is not None and objective is not Objective.margin:
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
     settings = learning.settings()
-    del settings["penalty"], settings["l1_ratio"]
+    for name in ("penalty", "l1_ratio", "margin", "positive"):
+        del settings[name]
     fitted = HiddenMarkovModel(
         objective.value,
         reference=None if reference is None else reference.value,

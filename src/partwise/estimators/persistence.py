@@ -17,6 +17,7 @@ from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.lattice_ranker import LatticeRanker
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.persistence_bayesian_network import (
     fill_bayesian_network,
@@ -32,6 +33,7 @@ from partwise.estimators.persistence_hidden_markov import (
     fill_hidden_markov,
     store_hidden_markov,
 )
+from partwise.estimators.persistence_lattice import fill_ranker, store_ranker
 from partwise.estimators.persistence_parser import fill_parser, store_parser
 from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
 from partwise.estimators.sequence_tagger import SequenceTagger
@@ -71,6 +73,7 @@ STORAGES = {
         Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
         Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
         Storage(GraphLabeler, store_labeler, fill_labeler, 2),
+        Storage(LatticeRanker, store_ranker, fill_ranker, least_labels=0),
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
         Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
         Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
@@ -116,6 +119,8 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
     }
+    if getattr(model, "bound_", None) is not None:
+        settings["generalization_bound"] = model.bound_
     model_file.write(path, tensors, settings, kind=KIND)
 
 
@@ -272,6 +277,10 @@ def _fill_history(model: Any, content: Content) -> None:
     except (ValueError, OverflowError):
         raise content.error("the trace is damaged") from None
     model.status_ = content.setting("status", str)
+    bound = content.settings.get("generalization_bound")
+    if not isinstance(bound, float | None):
+        raise content.error("the generalization bound is damaged")
+    model.bound_ = bound
     model.n_iter_ = len(model.trace_)
     model.solver_ = model.solver
     model.C_ = model._effective_C()

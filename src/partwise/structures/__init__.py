@@ -7,6 +7,7 @@ from partwise.structures.bayesnet import (
     make_network,
 )
 from partwise.structures.chain import Chain, make_chain
+from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
     ConstituencyTrees,
     Grammar,
@@ -22,6 +23,7 @@ from partwise.structures.graph import (
     make_relaxed_graph,
 )
 from partwise.structures.hidden_markov import make_hidden_markov
+from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -41,8 +43,11 @@ __all__ = [
     "CliqueKind",
     "ConstituencyTrees",
     "DenseRows",
+    "GoodOutputs",
     "Grammar",
     "Graph",
+    "Lattice",
+    "LatticeLayout",
     "Layout",
     "Multiclass",
     "Network",
@@ -57,6 +62,7 @@ __all__ = [
     "make_grammar",
     "make_graph",
     "make_hidden_markov",
+    "make_lattice",
     "make_multiclass",
     "make_network",
     "make_pair_rows",
@@ -65,4 +71,5 @@ __all__ = [
     "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",
+    "with_good_outputs",
 ]

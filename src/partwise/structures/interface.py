@@ -249,6 +249,37 @@ def kbest(
     raise NotImplementedError("kbest is required here")
 
 
+# --- several good outputs ------------------------------------------------------------
+# Most examples have one, the gold output; a structure whose examples have more answers
+# the first two questions, and the third if it can do better than to compare.
+
+
+@generic_with_default
+def n_good(s: Structure, i: int) -> int:
+    """Return how many good outputs example `i` has, at least one."""
+    return 1
+
+
+@generic_with_default
+def good_at(s: Structure, i: int, j: int, y: CodeArray) -> None:
+    """Write the good output number `j`; all are different, and number 0 is gold."""
+    gold(s, i, y)
+
+
+@generic_with_default
+def is_good(s: Structure, i: int, y: CodeArray, scratch: CodeArray) -> bool:
+    """Say whether `y` is a good output; `scratch` has room for an output."""
+    n_codes = output_size(s, i)
+    for j in range(n_good(s, i)):
+        good_at(s, i, j, scratch)
+        same = 0
+        while same < n_codes and y[same] == scratch[same]:
+            same += 1
+        if same == n_codes:
+            return True
+    return False
+
+
 # --- on dPhi = Phi(i, y_ref) - Phi(i, y) ---------------------------------------
 # The defaults go part by part; a structure that can skip the parts two outputs
 # share answers faster. `Diff` is the scratch space of the defaults.

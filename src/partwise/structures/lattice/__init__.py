@@ -1,0 +1,28 @@
+"""Lattices: directed acyclic graphs with features on their edges.
+
+An output is a path from the first node to the last, a part is an edge. Paths may be
+told apart by their edges, or by the words that their edges yield, of which several
+paths may yield the same (Wang and Shawe-Taylor, AISTATS 2009, section 3.2).
+
+Edges are kept in topological order, those of no path left out, so that inference reads
+them once from front to back, or from back to front.
+"""
+
+# Importing the answers registers them with the waist.
+from partwise.structures.lattice import differences, gibbs, good, inference, parts
+from partwise.structures.lattice.corpus import Lattice, Words, make_lattice
+from partwise.structures.lattice.layout import LatticeError, LatticeLayout, check_order
+
+__all__ = [
+    "Lattice",
+    "LatticeError",
+    "LatticeLayout",
+    "Words",
+    "check_order",
+    "differences",
+    "gibbs",
+    "good",
+    "inference",
+    "make_lattice",
+    "parts",
+]
