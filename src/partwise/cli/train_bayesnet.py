@@ -188,7 +188,7 @@ def _tell(model: Any) -> dict[str, Any]:
         "targets": ", ".join(map(str, model.targets_)),
         "edges": sum(map(len, network.parents)),
         "distributions": network.n_distributions,
-        "objective": model.objective_,
+        "trained_for": model.objective_,
         "reference": model.reference_,
     }
 

@@ -152,7 +152,7 @@ def hmm(
 def _tell(model: Any) -> dict[str, Any]:
     return {
         "symbols": len(model.symbols_),
-        "objective": model.objective_,
+        "trained_for": model.objective_,
         "reference": model.reference_,
         **(
             {"candidates": [one._asdict() for one in model.candidates_]}

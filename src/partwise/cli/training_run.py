@@ -183,7 +183,9 @@ def _show(numbers: dict[str, Any], solution: Solution, own: Mapping[str, Any]) -
     pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
     why = numbers["solver_reason"]
     solver = numbers["solver"]
-    pairs += [(name, value) for name, value in own.items() if is_short(value)]
+    # Programs read names, people words.
+    named = [(name.replace("_", " "), value) for name, value in own.items()]
+    pairs += [(name, value) for name, value in named if is_short(value)]
     pairs += [
         ("C", numbers["C"]),
         ("solver", f"{solver} ({why})" if why else solver),
