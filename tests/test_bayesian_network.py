@@ -614,3 +614,16 @@ def test_bayesian_network_compares_as_many_right_values_as_rows() -> None:
         clone(model).fit(rows, dev=(rows, ["yes"]))
     with pytest.raises(DataError, match="nothing to score"):
         model.score([], [])
+
+
+def test_bayesian_network_predicts_one_of_very_many_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"a": a % 7, "b": a % 3, "c": a % 2} for a in range(60)]
+    model = BayesianNetworkClassifier(
+        [("a", "b"), ("b", "c")], "likelihood", target="a"
+    ).fit(rows)
+    asked = [{"c": 0}, {"c": 1}, {"b": 2}, {}]
+    tried = model.predict(asked)
+    monkeypatch.setattr("partwise.estimators.network_answers.MOST_TOGETHER", 6)
+    assert model.predict(asked).tolist() == tried.tolist()
