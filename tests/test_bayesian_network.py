@@ -617,3 +617,37 @@ def test_bayesian_network_bad_questions_are_refused() -> None:
         model.score([{"rain": None, "grass": "wet"}])
     with pytest.raises(ValueError, match="n must be"):
         model.sample(0)
+
+
+def test_bayesian_network_answers_every_row_that_tells_nothing() -> None:
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain")
+    model.fit(lawn(20))
+    assert (
+        model.predict([{}, {}]).tolist() == model.predict([{"hose": None}] * 2).tolist()
+    )
+    assert model.predict_proba([{}]).shape == (1, 2)
+    assert model.predict([]).tolist() == []
+
+
+def test_bayesian_network_compares_as_many_right_values_as_rows() -> None:
+    rows = lawn(20)
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(rows)
+    with pytest.raises(DataError, match="X has 20 examples, but y has 1"):
+        model.score(rows, ["yes"])
+    with pytest.raises(DataError, match="X has 20 examples, but y has 1"):
+        clone(model).fit(rows, dev=(rows, ["yes"]))
+    with pytest.raises(DataError, match="nothing to score"):
+        model.score([], [])
+
+
+def test_bayesian_network_predicts_one_of_very_many_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"a": a % 7, "b": a % 3, "c": a % 2} for a in range(60)]
+    model = BayesianNetworkClassifier(
+        [("a", "b"), ("b", "c")], "likelihood", target="a"
+    ).fit(rows)
+    asked = [{"c": 0}, {"c": 1}, {"b": 2}, {}]
+    tried = model.predict(asked)
+    monkeypatch.setattr("partwise.estimators.network_answers.MOST_TOGETHER", 6)
+    assert model.predict(asked).tolist() == tried.tolist()

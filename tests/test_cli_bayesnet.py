@@ -185,3 +185,12 @@ def test_read_csv_refuses_long_separators() -> None:
     with pytest.raises(DataError, match="<input>:2: expected 2 cells"):
         read_csv(io.StringIO("a,b\n1,2,3\n"))
     assert read_csv(io.StringIO('a,b\n"x,y",2\n')).cells == [["x,y"], ["2"]]
+
+
+@pytest.mark.parametrize("command", ["bayesnet", "hmm"])
+def test_train_generative_help_names_what_there_is(command: str) -> None:
+    shown = run("train", command, "--help").output
+    assert "simplicial" in shown
+    assert "dcd" not in shown
+    assert "log_loss" not in shown
+    assert ("else a comma" in shown) == (command == "bayesnet")

@@ -11,10 +11,10 @@ from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FILES,
     LEARNING,
+    CellSeparator,
     Dev,
     Encoding,
     ModelPath,
-    Separator,
     Train,
 )
 from partwise.cli.tables import (
@@ -61,6 +61,7 @@ class Unseen(StrEnum):
 @takes_learning(
     "one that suits the data",
     without=("penalty", "l1_ratio"),
+    generative=True,
     loss="hinge",
     tol=1e-3,
     max_iter=2000,
@@ -78,7 +79,7 @@ def bayesnet(
         ),
     ],
     dev: Dev = None,
-    separator: Separator = None,
+    separator: CellSeparator = None,
     missing: MissingCells = MISSING,
     encoding: Encoding = "utf-8",
     graph: Annotated[

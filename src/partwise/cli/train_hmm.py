@@ -45,6 +45,7 @@ class Reference(StrEnum):
 @takes_learning(
     "one that suits the data; auto tries several",
     without=("penalty", "l1_ratio"),
+    generative=True,
     loss="hinge",
     tol=1e-3,
     max_iter=2000,
@@ -112,7 +113,7 @@ def hmm(
 
     TRAIN holds a symbol and its state on each line, and a blank line after each
     sequence. Ctrl-C ends training early: the model so far is saved, and the exit code
-    is 130.
+    is 130. While auto still chooses, there is none.
     """
     from partwise import HiddenMarkovModel
     from partwise.data import resolve_column
