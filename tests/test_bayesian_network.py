@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import estimator_checks
@@ -627,3 +628,17 @@ def test_bayesian_network_predicts_one_of_very_many_values(
     tried = model.predict(asked)
     monkeypatch.setattr("partwise.estimators.network_answers.MOST_TOGETHER", 6)
     assert model.predict(asked).tolist() == tried.tolist()
+
+
+def test_bayesian_network_too_many_probabilities_name_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("partwise.structures.bayesnet.network.MOST_WEIGHTS", 10)
+    with pytest.raises(ValueError, match="variable 'grass' alone, with its 2 parents"):
+        BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(lawn(20))
+
+
+def test_bayesian_network_sparse_tables_are_refused() -> None:
+    table = csr_array(np.eye(3, dtype=int))
+    with pytest.raises(DataError, match=r"give X\.toarray\(\)"):
+        BayesianNetworkClassifier().fit(table, [0, 1, 1])

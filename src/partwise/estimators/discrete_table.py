@@ -51,6 +51,8 @@ def read_table(X: Any, where: str = "X") -> Table:
         ]
         columns = [np.asarray(X[name]) for name in names]
         return Table(names, columns, True, columns[0].size if columns else len(X))
+    if hasattr(X, "toarray"):
+        raise DataError(f"{where} must not be a sparse matrix; give {where}.toarray()")
     if not isinstance(X, np.ndarray):
         if isinstance(X, str | bytes) or not isinstance(X, Iterable):
             raise DataError(f"{where} must be a table, not {type(X).__name__}")
