@@ -642,3 +642,25 @@ def test_bayesian_network_sparse_tables_are_refused() -> None:
     table = csr_array(np.eye(3, dtype=int))
     with pytest.raises(DataError, match=r"give X\.toarray\(\)"):
         BayesianNetworkClassifier().fit(table, [0, 1, 1])
+
+
+def test_bayesian_network_columns_of_one_name_are_refused() -> None:
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain")
+    model.fit(lawn(20))
+    twice = Frame(lawn(3))
+    twice.columns.append("hose")
+    with pytest.raises(DataError, match="X has two columns 'hose'"):
+        model.predict(twice)
+
+
+def test_bayesian_network_scores_need_a_weight_for_every_row() -> None:
+    rows = lawn(20)
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(rows)
+    with pytest.raises(ValueError, match="1 sample weights for 20 examples"):
+        model.score(rows, sample_weight=[1.0])
+
+
+def test_bayesian_network_values_of_other_types_are_to_be_strings() -> None:
+    rows = [{"a": (0, 1), "b": 0}, {"a": (1, 2), "b": 1}]
+    with pytest.raises(DataError, match=r"not \(0, 1\) \(tuple\); turn them into str"):
+        BayesianNetworkClassifier(target="b").fit(rows)
