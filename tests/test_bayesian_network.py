@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -664,3 +665,16 @@ def test_bayesian_network_values_of_other_types_are_to_be_strings() -> None:
     rows = [{"a": (0, 1), "b": 0}, {"a": (1, 2), "b": 1}]
     with pytest.raises(DataError, match=r"not \(0, 1\) \(tuple\); turn them into str"):
         BayesianNetworkClassifier(target="b").fit(rows)
+
+
+def test_tree_of_many_values_takes_no_memory_for_pairs_that_do_not_occur() -> None:
+    n = 3000
+    codes = np.column_stack([np.arange(n), np.arange(n)[::-1], np.arange(n) % 2])
+    tracemalloc.start()
+    try:
+        parents = tree_augmented_parents(codes, [n, n, 2], target=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert parents == [[2], [0, 2], []]
+    assert peak < 20e6  # all pairs would take 288 MB
