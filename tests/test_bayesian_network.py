@@ -678,3 +678,16 @@ def test_tree_of_many_values_takes_no_memory_for_pairs_that_do_not_occur() -> No
         tracemalloc.stop()
     assert parents == [[2], [0, 2], []]
     assert peak < 20e6  # all pairs would take 288 MB
+
+
+def test_bayesian_network_of_many_values_takes_memory_for_those() -> None:
+    rows = np.column_stack([np.arange(2000), np.arange(2000) % 2])
+    model = BayesianNetworkClassifier([(1, 0)], "likelihood", target=1).fit(rows)
+    tracemalloc.start()
+    try:
+        found = model.predict([[7, None], [8, None]])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.tolist() == [1, 0]
+    assert peak < 4e6  # costs of all pairs of values would take 32 MB
