@@ -194,3 +194,14 @@ def test_train_generative_help_names_what_there_is(command: str) -> None:
     assert "dcd" not in shown
     assert "log_loss" not in shown
     assert ("else a comma" in shown) == (command == "bayesnet")
+
+
+def test_train_bayesnet_shows_what_mistakes_cost_on_dev(
+    folder: Path, tmp_path: Path
+) -> None:
+    files = (folder / "train.csv", "--dev", folder / "test.tsv", "--target", "rain")
+    path = ("--C-path", "0.01,0.1", "--max-iter", "3", "--tol", "0.5")
+    shown = run("train", "bayesnet", *files, *path, "-m", tmp_path / "m").output
+    assert "dev cost" in shown
+    assert "least dev cost" in shown
+    assert "dev score" not in shown

@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from partwise.errors import DataError
 from partwise.estimators.base import check_same_length
 from partwise.estimators.bayesian_network_training import BayesianNetworkTraining
+from partwise.estimators.costs import sample_weights
 from partwise.estimators.discrete_table import Name
 from partwise.estimators.labels import class_array
 from partwise.estimators.network_answers import NetworkAnswers
@@ -309,7 +310,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         if not found.size:
             raise DataError("X has no rows: there is nothing to score")
         hits = (right == found).mean(axis=1)
-        return float(np.average(hits, weights=sample_weight))
+        weight = sample_weights(sample_weight, len(hits))
+        return float(np.average(hits, weights=weight))
 
     def sample(self, n: int = 1, random_state: Any = None) -> list[dict[Name, Any]]:
         """Draw rows from the model, as dicts.

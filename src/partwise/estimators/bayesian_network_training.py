@@ -113,7 +113,8 @@ class BayesianNetworkTraining(NetworkTables):
             raise DataError("every sample weight is zero: nothing to learn from")
         self._set_targets(targets)
         n_values = [len(variable.values) for variable in self._variables]
-        self._network = make_network(n_values, self._find_parents(codes, weight))
+        parents = self._find_parents(codes, weight)
+        self._network = make_network(n_values, parents, table.names)
         self._costs = self._cost_matrices()
         total = len(codes) if weight is None else float(weight.sum())
         self._suitable_C = self._find_suitable_C(total)

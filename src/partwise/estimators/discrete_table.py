@@ -52,8 +52,13 @@ def read_table(X: Any, where: str = "X") -> Table:
         names = [
             name.item() if isinstance(name, np.generic) else name for name in X.columns
         ]
+        for name in names:
+            if names.count(name) > 1:
+                raise DataError(f"{where} has two columns {name!r}: rename one")
         columns = [np.asarray(X[name]) for name in names]
         return Table(names, columns, True, columns[0].size if columns else len(X))
+    if hasattr(X, "toarray"):
+        raise DataError(f"{where} must not be a sparse matrix; give {where}.toarray()")
     if not isinstance(X, np.ndarray):
         if isinstance(X, str | bytes) or not isinstance(X, Iterable):
             raise DataError(f"{where} must be a table, not {type(X).__name__}")
@@ -180,7 +185,8 @@ def plain_value(value: Any) -> Any:
             "few bins first)"
         )
     raise DataError(
-        f"values are strings or integers, not {value!r} ({type(value).__name__})"
+        f"values are strings or integers, not {value!r} ({type(value).__name__}); turn "
+        "them into strings first"
     )
 
 
