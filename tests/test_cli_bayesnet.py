@@ -69,6 +69,18 @@ def test_train_bayesnet_passes_every_setting_on(folder: Path, tmp_path: Path) ->
     assert {name: found[name] for name in wanted} == wanted
 
 
+def test_train_bayesnet_reads_what_mistakes_cost(folder: Path, tmp_path: Path) -> None:
+    path, costs = tmp_path / "m", tmp_path / "costs"
+    costs.write_text("yes no 5\n")
+    command = ["train", "bayesnet", folder / "train.csv", "-m", path, "-q"]
+    run(*command, "--target", "rain", "--costs", costs)
+    assert partwise.load(path).costs.tolist() == [[0.0, 1.0], [5.0, 0.0]]
+    both = ["--target", "rain", "--target", "grass", "--graph", folder / "graph.txt"]
+    said = message(*command, *both, "--costs", costs)
+    assert "grass" in said or "'yes'" in said
+    assert "no such file" in message(*command, "--target", "rain", "--costs", "none")
+
+
 def test_train_bayesnet_counts_and_shows_dev(folder: Path, tmp_path: Path) -> None:
     options = ["--target", "rain", "--objective", "likelihood"]
     files = [folder / "train.csv", "--dev", folder / "test.tsv", "-m", tmp_path / "m"]
