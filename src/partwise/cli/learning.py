@@ -20,17 +20,22 @@ from partwise.cli.options import (
     L1Ratio,
     Loss,
     Margin,
+    MarginLoss,
     MaxIter,
     Patience,
     Penalty,
     Positive,
     Resume,
     Seed,
+    SimplicialName,
     SolverName,
     TimeLimit,
     Tolerance,
     Verbose,
 )
+
+GENERATIVE: dict[str, Any] = {"loss": MarginLoss, "solver": SimplicialName}
+"""Options that say something else where probabilities are trained."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,11 @@ class Learning:
 
 
 def takes_learning(
-    default_C: str, *, without: tuple[str, ...] = (), **defaults: Any
+    default_C: str,
+    *,
+    without: tuple[str, ...] = (),
+    generative: bool = False,
+    **defaults: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of `Learning`, in place of a parameter ``learning``.
 
@@ -90,6 +99,8 @@ def takes_learning(
         What ``--C`` is by default, in words.
     without : tuple of str
         Options that the command does not have.
+    generative : bool
+        Whether probabilities are trained, for which there are fewer losses and solvers.
     **defaults
         What other options are by default, where that is not as in `Learning`.
 
@@ -108,7 +119,7 @@ def takes_learning(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=defaults.get(field.name, field.default),
-            annotation=_annotation(field.name, default_C),
+            annotation=_annotation(field.name, default_C, generative),
         )
         for field in fields(Learning)
         if field.name not in without
@@ -138,7 +149,9 @@ def takes_learning(
     return decorate
 
 
-def _annotation(name: str, default_C: str) -> Any:
+def _annotation(name: str, default_C: str, generative: bool) -> Any:
+    if generative and name in GENERATIVE:
+        return GENERATIVE[name]
     if name != "C":
         return get_type_hints(Learning, include_extras=True)[name]
     return Annotated[

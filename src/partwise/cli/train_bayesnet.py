@@ -7,14 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.cost_files import Costs, costs_file, read_costs
+from partwise.cli.files import Layout
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FILES,
     LEARNING,
+    CellSeparator,
     Dev,
     Encoding,
     ModelPath,
-    Separator,
     Train,
 )
 from partwise.cli.tables import (
@@ -61,6 +63,7 @@ class Unseen(StrEnum):
 @takes_learning(
     "one that suits the data",
     without=("penalty", "l1_ratio", "margin", "positive"),
+    generative=True,
     loss="hinge",
     tol=1e-3,
     max_iter=2000,
@@ -78,7 +81,7 @@ def bayesnet(
         ),
     ],
     dev: Dev = None,
-    separator: Separator = None,
+    separator: CellSeparator = None,
     missing: MissingCells = MISSING,
     encoding: Encoding = "utf-8",
     graph: Annotated[
@@ -116,6 +119,7 @@ def bayesnet(
     smoothing: Annotated[
         float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
     ] = 1.0,
+    costs: Costs = "hamming",
     missing_values: Annotated[
         MissingValues,
         typer.Option(
@@ -143,7 +147,8 @@ def bayesnet(
     from partwise import BayesianNetworkClassifier
 
     layout = TableLayout(separator, missing, encoding)
-    sources = {"TRAIN": train, "--dev": dev, "--graph": graph}
+    files = {"--graph": graph, "--costs": costs_file(costs)}
+    sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
     run.check()
     if learning.C_path is not None and objective is Objective.likelihood:
@@ -160,6 +165,7 @@ def bayesnet(
         missing=missing_values.value,
         unseen=unseen.value,
         smoothing=smoothing,
+        costs=_costs(costs, target, encoding),
         **settings,
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
@@ -177,6 +183,12 @@ def bayesnet(
             None if held_out is None else lambda model: _accuracy(model, held_out),
             tell=_tell,
         )
+
+
+def _costs(costs: str, targets: list[str], encoding: str) -> Any:
+    """Return what mistakes cost in every target."""
+    read = read_costs(costs, Layout(encoding=encoding))
+    return read if len(targets) == 1 else dict.fromkeys(targets, read)
 
 
 def _accuracy(model: Any, dev: Any) -> dict[str, float | None]:

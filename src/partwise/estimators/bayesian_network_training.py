@@ -113,7 +113,8 @@ class BayesianNetworkTraining(NetworkTables):
             raise DataError("every sample weight is zero: nothing to learn from")
         self._set_targets(targets)
         n_values = [len(variable.values) for variable in self._variables]
-        self._network = make_network(n_values, self._find_parents(codes, weight))
+        parents = self._find_parents(codes, weight)
+        self._network = make_network(n_values, parents, table.names)
         self._costs = self._cost_matrices()
         total = len(codes) if weight is None else float(weight.sum())
         self._suitable_C = self._find_suitable_C(total)
@@ -150,8 +151,10 @@ class BayesianNetworkTraining(NetworkTables):
                     "is called with target"
                 )
         n = len(table.names)
-        both = Table(
-            table.names + added.names, table.columns + added.columns, table.is_named
+        both = table._replace(
+            names=table.names + added.names,
+            columns=table.columns + added.columns,
+            n_rows=added.n_rows,
         )
         return both, list(range(n, n + len(added.names)))
 
@@ -294,6 +297,7 @@ class BayesianNetworkTraining(NetworkTables):
         """Make the function that scores weights by what they cost on other data."""
         codes = self._encode(X, self._targets, "dev")
         right = self._encode_right(X, y, "dev")
+        check_same_length(len(codes), len(right))
         # What training has not seen, no prediction gets right: the last row is for it.
         tables = [
             np.vstack([self._costs[v], np.full_like(self._costs[v][:1], worst)])
@@ -322,7 +326,7 @@ class BayesianNetworkTraining(NetworkTables):
         """Return the codes of new rows, whose targets are missing."""
         table = read_table(X, where)
         names = [variable.name for variable in self._variables]
-        if not table.is_named:
+        if not table.is_named and table.n_rows:
             table = table._replace(names=self._positional(len(table.names), where))
         codes = np.full((table.n_rows, len(names)), MISSING, np.int64)
         for name, values in zip(table.names, table.columns, strict=True):

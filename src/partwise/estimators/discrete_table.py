@@ -34,11 +34,7 @@ class Table(NamedTuple):
     names: list[Name]
     columns: list[NDArray[Any]]
     is_named: bool
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return self.columns[0].size if self.columns else 0
+    n_rows: int
 
 
 def read_table(X: Any, where: str = "X") -> Table:
@@ -56,7 +52,13 @@ def read_table(X: Any, where: str = "X") -> Table:
         names = [
             name.item() if isinstance(name, np.generic) else name for name in X.columns
         ]
-        return Table(names, [np.asarray(X[name]) for name in names], True)
+        for name in names:
+            if names.count(name) > 1:
+                raise DataError(f"{where} has two columns {name!r}: rename one")
+        columns = [np.asarray(X[name]) for name in names]
+        return Table(names, columns, True, columns[0].size if columns else len(X))
+    if hasattr(X, "toarray"):
+        raise DataError(f"{where} must not be a sparse matrix; give {where}.toarray()")
     if not isinstance(X, np.ndarray):
         if isinstance(X, str | bytes) or not isinstance(X, Iterable):
             raise DataError(f"{where} must be a table, not {type(X).__name__}")
@@ -69,7 +71,7 @@ def read_table(X: Any, where: str = "X") -> Table:
             f"{where} must be a table with rows and columns, not an array of shape "
             f"{X.shape}"
         )
-    return Table(list(range(X.shape[1])), list(X.T), False)
+    return Table(list(range(X.shape[1])), list(X.T), False, len(X))
 
 
 def _from_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
@@ -77,7 +79,7 @@ def _from_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
     for row in rows:
         names.update(dict.fromkeys(row))
     columns = [_objects([row.get(name) for row in rows]) for name in names]
-    return Table(list(names), columns, True)
+    return Table(list(names), columns, True, len(rows))
 
 
 def _from_rows(rows: list[Any], where: str) -> NDArray[Any]:
@@ -137,7 +139,8 @@ def read_target(y: Any, names: list[Name] | None) -> Table:
         table = read_table(y, "y")
     else:
         own = getattr(y, "name", None)
-        table = Table([CLASS if own is None else own], [column_array(y)], True)
+        column = column_array(y)
+        table = Table([CLASS if own is None else own], [column], True, column.size)
     if names is None and not table.is_named:
         unnamed: list[Name] = [CLASS]
         if len(table.names) > 1:
@@ -182,7 +185,8 @@ def plain_value(value: Any) -> Any:
             "few bins first)"
         )
     raise DataError(
-        f"values are strings or integers, not {value!r} ({type(value).__name__})"
+        f"values are strings or integers, not {value!r} ({type(value).__name__}); turn "
+        "them into strings first"
     )
 
 
