@@ -72,6 +72,8 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "parse_table1",
         "mrf",
         "wcfg",
+        "medpost_table1",
+        "lp_certificate",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 
