@@ -466,3 +466,29 @@ def test_generalization_bound_is_kept_in_model_files(tmp_path: Any) -> None:
     again = load(tmp_path / "model")
     assert (again.bound_, again.margin) == (model.bound_, "unit")
     assert again.trace_["rows"].tolist() == model.trace_["rows"].tolist()
+
+
+@problems.plain_only
+def test_linear_programs_are_trained_and_inspected_in_the_shell(tmp_path: Any) -> None:
+    import json
+
+    from typer.testing import CliRunner
+
+    from partwise.cli.app import app
+
+    (tmp_path / "train.txt").write_text("the D\ndog N\n\na D\ncat N\n\nthe D\ncat N\n")
+    model, runner = str(tmp_path / "model"), CliRunner()
+    settings = (
+        "--loss hinge --penalty l1 --margin unit --positive --C 10 --json".split()
+    )
+    trained = runner.invoke(
+        app,
+        ["train", "tag", str(tmp_path / "train.txt"), "--model", model, *settings],
+    )
+    assert trained.exit_code == 0, trained.output
+    shown = runner.invoke(app, ["inspect", model])
+    assert "a curiosity, no guarantee" in " ".join(shown.output.split())
+    found = json.loads(runner.invoke(app, ["inspect", model, "--json"]).output)
+    assert found["settings"]["margin"] == "unit"
+    assert 0 < found["nonzero_weights"] < found["weights"]
+    assert found["generalization_bound"] > 0
