@@ -122,7 +122,7 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
 
     from partwise.cli import certificates
 
-    # Of a Bayesian network with several targets, this is the first one; lattices have none.
+    # Of a Bayesian network with several targets, the first one; lattices have none.
     unlabelled = is_network(model) or is_lattice_ranker(model)
     classes = model._labels.classes if unlabelled else model.classes_.tolist()
     return {
