@@ -174,6 +174,7 @@ def test_column_generation_pdlp_reaches_the_whole_program() -> None:
     ("compare", "distance"),
     [("worst", "codes"), *itertools.product(["closest"], ["codes", "parts"])],
 )
+@problems.plain_only
 def test_column_generation_compares_with_sets_of_good_outputs(
     compare: str, distance: str, positive: bool
 ) -> None:
