@@ -16,6 +16,10 @@ STAMPS := $(VENV)/stamps
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile \
 	--disable-pip-version-check
 
+# Without files of compiled modules every program that a test starts would compile all
+# it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # Two installations at a time would damage each other.

@@ -175,7 +175,6 @@ def test_column_generation_pdlp_reaches_the_whole_program() -> None:
     [("worst", "codes"), *itertools.product(["closest"], ["codes", "parts"])],
 )
 @problems.plain_only
-@problems.plain_only
 def test_column_generation_compares_with_sets_of_good_outputs(
     compare: str, distance: str, positive: bool
 ) -> None:
