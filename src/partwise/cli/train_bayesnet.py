@@ -60,15 +60,7 @@ class Unseen(StrEnum):
     error = "error"
 
 
-@takes_learning(
-    "one that suits the data",
-    without=("penalty", "l1_ratio", "margin", "positive"),
-    generative=True,
-    loss="hinge",
-    tol=1e-3,
-    max_iter=2000,
-    patience=100,
-)
+@takes_learning("one that suits the data", generative=True)
 def bayesnet(
     train: Train,
     model: ModelPath,
@@ -153,9 +145,6 @@ def bayesnet(
     run.check()
     if learning.C_path is not None and objective is Objective.likelihood:
         raise ValueError("--C-path needs --objective margin")
-    settings = learning.settings()
-    for name in ("penalty", "l1_ratio", "margin", "positive"):
-        del settings[name]
     fitted = BayesianNetworkClassifier(
         None if graph is None else _read_edges(graph, encoding),
         objective.value,
@@ -166,7 +155,7 @@ def bayesnet(
         unseen=unseen.value,
         smoothing=smoothing,
         costs=_costs(costs, target, encoding),
-        **settings,
+        **learning.settings(),
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     fitted._check_settings()

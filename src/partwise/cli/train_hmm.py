@@ -42,15 +42,7 @@ class Reference(StrEnum):
     uniform = "uniform"
 
 
-@takes_learning(
-    "one that suits the data; auto tries several",
-    without=("penalty", "l1_ratio", "margin", "positive"),
-    generative=True,
-    loss="hinge",
-    tol=1e-3,
-    max_iter=2000,
-    patience=100,
-)
+@takes_learning("one that suits the data; auto tries several", generative=True)
 def hmm(
     train: Train,
     model: ModelPath,
@@ -116,16 +108,13 @@ def hmm(
     run.check()
     if learning.C_path is not None and objective is not Objective.margin:
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
-    settings = learning.settings()
-    for name in ("penalty", "l1_ratio", "margin", "positive"):
-        del settings[name]
     fitted = HiddenMarkovModel(
         objective.value,
         reference=None if reference is None else reference.value,
         costs=read_costs(costs, layout),
         smoothing=smoothing,
         cv=cv,
-        **settings,
+        **learning.settings(),
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     fitted._check_settings()
