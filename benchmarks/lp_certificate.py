@@ -26,7 +26,15 @@ from partwise.metrics import chunk_f1
 from partwise.solvers import ColumnGeneration, make_problem, solve
 from partwise.structures import make_dense_rows, make_multiclass
 
-MASTERS = ("proximal", "extragradient", "highs", "pdlp")
+# First-order masters alone, and as they are used, with the last digits by HiGHS.
+SOLVERS = {
+    "proximal, alone": ColumnGeneration("proximal", tighten=False),
+    "extragradient, alone": ColumnGeneration("extragradient", tighten=False),
+    "highs": ColumnGeneration("highs"),
+    "pdlp, alone": ColumnGeneration("pdlp", tighten=False),
+    "proximal, tightened": ColumnGeneration("proximal"),
+    "extragradient, tightened": ColumnGeneration("extragradient"),
+}
 GAP = 0.01
 
 
@@ -75,7 +83,7 @@ def _problem(task: ChunkingTask, C: float) -> Any:
 
 def _whole_programs(count: int) -> tuple[list[list[Any]], dict[str, float]]:
     """Solve random programs of 40 examples with 4 classes, and all their rows."""
-    rows, worst = [], dict.fromkeys(MASTERS, 0.0)
+    rows, worst = [], dict.fromkeys(SOLVERS, 0.0)
     for seed in range(count):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(40, 6))
@@ -87,13 +95,11 @@ def _whole_programs(count: int) -> tuple[list[list[Any]], dict[str, float]]:
             row: list[Any] = [seed, "not negative" if positive else "signed", best]
             row.append(time.perf_counter() - begin)
             problem = make_problem(s, SetHinge(), 1.0, l1_ratio=1.0, positive=positive)
-            for master in MASTERS:
-                solution = solve(
-                    problem, ColumnGeneration(master), tol=5e-7, max_iter=500
-                )
+            for name, solver in SOLVERS.items():
+                solution = solve(problem, solver, tol=5e-7, max_iter=200)
                 assert solution.certificate is not None
                 error = abs(solution.certificate.primal - best) / best
-                worst[master] = max(worst[master], error)
+                worst[name] = max(worst[name], error)
                 row.append(error)
             rows.append(row)
     return rows, worst
@@ -121,7 +127,7 @@ def _peers(bench: Bench, train: Any, test: Any) -> list[Trained]:
     X_test = [feature_strings(s.words, s.tags) for s in unseen]
     gold = [s.chunks for s in unseen]
     found = []
-    for c1 in bench.choose([0.3, 1.0, 3.0, 10.0], [1.0]):
+    for c1 in bench.choose([1.0, 3.0, 10.0], [1.0]):
         bench.say(f"crfsuite, c1 = {c1:g}")
         path = bench.scratch / "peer.crfsuite"
         most = bench.choose(100, 5)
@@ -146,12 +152,12 @@ def _report(
 ) -> Report:
     figures = [
         Figure(
-            f"whole programs: relative error of {master}, the largest",
+            f"whole programs: relative error of {name}, the largest",
             error,
             "",
             at_most=1e-6,
         )
-        for master, error in worst.items()
+        for name, error in worst.items()
     ]
     figures.append(
         Figure(
@@ -173,7 +179,7 @@ def _report(
         settings={"weights": n_weights, "margin": "cost", "gap": GAP},
         tables=[
             Table("Whole programs: relative error of the objective",
-                  ["seed", "weights", "optimum", "s, whole", *MASTERS], rows),
+                  ["seed", "weights", "optimum", "s, whole", *SOLVERS], rows),
             Table("CoNLL-2000 chunking, observed pairs", headings, table),
         ],
         plots=[
@@ -182,5 +188,6 @@ def _report(
                   for name, some in kinds],
                  log_x=True),
         ],
-        notes=["CRFsuite's penalty is c1 times the L1 norm, for the log loss."],
+        notes=["\"Alone\" is without `tighten`, by which HiGHS finds the last digits.",
+               "CRFsuite's penalty is c1 times the L1 norm, for the log loss."],
     )  # fmt: skip
