@@ -145,7 +145,7 @@ STEPS = ("scaled",) if problems.PLAIN_PYTHON else ("spectral", "frobenius")
 
 @pytest.mark.parametrize("step", STEPS)
 def test_column_generation_extragradient_reaches_the_whole_program(step: str) -> None:
-    s = problems.make_small(problems.classes_sparse, count=6)
+    s = problems.make_small(problems.classes_dense, count=6)
     problem = linear_program(s, SetHinge("unit"))
     solver = ColumnGeneration(
         "extragradient", step=step, change=1e-9, steps=300, tighten=False
@@ -156,7 +156,7 @@ def test_column_generation_extragradient_reaches_the_whole_program(step: str) ->
 
 
 def test_column_generation_pdlp_reaches_the_whole_program() -> None:
-    s = problems.make_small(problems.classes_sparse)
+    s = problems.make_small(problems.classes_dense)
     problem = linear_program(s, SetHinge("unit"))
     solution = solve(problem, ColumnGeneration("pdlp"), tol=1e-5, max_iter=100)
     check(problem, all_constraints(s, problem.loss), solution, 1e-5)
