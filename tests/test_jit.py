@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ import drivers
 import partwise
 from partwise import _jit
 from partwise._jit import generic, generic_with_default, kernel, vector_kernel
+from partwise.structures import Multiclass
 
 PACKAGE = Path(partwise.__file__).parent
 
@@ -160,6 +162,7 @@ def fee(price):
 
 PROGRAM = """
 import json
+import numba
 import numpy as np
 import partwise
 from partwise.structures import make_dense_rows, make_multiclass
@@ -308,6 +311,24 @@ def test_jit_code_cached_by_several_programs_is_not_mixed_up(tmp_path):
     assert run("across") == ["3"]
     assert run("up") == ["5"]
     assert run("across", "up") == ["3", "5"]
+
+
+@compiled_only
+def test_jit_code_of_the_package_alone_serves_all_programs(monkeypatch):
+    """What a program defines for itself keeps it from nothing that is compiled."""
+
+    def stamp(body, *values):
+        return _jit._extension_stamp(body, tuple(map(numba.typeof, values)))
+
+    package = _jit.package_stamp.__wrapped__
+    square = Square(2.0)
+    assert stamp(package, np.zeros(2), (1, 2.0)) == ()
+    for value in (square, (1, (square,)), describe):
+        assert stamp(package, value) != ()
+    assert stamp(describe.py_func, 1.0) != ()
+    # The package may make its own classes where no signature shows them.
+    monkeypatch.setattr(_jit, "_extended_classes", {Multiclass})
+    assert stamp(package, np.zeros(2)) != ()
 
 
 def load_kernel(folder):

@@ -41,6 +41,7 @@ COMPILED_FOLDERS = ("structures", "losses", "solvers")
 _UNWRAPPED = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 _extension_files: set[str] = set()
+_extended_classes: set[type] = set()
 
 
 @functools.cache
@@ -65,15 +66,42 @@ def _file_stamp(path: str, modified_ns: int, size: int) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _note_extension(body: Callable[..., Any]) -> None:
-    """Remember the file of compiled code that is not of the package."""
+def _is_extension(body: Callable[..., Any]) -> bool:
+    """Say whether code is not of the package."""
+    return PACKAGE not in Path(body.__code__.co_filename).resolve().parents
+
+
+def _note_extension(body: Callable[..., Any], cls: type | None = None) -> None:
+    """Remember compiled code that is not of the package, and what class it serves."""
     file = Path(body.__code__.co_filename)
-    if file.exists() and PACKAGE not in file.resolve().parents:
+    if file.exists() and _is_extension(body):
         _extension_files.add(str(file.resolve()))
+        if cls is not None:
+            _extended_classes.add(cls)
 
 
-def _extension_stamp() -> tuple[str, ...]:
-    """Hash the files outside the package whose code may reach a kernel."""
+def _is_extended(kind: Any) -> bool:
+    """Say whether code for a type may be that of an extension."""
+    if isinstance(kind, types.Dispatcher):
+        return _is_extension(kind.dispatcher.py_func)
+    if isinstance(kind, types.BaseNamedTuple) and not _extended_classes.isdisjoint(
+        kind.instance_class.__mro__
+    ):
+        return True
+    return isinstance(kind, types.BaseTuple) and any(map(_is_extended, kind))
+
+
+def _extension_stamp(body: Callable[..., Any], sig: Any) -> tuple[str, ...]:
+    """Hash the files outside the package whose code may reach a kernel.
+
+    What only the package knows is the same for every program, whatever others define.
+    """
+    # The package may make its own classes anywhere, so that no signature shows them.
+    own_class = any(
+        cls.__module__.partition(".")[0] == __package__ for cls in _extended_classes
+    )
+    if not (own_class or _is_extension(body) or any(map(_is_extended, sig))):
+        return ()
     stamps = []
     for path in sorted(_extension_files):
         try:
@@ -166,9 +194,11 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         super().__init__(body)
         # Of the source as it is now: a file may change while its code runs.
         self._stamp = self._impl.locator.get_source_stamp()
+        self._body = body
 
     def _turn_to(self, sig: Any) -> None:
-        own = hashlib.sha256(str((sig, _extension_stamp())).encode()).hexdigest()[:12]
+        key = str((sig, _extension_stamp(self._body, sig)))
+        own = hashlib.sha256(key.encode()).hexdigest()[:12]
         base = f"{self._impl.filename_base}-{own}"
         self._cache_file = _Index(self._cache_path, base, self._stamp)
 
@@ -181,7 +211,8 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         super()._save_overload(sig, data)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), _extension_stamp())
+        own = _extension_stamp(self._body, sig)
+        return (*super()._index_key(sig, codegen), own)
 
 
 def _make_kernel(body: Callable[..., Any], fastmath: set[str] | bool) -> Any:
@@ -293,7 +324,7 @@ def _make_generic(
             body.__qualname__ = body.__name__
             python.register(cls)(body)
             table[cls] = body
-            _note_extension(body)
+            _note_extension(body, cls)
             return body
 
         return register
