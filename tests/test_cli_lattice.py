@@ -129,6 +129,30 @@ def test_predict_lattices_without_words_writes_edges(
     assert run("predict", model, tmp_path / "l.jsonl").stdout == "0 1\n"
 
 
+def test_predict_lattices_writes_one_line_each(model: Path, tmp_path: Path) -> None:
+    lattice = LatticeInput([(0, 1, {}, ["a\nb", "New York", "\U0001f642"])])
+    write_lattices(tmp_path / "l.jsonl", [lattice])
+    assert run("predict", model, tmp_path / "l.jsonl").stdout == (
+        "a b New York \U0001f642\n"
+    )
+
+
+def test_train_lattice_shows_what_linear_programs_have(
+    folder: Path, tmp_path: Path
+) -> None:
+    shown = run(
+        *("train", "lattice", folder / "train.jsonl.gz", "-m", tmp_path / "m"),
+        *("--loss", "hinge", "--penalty", "l1", "--margin", "unit", "--C", 5),
+    ).stdout.split("\n")
+    [line] = [text for text in shown if "not zero" in text]
+    ranker = partwise.load(tmp_path / "m")
+    assert int(line.split()[-1]) == (ranker.weights_ != 0).sum()
+    inspected = run("inspect", tmp_path / "m", "--trace").stdout
+    assert "triples of input, good and wrong output" in " ".join(inspected.split())
+    last = inspected.rstrip().split("\n")[-1].split()
+    assert int(last[5]) == ranker.trace_[-1].rows > 0
+
+
 def test_evaluate_lattices_measures_paths_and_words(folder: Path, model: Path) -> None:
     shown = run("evaluate", model, folder / "test.jsonl", "--json").stdout
     ranker, lattices = partwise.load(model), read_lattices(folder / "test.jsonl")

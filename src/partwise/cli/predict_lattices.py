@@ -44,8 +44,13 @@ def write_paths(
 
 
 def text_of(path: LatticePath) -> str:
-    """Return the words of a path; the numbers of its edges if it yields none."""
-    return path.text if path.words else " ".join(map(str, path.edges))
+    """Return the words of a path; the numbers of its edges if it yields none.
+
+    On one line, whatever a word is made of.
+    """
+    if not path.words:
+        return " ".join(map(str, path.edges))
+    return " ".join(path.text.splitlines())
 
 
 def _described(lattice: LatticeInput, more: dict[str, Any]) -> str:
