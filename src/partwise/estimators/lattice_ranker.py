@@ -54,7 +54,8 @@ class LatticeRanker(StructuredEstimator):
         "auto", a solver object, or a name, as in `SequenceTagger`.
     outputs : {"paths", "words"}
         What tells outputs apart: their edges, or the words that they yield. With
-        "words" all paths with the words of a good path are good.
+        "words" all paths with the words of a good path are good, and `compare` must be
+        "worst".
     min_count, hash_bits : int
         For features, as in `SequenceTagger`.
     tol : float
@@ -185,9 +186,10 @@ class LatticeRanker(StructuredEstimator):
         lattices : iterable of LatticeInput or networkx.MultiDiGraph
             A generator will do: each is read once, and not kept.
         good_paths : iterable, optional
-            For every lattice its good path, a list of numbers of edges, or several:
-            a list of such lists, the right one first. By default those that lattices
-            have themselves. Losses that compare with one output take the first.
+            For every lattice its good path, a list of numbers of edges or a
+            `LatticePath`, or several: a list of these, the right one first. By default
+            those that lattices have themselves. Losses that compare with one output
+            take the first.
         sample_weight : array, optional
             A weight for every lattice: what multiplies its loss.
         dev : (lattices, good_paths) or lattices, optional
@@ -206,6 +208,13 @@ class LatticeRanker(StructuredEstimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         self._check_outputs(self.outputs)
+        if self.outputs == "words" and self.compare == "closest":
+            # Only the best path of every word sequence is looked at, but another one
+            # may have another path closest to it, and be violated more.
+            raise ValueError(
+                "compare='closest' is for outputs='paths': paths with the same words "
+                "may be close to different ones (choose these, or compare='worst')"
+            )
         if not callable(self.dev_metric) and self.dev_metric not in METRICS:
             raise unknown_metric(self.dev_metric, METRICS)
 
@@ -250,7 +259,7 @@ class LatticeRanker(StructuredEstimator):
         if wants_costs and not structure.costs.any():
             raise DataError(
                 f"no edge costs anything, so that loss={self.loss!r} has no margin to "
-                "ask for (leave the costs out, or give some that are not zero)"
+                "ask for (give edges costs; those on good paths have none by default)"
             )
         return TrainingData(structure, weight, evaluate)
 
@@ -298,6 +307,8 @@ class LatticeRanker(StructuredEstimator):
         >>> ranker.predict([LatticeInput(edges)])[0].score
         -0.5
         """
+        if not isinstance(weights, Mapping):
+            raise ValueError(f"weights must be a dict by names, not {weights!r:.60}")
         for name, weight in weights.items():
             if not isinstance(name, str) and not (
                 isinstance(name, tuple)
