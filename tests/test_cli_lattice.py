@@ -1,6 +1,7 @@
 """Lattice rankers on the command line: JSON lines in, models and paths out."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 import partwise
 import problems
 from partwise.cli.app import app
+from partwise.cli.predict_lattices import BATCH, BATCH_EDGES, in_batches
 from partwise.data import read_lattices, write_lattices
 from partwise.lattices import LatticeInput
 from partwise.synthetic import make_lattices
@@ -135,6 +137,22 @@ def test_predict_lattices_writes_one_line_each(model: Path, tmp_path: Path) -> N
     assert run("predict", model, tmp_path / "l.jsonl").stdout == (
         "a b New York \U0001f642\n"
     )
+
+
+def test_lattices_are_read_a_few_at_a_time() -> None:
+    small, large = LatticeInput([(0, 1)]), LatticeInput([(0, 1)] * BATCH_EDGES)
+    read = []
+
+    def stream() -> Iterator[LatticeInput]:
+        for lattice in [small] * (BATCH + 1) + [large, large, small]:
+            read.append(lattice)
+            yield lattice
+
+    sizes = []
+    for batch in in_batches(stream()):
+        sizes.append(len(batch))
+        assert len(read) == sum(sizes)
+    assert sizes == [BATCH, 2, 1, 1]
 
 
 def test_train_lattice_shows_what_linear_programs_have(
