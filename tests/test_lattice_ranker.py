@@ -486,6 +486,23 @@ def test_ranker_refuses_damaged_files(ranker, tmp_path):
 # --- metrics -------------------------------------------------------------------------
 
 
+def test_edit_distance_is_the_fewest_changes():
+    """By its definition, for all pairs of short sequences and one long pair."""
+
+    def fewest(a, b):
+        if not a or not b:
+            return len(a) + len(b)
+        other = fewest(a[1:], b[1:]) + (a[0] != b[0])
+        return min(other, fewest(a[1:], b) + 1, fewest(a, b[1:]) + 1)
+
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        a, b = (rng.choice(["x", "y", "z"], rng.integers(0, 5)).tolist() for _ in "ab")
+        assert edit_distance(a, b) == fewest(a, b)
+    words = [str(n) for n in rng.integers(0, 9, 3000)]
+    assert edit_distance(words[1:], [*words[:-3], "!"]) == 4
+
+
 def test_lattice_scores_compare_with_the_closest_good_path():
     good = [
         [LatticePath((0, 1), ("a", "b")), LatticePath((2,), ("a", "c"))],
