@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +14,7 @@ from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked, unknown_metric
+from partwise.estimators.given_weights import encode_weights
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.lattice_corpus import (
     OUTPUTS,
@@ -307,30 +306,15 @@ class LatticeRanker(StructuredEstimator):
         >>> ranker.predict([LatticeInput(edges)])[0].score
         -0.5
         """
-        if not isinstance(weights, Mapping):
-            raise ValueError(f"weights must be a dict by names, not {weights!r:.60}")
-        for name, weight in weights.items():
-            if not isinstance(name, str) and not (
-                isinstance(name, tuple)
-                and len(name) == 2
-                and all(isinstance(piece, str) for piece in name)
-            ):
-                raise ValueError(f"{name!r} is no name, and no pair of name and text")
-            if not isinstance(weight, Real) or not math.isfinite(weight):
-                raise ValueError(
-                    f"the weight of {name!r} must be finite, not {weight!r}"
-                )
+        encoder, values = encode_weights(weights)
         ranker = cls(**settings)
         if ranker.hash_bits is not None:
             raise ValueError("given weights have names, which hash_bits does not keep")
         ranker._check_settings()
-        ranker._encoder = FeatureDictEncoder()
-        ranker._encoder.fit_encode_rows(
-            [{name: 1.0} if isinstance(name, str) else dict([name]) for name in weights]
-        )
+        ranker._encoder = encoder
         ranker._labels = LabelCodes([])
         ranker.classes_ = class_array([])
-        ranker.weights_ = np.array(list(weights.values()), np.float64)
+        ranker.weights_ = values
         ranker.certificate_ = ranker.bound_ = None
         ranker.trace_ = Trace()
         ranker.status_ = "weights were given, not learnt"
