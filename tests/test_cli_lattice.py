@@ -1,6 +1,7 @@
 """Lattice rankers on the command line: JSON lines in, models and paths out."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 import partwise
 import problems
 from partwise.cli.app import app
+from partwise.cli.predict_lattices import BATCH, BATCH_EDGES, in_batches
 from partwise.data import read_lattices, write_lattices
 from partwise.lattices import LatticeInput
 from partwise.synthetic import make_lattices
@@ -127,6 +129,46 @@ def test_predict_lattices_without_words_writes_edges(
 ) -> None:
     write_lattices(tmp_path / "l.jsonl", [LatticeInput([(0, 1), (1, 2)])])
     assert run("predict", model, tmp_path / "l.jsonl").stdout == "0 1\n"
+
+
+def test_predict_lattices_writes_one_line_each(model: Path, tmp_path: Path) -> None:
+    lattice = LatticeInput([(0, 1, {}, ["a\nb", "New York", "\U0001f642"])])
+    write_lattices(tmp_path / "l.jsonl", [lattice])
+    assert run("predict", model, tmp_path / "l.jsonl").stdout == (
+        "a b New York \U0001f642\n"
+    )
+
+
+def test_lattices_are_read_a_few_at_a_time() -> None:
+    small, large = LatticeInput([(0, 1)]), LatticeInput([(0, 1)] * BATCH_EDGES)
+    read = []
+
+    def stream() -> Iterator[LatticeInput]:
+        for lattice in [small] * (BATCH + 1) + [large, large, small]:
+            read.append(lattice)
+            yield lattice
+
+    sizes = []
+    for batch in in_batches(stream()):
+        sizes.append(len(batch))
+        assert len(read) == sum(sizes)
+    assert sizes == [BATCH, 2, 1, 1]
+
+
+def test_train_lattice_shows_what_linear_programs_have(
+    folder: Path, tmp_path: Path
+) -> None:
+    shown = run(
+        *("train", "lattice", folder / "train.jsonl.gz", "-m", tmp_path / "m"),
+        *("--loss", "hinge", "--penalty", "l1", "--margin", "unit", "--C", 5),
+    ).stdout.split("\n")
+    [line] = [text for text in shown if "not zero" in text]
+    ranker = partwise.load(tmp_path / "m")
+    assert int(line.split()[-1]) == (ranker.weights_ != 0).sum()
+    inspected = run("inspect", tmp_path / "m", "--trace").stdout
+    assert "triples of input, good and wrong output" in " ".join(inspected.split())
+    last = inspected.rstrip().split("\n")[-1].split()
+    assert int(last[5]) == ranker.trace_[-1].rows > 0
 
 
 def test_evaluate_lattices_measures_paths_and_words(folder: Path, model: Path) -> None:

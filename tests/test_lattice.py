@@ -209,6 +209,26 @@ def test_lattice_has_the_hinge_of_its_good_paths(margin, compare):
         np.testing.assert_allclose(loss.values(drawn.s, w), expected, atol=1e-10)
 
 
+@plain_only
+@pytest.mark.parametrize("margin", ["unit", "cost"])
+def test_lattice_by_words_has_the_hinge_over_all_paths_with_other_words(margin):
+    """Only the best path of wrong words is looked at; it is violated most."""
+    for seed in range(20):
+        drawn = Drawn(1, 5, 8, seed % 2 == 0, 3, seed, by_words=True)
+        words, good = drawn.words[0], drawn.good[0]
+        w = np.random.default_rng(seed).normal(size=drawn.n_columns)
+        scores = {path: (drawn.matrix @ w)[list(path)].sum() for path in drawn.paths[0]}
+        right = {words_of(path, words) for path in good}
+        expected = 0.0
+        for path, score in scores.items():
+            if words_of(path, words) not in right:
+                asked = 1.0 if margin == "unit" else drawn.costs[list(path)].sum()
+                missing = asked + score - min(scores[one] for one in good)
+                expected = max(expected, missing)
+        [found] = SetHinge(margin, "worst").values(drawn.s, w)
+        assert found == pytest.approx(expected, abs=1e-10)
+
+
 # --- agreement with chains -----------------------------------------------------------
 
 

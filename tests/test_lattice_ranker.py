@@ -3,6 +3,8 @@
 import contextlib
 import copy
 import pickle
+from dataclasses import replace
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import problems
 from corruption import corruptions, join, split
 from partwise import LatticeEdge, LatticeInput, LatticePath, LatticeRanker, load
+from partwise.data import read_lattices
 from partwise.errors import DataError, ModelFileError
 from partwise.lattice_scores import edit_distance, lattice_scores
 from partwise.synthetic import make_lattices
@@ -134,6 +137,29 @@ def test_ranker_takes_networkx_graphs():
         ranker.predict([nx.MultiGraph(graph)])
 
 
+def test_ranker_learns_from_paths_that_were_predicted(ranker):
+    """What is closest to the truth among the best is a good path to learn from."""
+    ranked = ranker.predict_kbest(TEST, 3)
+    again = LatticeRanker(C=1.0).fit(TEST, ranked)
+    same = [replace(one, good=paths) for one, paths in zip(TEST, ranked, strict=True)]
+    np.testing.assert_array_equal(
+        LatticeRanker(C=1.0).fit(same).weights_, again.weights_
+    )
+    first = LatticeRanker(C=1.0).fit(TEST, ranker.predict(TEST))
+    assert first.score(TEST, [path.edges for path in ranker.predict(TEST)]) > 0.9
+
+
+def test_lattice_input_with_tuples_for_nodes_is_replaced():
+    edges = [((0, "a"), (1, "b")), ((0, "c"), (1, "b"))]
+    for lattice in (
+        LatticeInput(edges, end=(1, "b")),
+        LatticeInput(edges[:1], (0, "a"), (1, "b")),
+        LatticeInput([(0, 1), (0, 2)]),
+    ):
+        assert replace(lattice) == lattice
+        assert replace(lattice, good=[[0]]).good == ((0,),)
+
+
 def test_ranker_joins_several_starts_and_ends():
     edges = [
         *[("a", "m", {"a": 1.0}, "a"), ("b", "m", {"b": 1.0}, "b")],
@@ -253,6 +279,7 @@ def test_ranker_takes_weights_that_are_known(ranker, tmp_path):
     [
         ({"x": np.nan}, {}, "the weight of 'x' must be finite"),
         ({3: 1.0}, {}, "3 is no name"),
+        (["x"], {}, "weights must be a dict by names"),
         ({"x": 1.0}, {"hash_bits": 8}, "hash_bits"),
     ],
 )
@@ -276,6 +303,10 @@ CYCLE = LatticeInput([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")], "a", "d")
         ([TWO], [[]], "lattice 0: it has no good path"),
         ([TWO], [], "lattice 0: there are good paths of 0 lattices only"),
         ([TWO], [[0, 2], [0, 2]], "there are 1 lattices, but good paths of more"),
+        ([TWO], [[0, 2], None], "there are 1 lattices, but good paths of more"),
+        ([TWO], [None], "lattice 0: good paths must be lists of numbers"),
+        ([TWO], 5, "good paths must be a list, with those of every lattice, not 5"),
+        (["02"], [[0]], "lattice 0: expected a LatticeInput or a networkx"),
         ([TWO], ["02"], "lattice 0: good paths must be lists of numbers"),
         ([TWO], [[0, 1]], r"path \[0, 1\] is none: edge 0 leads to 1, but edge 1 beg"),
         ([TWO], [[2]], r"lattice 0: path \[2\] begins at 1, which is no start"),
@@ -325,7 +356,20 @@ def test_ranker_refuses(lattices, good, message):
         ([], {}, "it has no start and no edges"),
         ([(0,)], {}, "edge 0 must be a LatticeEdge or a tuple"),
         ([(0, 1, {}, [3])], {}, "edge 0: its words must be strings, not 3"),
-        ([(0, 1, {}, "a", -1)], {}, "edge 0: its cost must be finite and not negative"),
+        ([(0, 1, {}, 3)], {}, "edge 0: its words must be a string or a list, not 3"),
+        ([(0, 1, {}, None)], {}, "edge 0: its words must be a string or a list"),
+        ([(0, 1, {}, "a", -1)], {}, r"edge 0: its cost must be a number from 0 to 1e"),
+        ([(0, 1, {}, "a", "x")], {}, "edge 0: its cost must be a number .* not 'x'"),
+        ([(0, 1, {}, "a", 10**400)], {}, "edge 0: its cost must be a number"),
+        ([(0, 1, {}, "a", np.nan)], {}, "edge 0: its cost must be a number .* not nan"),
+        ([(0, 1)], {"nodes": [0, [1]]}, r"\[1\] cannot be a node"),
+        ([(0, 1)], {"nodes": 2}, "its nodes must be a list of nodes, not 2"),
+        ([(0, 1)], {"start": {"a": 0}}, "{'a': 0} cannot be a node"),
+        ([(0, 1)], {"end": ([1], 2)}, r"\(\[1\], 2\) cannot be a node"),
+        ([(0, 1)], {"start": ()}, "it has no start"),
+        ([(0, 1)], {"good": 0}, "its good paths must be a list of paths, not 0"),
+        ([(0, 1)] * 2, {"good": [[True]]}, "a path must be a list of numbers of edges"),
+        (None, {}, "its edges must be a list of edges, not None"),
         ([(0, [1])], {}, r"edge 0: \[1\] cannot be a node"),
         ([(0, float("nan"))], {}, "edge 0: nan cannot be a node"),
         ([(0, 1)], {"good": [["a"]]}, "a path must be a list of numbers of edges"),
@@ -350,6 +394,9 @@ def test_ranker_refuses_ends_that_no_path_reaches(ranker, edges, start, end, mes
         ranker.predict([LatticeInput(edges, start, end)])
 
 
+PROGRAM = {"loss": "hinge", "penalty": "l1"}
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -357,6 +404,16 @@ def test_ranker_refuses_ends_that_no_path_reaches(ranker, edges, start, end, mes
         ({"dev_metric": "good_path"}, "did you mean 'good_paths'"),
         ({"C": -1.0}, "C must be a positive number"),
         ({"solver": "eg", "loss": "squared_hinge"}, "squared_hinge"),
+        ({"compare": "closest"}, "compare='closest' is for loss='hinge' with penalty="),
+        (
+            {**PROGRAM, "compare": "closest", "outputs": "words"},
+            "is for outputs='paths",
+        ),
+        ({**PROGRAM, "compare": "best"}, "compare must be one of worst, closest"),
+        ({**PROGRAM, "distance": "far"}, "distance must be one of codes, parts, feat"),
+        ({**PROGRAM, "solver": "mira"}, "MIRA cannot minimise 'hinge' with penalty="),
+        ({"positive": True}, "positive=True is for loss='hinge' with penalty='l1'"),
+        ({"margin": "unit"}, "margin='unit' is for loss='hinge' with penalty='l1'"),
     ],
 )
 def test_ranker_refuses_settings(settings, message):
@@ -371,6 +428,8 @@ def test_ranker_refuses_to_predict_nothing_known(ranker):
         ranker.predict_kbest(TEST, outputs="words?")
     with pytest.raises(ValueError, match="k must be an integer"):
         ranker.predict_kbest(TEST, 0)
+    with pytest.raises(ValueError, match="k must be an integer"):
+        ranker.predict_kbest(TEST, True)
     assert ranker.predict([]) == []
 
 
@@ -387,6 +446,25 @@ def test_ranker_is_saved_and_loaded(tmp_path, hash_bits):
     assert again.certificate_ == ranker.certificate_
     assert pickle.loads(pickle.dumps(again)).predict(TEST) == ranker.predict(TEST)
     assert copy.deepcopy(TEST) == TEST
+
+
+@pytest.mark.parametrize("version", [1])
+def test_ranker_files_of_every_version_still_load(version):
+    path = Path(__file__).parent / "data" / f"ranker-{version}.partwise"
+    ranker = load(path)
+    lattices = read_lattices(path.with_suffix(".jsonl"))
+    ranked = ranker.predict_kbest(lattices, 3)
+    assert [tuple(p.edges for p in best) for best in ranked] == [
+        lattice.good for lattice in lattices
+    ]
+    assert 0 < np.count_nonzero(ranker.weights_) < ranker.weights_.size / 2
+    assert ranker.bound_ > 0
+
+
+def test_ranker_says_when_all_weights_are_zero():
+    ranker = LatticeRanker(**PROGRAM, C=1e-3).fit(TRAIN[:4])
+    assert not ranker.weights_.any()
+    assert "are not zero, as may be where C is too small" in ranker.status_
 
 
 def test_ranker_refuses_damaged_files(ranker, tmp_path):
@@ -406,6 +484,23 @@ def test_ranker_refuses_damaged_files(ranker, tmp_path):
 
 
 # --- metrics -------------------------------------------------------------------------
+
+
+def test_edit_distance_is_the_fewest_changes():
+    """By its definition, for all pairs of short sequences and one long pair."""
+
+    def fewest(a, b):
+        if not a or not b:
+            return len(a) + len(b)
+        other = fewest(a[1:], b[1:]) + (a[0] != b[0])
+        return min(other, fewest(a[1:], b) + 1, fewest(a, b[1:]) + 1)
+
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        a, b = (rng.choice(["x", "y", "z"], rng.integers(0, 5)).tolist() for _ in "ab")
+        assert edit_distance(a, b) == fewest(a, b)
+    words = [str(n) for n in rng.integers(0, 9, 3000)]
+    assert edit_distance(words[1:], [*words[:-3], "!"]) == 4
 
 
 def test_lattice_scores_compare_with_the_closest_good_path():

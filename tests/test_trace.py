@@ -1,6 +1,7 @@
 """The trace: a row a pass, as columns, a table and a plot."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from partwise.solvers import (
     make_problem,
     solve,
 )
-from partwise.solvers.trace import COLUMNS
+from partwise.solvers.trace import COLUMNS, TraceRow
 
 # Does not converge to a gap of TINY within the few passes that tests allow it.
 TINY = 1e-12
@@ -42,6 +43,15 @@ def test_trace_has_one_row_a_pass(problem: Problem) -> None:
     for row in trace:
         expected = Certificate(row.primal, row.dual).relative_gap
         assert row.relative_gap == pytest.approx(expected)
+
+
+def test_trace_as_text_has_columns_of_the_master_problem() -> None:
+    plain = TraceRow(1, 10, 0.5, 4.0, 3.0, 0.25, True, float("nan"))
+    rounds = replace(plain, rows=7, master_seconds=0.125, decoding_seconds=0.25)
+    assert str(Trace([plain])).split("\n")[0].split()[-1] == "gap"
+    head, row = (line.split() for line in str(Trace([rounds])).split("\n"))
+    assert head[-4:] == ["gap", "rows", "master", "decoding"]
+    assert row[-4:] == ["25.00%", "7", "0.12", "0.25"]
 
 
 def test_trace_to_dict_and_back(problem: Problem) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from partwise.errors import DataError
 from partwise.lattices import LatticePath
 
@@ -53,13 +55,20 @@ def edit_distance(one: Sequence[Any], other: Sequence[Any]) -> int:
     >>> edit_distance("the big house".split(), "a house".split())
     2
     """
-    row = list(range(len(other) + 1))
-    for a, left in enumerate(one, 1):
-        above, row[0] = row[0], a
-        for b, right in enumerate(other, 1):
-            best = min(row[b], row[b - 1]) + 1
-            above, row[b] = row[b], min(best, above + (left != right))
-    return row[-1]
+    if len(one) > len(other):
+        one, other = other, one
+    number: dict[Any, int] = {}
+    short, long = (
+        np.array([number.setdefault(word, len(number)) for word in words], np.int64)
+        for words in (one, other)
+    )
+    steps = np.arange(long.size + 1)
+    row = steps
+    for a, word in enumerate(short.tolist(), 1):
+        # One word fewer, or another one in its place; then any number of words more.
+        row = np.append(a, np.minimum(row[1:] + 1, row[:-1] + (long != word)))
+        row = np.minimum.accumulate(row - steps) + steps
+    return int(row[-1])
 
 
 def lattice_scores(

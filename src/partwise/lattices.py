@@ -11,12 +11,16 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Real
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 from partwise.errors import DataError
 
 __all__ = ["LatticeEdge", "LatticeInput", "LatticePath"]
+
+LARGEST_COST = 1e100
+"""Costs add up, and scores with them."""
 
 Features: TypeAlias = Mapping[str, Any] | Iterable[str]
 Path: TypeAlias = tuple[int, ...]
@@ -78,6 +82,14 @@ def _is_node(node: Any) -> bool:
     return bool(node == node)
 
 
+def _edge_numbers(path: Any) -> Path:
+    """Return a path as numbers; raise `TypeError` if it is made of something else."""
+    edges = tuple(path.edges if isinstance(path, LatticePath) else path)
+    if any(isinstance(e, bool) for e in edges):
+        raise TypeError("True and False are no numbers of edges")
+    return tuple(map(index, edges))
+
+
 @dataclass(frozen=True)
 class LatticeInput:
     """A lattice: a directed graph without cycles, with features on its edges.
@@ -126,23 +138,37 @@ class LatticeInput:
 
     def __post_init__(self) -> None:
         """Bring everything into its plain form; refuse what is none."""
-        if isinstance(self.edges, str | bytes | Mapping):
-            raise self._error("its edges must be a list of edges")
-        edges = [self._edge(e, edge) for e, edge in enumerate(self.edges)]
         set_ = object.__setattr__
+        if not isinstance(self.name, str):
+            set_(self, "name", str(self.name))
+            raise self._error("its name must be a string")
+        given = self._listed(self.edges, "its edges must be a list of edges")
+        edges = [self._edge(e, edge) for e, edge in enumerate(given)]
         set_(self, "edges", tuple(edges))
         if self.nodes is not None:
-            set_(self, "nodes", tuple(dict.fromkeys(self.nodes)))
+            nodes = self._listed(self.nodes, "its nodes must be a list of nodes")
+            set_(self, "nodes", tuple(dict.fromkeys(map(self._node, nodes))))
             self._check_nodes()
         targets = {edge.target for edge in edges}
         sources = {edge.source for edge in edges}
         known = self.nodes if self.nodes is not None else sources | targets
         for name, others in (("start", targets), ("end", sources)):
             set_(self, name, self._terminals(name, known, others))
-        set_(self, "good", tuple(self.check_path(path) for path in self.good))
+        good = self._listed(self.good, "its good paths must be a list of paths")
+        set_(self, "good", tuple(self.check_path(path) for path in good))
 
     def _error(self, problem: str) -> DataError:
         return DataError(f"{self.title or 'a lattice'}: {problem}")
+
+    def _listed(self, given: Any, problem: str) -> Iterable[Any]:
+        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+            raise self._error(f"{problem}, not {given!r:.60}")
+        return given
+
+    def _node(self, node: Any) -> Any:
+        if not _is_node(node):
+            raise self._error(f"{node!r} cannot be a node")
+        return node
 
     def _edge(self, e: int, given: Any) -> LatticeEdge:
         if not isinstance(given, LatticeEdge):
@@ -157,13 +183,18 @@ class LatticeInput:
         if isinstance(words, str):
             words = tuple(words.split())
         elif words.__class__ is not tuple:
-            words = tuple(words)
+            words = tuple(
+                self._listed(words, f"edge {e}: its words must be a string or a list")
+            )
         for word in words:
             if not isinstance(word, str):
                 raise self._error(f"edge {e}: its words must be strings, not {word!r}")
-        if cost is not None and not 0 <= float(cost) < math.inf:
+        if cost is not None and not (
+            isinstance(cost, Real) and 0 <= cost <= LARGEST_COST
+        ):
             raise self._error(
-                f"edge {e}: its cost must be finite and not negative, not {cost!r}"
+                f"edge {e}: its cost must be a number from 0 to {LARGEST_COST:g}, not "
+                f"{cost!r:.60}"
             )
         for node in edge[:2]:
             if not _is_node(node):
@@ -194,7 +225,10 @@ class LatticeInput:
                 raise self._error(f"it has no {what}: its edges form a cycle")
         else:
             several = isinstance(given, list | set | frozenset)
-            found = dict.fromkeys(given if several else (given,))
+            if isinstance(given, tuple) and all(map(_is_node, given)):
+                # A node, or what `starts` says, as in ``dataclasses.replace``.
+                several = given not in known and all(v in known for v in given)
+            found = dict.fromkeys(map(self._node, given if several else (given,)))
         if not found:
             raise self._error(f"it has no {what}" + " and no edges" * (not self.edges))
         for node in found:
@@ -219,7 +253,7 @@ class LatticeInput:
         """The nodes where paths end."""
         return tuple(self.end)
 
-    def check_path(self, path: Iterable[int]) -> Path:
+    def check_path(self, path: Iterable[int] | LatticePath) -> Path:
         """Return a path as a tuple; raise `DataError` if it is none of the lattice.
 
         Examples
@@ -233,7 +267,7 @@ class LatticeInput:
         partwise.errors.DataError: a lattice: path [1] begins at 'b', which is no start
         """
         try:
-            numbers = tuple(map(index, path))
+            numbers = _edge_numbers(path)
         except TypeError:
             raise self._error(
                 f"a path must be a list of numbers of edges, not {path!r}"

@@ -6,6 +6,7 @@ predict what the file of answers beside each says.
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from partwise import (
     GraphArrays,
     GraphLabeler,
     HiddenMarkovModel,
+    LatticeRanker,
     MulticlassClassifier,
     SequenceTagger,
 )
 from partwise.constituents import words
-from partwise.data import read_trees, write_trees
+from partwise.data import read_trees, write_lattices, write_trees
 from partwise.model_file import FORMAT_VERSION
-from partwise.synthetic import make_classes, make_corpus
+from partwise.synthetic import make_classes, make_corpus, make_lattices
 
 HERE = Path(__file__).parent
 
@@ -121,6 +123,23 @@ def make_hidden_markov() -> HiddenMarkovModel:
     return model
 
 
+def make_ranker() -> LatticeRanker:
+    """Rank by few weights; the lattices that it is asked have paths of its own words.
+
+    What it predicts are their good paths.
+    """
+    ranker = LatticeRanker(
+        "hinge", C=10.0, penalty="l1", margin="unit", outputs="words", tol=0.01
+    ).fit(make_lattices(12, 5, max_words=3))
+    asked = make_lattices(5, 6, max_words=3)
+    answers = [
+        replace(lattice, good=paths)
+        for lattice, paths in zip(asked, ranker.predict_kbest(asked, 3), strict=True)
+    ]
+    write_lattices(beside("ranker", "jsonl"), answers)
+    return ranker
+
+
 def main() -> None:
     makers = (
         make_tagger,
@@ -130,6 +149,7 @@ def main() -> None:
         make_constituency,
         make_hidden_markov,
         make_network,
+        make_ranker,
     )
     for make in makers:
         path = beside(make.__name__.removeprefix("make_"), "partwise")

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
-    from partwise import LatticeInput
+    from partwise import LatticeInput, LatticePath
     from partwise.lattice_scores import LatticeScores
 
 
-def measure(ranker: Any, lattices: Sequence[LatticeInput]) -> LatticeScores:
+def measure(ranker: Any, lattices: Iterable[LatticeInput]) -> LatticeScores:
     """Compare the best paths with the good ones that lattices have."""
-    from partwise import LatticePath
+    from partwise.cli.predict_lattices import in_batches
     from partwise.lattice_scores import lattice_scores
 
-    for i, lattice in enumerate(lattices):
-        if not lattice.good:
-            raise DataError(
-                f"{lattice.title or f'lattice {i}'}: has no good path to compare with "
-                '(give it "good")'
-            )
-    good = [
-        [LatticePath(tuple(path), lattice.words_of(path)) for path in lattice.good]
-        for lattice in lattices
-    ]
-    return lattice_scores(good, ranker.predict(lattices))
+    good: list[list[LatticePath]] = []
+    best: list[LatticePath] = []
+    for batch in in_batches(lattices):
+        good += map(_good_paths, batch)
+        best += ranker.predict(batch)
+    return lattice_scores(good, best)
+
+
+def _good_paths(lattice: LatticeInput) -> list[LatticePath]:
+    from partwise import LatticePath
+
+    if not lattice.good:
+        raise DataError(
+            f'{lattice.title}: has no good path to compare with (give it "good")'
+        )
+    return [LatticePath(tuple(path), lattice.words_of(path)) for path in lattice.good]
 
 
 def evaluate_lattices(ranker: Any, path: str, encoding: str, json: bool) -> None:
     """Measure a ranker on a file of lattices with good paths, and show it."""
     from partwise.cli.output import print_json
-    from partwise.data import read_lattices
+    from partwise.data import iter_lattices
 
-    lattices = read_lattices(path, encoding=encoding)
-    if not lattices:
+    lattices = iter_lattices(path, encoding=encoding)
+    first = next(lattices, None)
+    if first is None:
         raise DataError(f"{path}: holds no lattices (expected one a line, as JSON)")
-    scores = measure(ranker, lattices)
+    scores = measure(ranker, chain([first], lattices))
     if json:
         print_json(scores.to_dict())
     else:

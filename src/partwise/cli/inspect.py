@@ -251,9 +251,10 @@ def _bound_in_words(bound: float | None) -> str | None:
     """Say what the bound is worth, which is not much."""
     if bound is None:
         return None
+    empty = "; 1 or more says nothing" * (bound >= 1.0)
     return (
-        f"{bound:.3g} of triples of input, good and wrong output (a curiosity, no "
-        "guarantee: there are exponentially many, and they are not independent)"
+        f"{bound:.3g} of triples of input, good and wrong output{empty} (a curiosity, "
+        "no guarantee: there are exponentially many, and they are not independent)"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from partwise.cli.output import as_json
@@ -11,9 +10,24 @@ from partwise.cli.output import as_json
 if TYPE_CHECKING:
     from partwise import LatticeInput, LatticePath, LatticeRanker
 
-# How many lattices are ranked together; one by one in a pipe, which is answered while
-# it is still open.
-BATCH = 64
+# How many lattices are ranked together, at most, and until how many edges they have;
+# one by one in a pipe, which is answered while it is still open.
+BATCH, BATCH_EDGES = 64, 50_000
+
+
+def in_batches(
+    lattices: Iterable[LatticeInput], size: int = BATCH
+) -> Iterator[list[LatticeInput]]:
+    """Read lattices a few at a time, so that large ones are not in memory together."""
+    batch: list[LatticeInput] = []
+    for lattice in lattices:
+        batch.append(lattice)
+        edges = sum(len(one.edges) for one in batch)
+        if len(batch) == size or edges >= BATCH_EDGES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def write_paths(
@@ -31,8 +45,7 @@ def write_paths(
     from partwise.data import iter_lattices
 
     lattices = iter_lattices(path, encoding=encoding)
-    size = 1 if path == "-" else BATCH
-    while batch := list(islice(lattices, size)):
+    for batch in in_batches(lattices, 1 if path == "-" else BATCH):
         if kbest is not None:
             ranked = ranker.predict_kbest(batch, kbest, outputs=outputs)
             lines = _ranked(batch, ranked, json)
@@ -44,8 +57,13 @@ def write_paths(
 
 
 def text_of(path: LatticePath) -> str:
-    """Return the words of a path; the numbers of its edges if it yields none."""
-    return path.text if path.words else " ".join(map(str, path.edges))
+    """Return the words of a path; the numbers of its edges if it yields none.
+
+    On one line, whatever a word is made of.
+    """
+    if not path.words:
+        return " ".join(map(str, path.edges))
+    return " ".join(path.text.splitlines())
 
 
 def _described(lattice: LatticeInput, more: dict[str, Any]) -> str:

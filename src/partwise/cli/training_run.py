@@ -200,6 +200,9 @@ def _show(
 
     certificate, best = solution.certificate, numbers["best_dev_score"]
     pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
+    if numbers["nonzero_weights"] < numbers["weights"]:
+        after = 1 + [name for name, _ in pairs].index("weights")
+        pairs.insert(after, ("not zero", numbers["nonzero_weights"]))
     why = numbers["solver_reason"]
     solver = numbers["solver"]
     # Programs read names, people words.

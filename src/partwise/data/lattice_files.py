@@ -167,7 +167,10 @@ def _parse(text: str, place: str) -> LatticeInput:
     try:
         found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{place}: is no JSON ({_short(error)})") from None
+        raise DataError(
+            f"{place}: is no JSON ({_short(error)}); a lattice is an object on one line"
+        ) from None
+    _refuse_halves(text, found, place)
     if not isinstance(found, dict) or "edges" not in found:
         raise DataError(
             f'{place}: expected an object with "edges", found {text[:40]!r}'
@@ -200,6 +203,18 @@ def _parse(text: str, place: str) -> LatticeInput:
 
 def _short(error: Exception) -> str:
     return str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+
+
+def _refuse_halves(text: str, found: Any, place: str) -> None:
+    r"""Refuse what only escapes can say: half of a character, such as ``"\ud800"``."""
+    if "\\ud" in text or "\\uD" in text:
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise DataError(
+                f"{place}: {half!a} is half a character (write both, or none)"
+            ) from None
 
 
 def _refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:

@@ -158,7 +158,8 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.positive, bool | np.bool_):
             raise ValueError(f"positive must be True or False, not {self.positive!r}")
         is_program = self.loss == "hinge" and self._l1_share() == 1.0
-        for name, default in (("margin", "cost"), ("positive", False)):
+        plain = (("margin", "cost"), ("positive", False), ("compare", "worst"))
+        for name, default in plain:
             value: Any = getattr(self, name)
             if value != default and not is_program:
                 raise ValueError(
@@ -258,6 +259,8 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(solver, ColumnGeneration):
             n_used = int(np.count_nonzero(solution.w))
             self.status_ += f"; {n_used} of {solution.w.size} weights are not zero"
+            if n_used == 0:
+                self.status_ += ", as may be where C is too small"
         if choice.reason:
             self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
         self.n_iter_ = len(solution.trace)
@@ -318,7 +321,8 @@ MOST_BEST = 100_000
 
 def check_k(k: Any) -> None:
     """Raise `ValueError` unless `k` is a sensible number of best outputs."""
-    if not isinstance(k, int | np.integer) or not 1 <= k <= MOST_BEST:
+    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
+    if not whole or not 1 <= k <= MOST_BEST:
         raise ValueError(f"k must be an integer from 1 to {MOST_BEST:,}, not {k!r}")
 
 

@@ -25,6 +25,8 @@ from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
 OUTPUTS = ("paths", "words")
 
+_NO_MORE = object()
+
 _PLACE = re.compile(r"^sequence (\d+), token (\d+)")
 _LATTICE = re.compile(r"^lattice (\d+)")
 
@@ -105,6 +107,10 @@ class LatticeReader:
             raise DataError(
                 f"lattices must be a list of lattices, not {type(lattices).__name__}"
             )
+        if good is not None and not isinstance(good, Iterable):
+            raise DataError(
+                f"good paths must be a list, with those of every lattice, not {good!r}"
+            )
         self._lattices = lattices
         self._good = None if good is None else iter(good)
         self.learning = learning
@@ -130,7 +136,9 @@ class LatticeReader:
     def features(self) -> Iterator[list[Any]]:
         """Read all lattices; yield the features of the edges of each."""
         for i, given in enumerate(self._lattices):
-            title = getattr(given, "title", "") or f"{self._what} {i}"
+            title = f"{self._what} {i}"
+            if isinstance(given, LatticeInput):
+                title = given.title or title
             lattice = _as_lattice(given, title)
             self.titles.append(title)
             good = self._good_paths(lattice, title) if self.learning else []
@@ -139,7 +147,7 @@ class LatticeReader:
             self._add(lattice, joined, good)
             n_added = len(joined.source) - len(lattice.edges)
             yield [edge.features for edge in lattice.edges] + [{}] * n_added
-        if self._good is not None and next(self._good, None) is not None:
+        if self._good is not None and next(self._good, _NO_MORE) is not _NO_MORE:
             raise DataError(
                 f"there are {len(self)} lattices, but good paths of more than these"
             )
@@ -181,8 +189,8 @@ class LatticeReader:
     def _good_paths(self, lattice: LatticeInput, title: str) -> list[tuple[int, ...]]:
         paths: Any = lattice.good
         if self._good is not None:
-            paths = next(self._good, None)
-            if paths is None:
+            paths = next(self._good, _NO_MORE)
+            if paths is _NO_MORE:
                 raise DataError(
                     f"{title}: there are good paths of {len(self) - 1} lattices only"
                 )
@@ -191,7 +199,8 @@ class LatticeReader:
                     f"{title}: good paths must be lists of numbers of edges, not "
                     f"{paths!r}"
                 )
-            paths = list(paths)
+            one = isinstance(paths, LatticePath)
+            paths = [paths] if one else list(paths)
             if paths and isinstance(paths[0], int | np.integer):
                 paths = [paths]  # only one
         if not paths:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +14,7 @@ from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked, unknown_metric
+from partwise.estimators.given_weights import encode_weights
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.lattice_corpus import (
     OUTPUTS,
@@ -54,7 +53,8 @@ class LatticeRanker(StructuredEstimator):
         "auto", a solver object, or a name, as in `SequenceTagger`.
     outputs : {"paths", "words"}
         What tells outputs apart: their edges, or the words that they yield. With
-        "words" all paths with the words of a good path are good.
+        "words" all paths with the words of a good path are good, and `compare` must be
+        "worst".
     min_count, hash_bits : int
         For features, as in `SequenceTagger`.
     tol : float
@@ -185,9 +185,10 @@ class LatticeRanker(StructuredEstimator):
         lattices : iterable of LatticeInput or networkx.MultiDiGraph
             A generator will do: each is read once, and not kept.
         good_paths : iterable, optional
-            For every lattice its good path, a list of numbers of edges, or several:
-            a list of such lists, the right one first. By default those that lattices
-            have themselves. Losses that compare with one output take the first.
+            For every lattice its good path, a list of numbers of edges or a
+            `LatticePath`, or several: a list of these, the right one first. By default
+            those that lattices have themselves. Losses that compare with one output
+            take the first.
         sample_weight : array, optional
             A weight for every lattice: what multiplies its loss.
         dev : (lattices, good_paths) or lattices, optional
@@ -206,6 +207,13 @@ class LatticeRanker(StructuredEstimator):
     def _check_settings(self) -> None:
         super()._check_settings()
         self._check_outputs(self.outputs)
+        if self.outputs == "words" and self.compare == "closest":
+            # Only the best path of every word sequence is looked at, but another one
+            # may have another path closest to it, and be violated more.
+            raise ValueError(
+                "compare='closest' is for outputs='paths': paths with the same words "
+                "may be close to different ones (choose these, or compare='worst')"
+            )
         if not callable(self.dev_metric) and self.dev_metric not in METRICS:
             raise unknown_metric(self.dev_metric, METRICS)
 
@@ -250,7 +258,7 @@ class LatticeRanker(StructuredEstimator):
         if wants_costs and not structure.costs.any():
             raise DataError(
                 f"no edge costs anything, so that loss={self.loss!r} has no margin to "
-                "ask for (leave the costs out, or give some that are not zero)"
+                "ask for (give edges costs; those on good paths have none by default)"
             )
         return TrainingData(structure, weight, evaluate)
 
@@ -298,28 +306,15 @@ class LatticeRanker(StructuredEstimator):
         >>> ranker.predict([LatticeInput(edges)])[0].score
         -0.5
         """
-        for name, weight in weights.items():
-            if not isinstance(name, str) and not (
-                isinstance(name, tuple)
-                and len(name) == 2
-                and all(isinstance(piece, str) for piece in name)
-            ):
-                raise ValueError(f"{name!r} is no name, and no pair of name and text")
-            if not isinstance(weight, Real) or not math.isfinite(weight):
-                raise ValueError(
-                    f"the weight of {name!r} must be finite, not {weight!r}"
-                )
+        encoder, values = encode_weights(weights)
         ranker = cls(**settings)
         if ranker.hash_bits is not None:
             raise ValueError("given weights have names, which hash_bits does not keep")
         ranker._check_settings()
-        ranker._encoder = FeatureDictEncoder()
-        ranker._encoder.fit_encode_rows(
-            [{name: 1.0} if isinstance(name, str) else dict([name]) for name in weights]
-        )
+        ranker._encoder = encoder
         ranker._labels = LabelCodes([])
         ranker.classes_ = class_array([])
-        ranker.weights_ = np.array(list(weights.values()), np.float64)
+        ranker.weights_ = values
         ranker.certificate_ = ranker.bound_ = None
         ranker.trace_ = Trace()
         ranker.status_ = "weights were given, not learnt"

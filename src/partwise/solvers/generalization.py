@@ -82,8 +82,8 @@ def generalization_bound(
         ("n_triples", n_triples), ("largest_difference", largest_difference),
         ("margin", margin),
     ):  # fmt: skip
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, not {value!r}")
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be positive and finite, not {value!r}")
     for name, value in (("l1_norm", l1_norm), ("slack", slack)):
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} must be finite and >= 0, not {value!r}")

@@ -138,12 +138,20 @@ class Trace:
         return ax
 
     def __str__(self) -> str:
-        """Return a table."""
+        """Return a table; of solvers with a master problem, with its columns."""
         lines = [f"{'pass':>5}{'seconds':>9}{'primal':>13}{'dual':>13}{'gap':>9}"]
+        has_master = any(row.rows for row in self._rows)
+        if has_master:
+            lines[0] += f"{'rows':>9}{'master':>9}{'decoding':>9}"
         for row in self._rows:
             about = " " if row.exact else "~"
-            lines.append(
+            line = (
                 f"{row.iteration:5d}{row.seconds:9.2f}{row.primal:13.6g}"
                 f"{row.dual:13.6g}{row.relative_gap:8.2%}{about}"
             )
+            if has_master:
+                line += (
+                    f"{row.rows:9d}{row.master_seconds:9.2f}{row.decoding_seconds:9.2f}"
+                )
+            lines.append(line)
         return "\n".join(lines)

@@ -113,7 +113,8 @@ def make_lattice(
     words : Words, optional
         What every edge yields.
     by_words : bool
-        Whether paths that yield the same words are the same output.
+        Whether paths that yield the same words are the same output. Not for
+        ``SetHinge(compare="closest")``, which has to see all paths.
 
     Examples
     --------
