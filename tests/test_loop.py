@@ -22,7 +22,7 @@ from partwise.solvers import (
 from partwise.solvers.base import State
 from partwise.solvers.trace import COLUMNS
 from problems import Floats
-from scripted import Scripted
+from scripted import Scripted, ScriptedState
 
 LOSS = get_loss("squared_hinge")
 # Does not converge to a gap of TINY within the few passes that tests allow it.
@@ -251,6 +251,21 @@ def test_loop_second_ctrl_c_gives_up_the_certificate_not_the_weights(
     assert solution.w[0] == 2
     assert solution.certificate is not None
     assert not solution.certificate.exact
+
+
+def test_loop_development_data_chooses_among_all_weights(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In pass n the weights are n, and n + 10 other weights."""
+    monkeypatch.setattr(ScriptedState, "choices", lambda self: [self.w, self.w + 10.0])
+    solver = Scripted([None] * 3, [0.5] * 3)
+    solution = solve(
+        problem, solver, max_iter=3, evaluate=lambda w: -abs(float(w[0]) - 12.0)
+    )
+    np.testing.assert_array_equal(solution.w, 12.0)
+    assert solution.trace["dev_score"].tolist() == [-1.0, 0.0, -1.0]
+    assert solution.certificate is not None
+    assert solution.certificate.primal == problem.primal(solution.w)
 
 
 def test_loop_ctrl_c_returns_the_best_weights_on_development_data(

@@ -226,6 +226,10 @@ class State(ABC):
     master_seconds: float = 0.0
     decoding_seconds: float = 0.0
 
+    def choices(self) -> list[FloatArray]:
+        """Return the weights that development data may choose from, after a pass."""
+        return [self.w]
+
     @abstractmethod
     def tensors(self) -> dict[str, Any]:
         """Return everything needed to go on but counter and estimate, as arrays."""

@@ -88,6 +88,14 @@ class ColumnGenerationState(State):
             name = f"{what}_seconds"
             setattr(self, name, getattr(self, name) + spent)
 
+    def choices(self) -> list[FloatArray]:
+        """Return the best weights, and those of the master problem.
+
+        Until most rows are found, no weights may have a lower objective than zeros,
+        while those of the master problem, the paper's, predict well.
+        """
+        return [self.w, self.master_w]
+
     def tensors(self) -> dict[str, Any]:
         """Return rows, weights, multipliers and counters."""
         numbers = [

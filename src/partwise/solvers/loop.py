@@ -231,10 +231,11 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
     """Add the pass that just ended to the trace; score it on development data."""
     score = math.nan
     if evaluate is not None:
-        score = float(evaluate(run.state.w))
+        scores = [(float(evaluate(w)), w) for w in run.state.choices()]
+        score, w = max(scores, key=lambda pair: pair[0])
         if score > run.best_score:
             run.best_score, run.since_best = score, 0
-            run.best_w = run.state.w.copy()
+            run.best_w = w.copy()
         else:
             run.since_best += 1
     known = run.state.estimate or Certificate(math.nan, math.nan, exact=False)

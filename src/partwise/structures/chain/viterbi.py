@@ -21,11 +21,15 @@ class ViterbiSpace(NamedTuple):
     rank_label: NDArray[np.int32]
     rank_rank: NDArray[np.int32]
     cursor: CodeArray
+    after: FloatArray
+    onward: FloatArray
+    legal_into: FloatArray
 
 
 def make_viterbi_space(longest: int, n_labels: int, k: int) -> ViterbiSpace:
     """Make the scratch arrays for `viterbi`, and for `kbest_paths` if ``k > 1``."""
-    ranks = (longest, n_labels, k) if k > 1 else (0, 0, 0)
+    ranks = (longest, n_labels, k) if k > 2 else (0, 0, 0)
+    several = k > 1
     return ViterbiSpace(
         np.zeros((n_labels, n_labels)),
         np.zeros((longest, n_labels)),
@@ -34,6 +38,9 @@ def make_viterbi_space(longest: int, n_labels: int, k: int) -> ViterbiSpace:
         np.zeros(ranks, np.int32),
         np.zeros(ranks, np.int32),
         np.zeros(n_labels, np.int32),
+        np.zeros((several * longest, n_labels)),
+        np.zeros(n_labels),
+        np.zeros((several * n_labels, n_labels)),
     )
 
 
@@ -110,6 +117,95 @@ def viterbi(
 
 
 @kernel
+def _look_ahead(
+    node: FloatArray,
+    transition: FloatArray,
+    end: FloatArray,
+    mask: Any,
+    token_mask: NDArray[np.uint8],
+    space: ViterbiSpace,
+) -> None:
+    """Set ``space.after[t, a]`` to the best score of what may follow `a` at `t`."""
+    length, n_labels = node.shape
+    after, onward, into = space.after, space.onward, space.legal_into
+    tied = transition.shape[0] == 1
+    for b in range(n_labels):
+        after[length - 1, b] = end[b] if mask.end[b] else -np.inf
+    for t in range(length - 2, -1, -1):
+        if not tied or t == length - 2:
+            scores = transition[0 if tied else t]
+            for a in range(n_labels):
+                for b in range(n_labels):
+                    into[b, a] = scores[a, b] if mask.transitions[a, b] else -np.inf
+        for b in range(n_labels):
+            legal = token_mask.shape[0] == 0 or token_mask[t + 1, b]
+            onward[b] = node[t + 1, b] + after[t + 1, b] if legal else -np.inf
+        here = after[t]
+        here[:] = -np.inf
+        for b in range(n_labels):
+            reached = onward[b]
+            for a in range(n_labels):
+                here[a] = max(here[a], into[b, a] + reached)
+
+
+@kernel
+def _two_best_paths(
+    node: FloatArray,
+    transition: FloatArray,
+    start: FloatArray,
+    end: FloatArray,
+    mask: Any,
+    token_mask: NDArray[np.uint8],
+    ys: NDArray[np.int32],
+    scores: FloatArray,
+    space: ViterbiSpace,
+) -> int:
+    """Write the two best legal label sequences; return how many exist.
+
+    The second has a label somewhere that the first has not there: of the best paths
+    through every such label it is the best. O(T K^2), on whole vectors.
+    """
+    scores[0] = viterbi(node, transition, start, end, mask, token_mask, ys[0], space)
+    if scores[0] == -np.inf:
+        return 0
+    _look_ahead(node, transition, end, mask, token_mask, space)
+    length, n_labels = node.shape
+    best, arrive, after, legal = space.best, space.arrive, space.after, space.legal
+    tied = transition.shape[0] == 1
+    top, at = -np.inf, 0
+    y = ys[1]
+    for t in range(length):
+        for b in range(n_labels):
+            through = best[t, b] + after[t, b]
+            if through > top and b != ys[0, t]:
+                top, at = through, t
+                y[t] = b
+    if top == -np.inf:
+        return 1
+    scores[1] = min(top, scores[0])  # whatever rounding says
+    # As in `viterbi`, sums that come out the same again show where paths go.
+    for t in range(at, 0, -1):
+        mask_transitions(transition[0 if tied else t - 1], mask.transitions, legal)
+        b = y[t]
+        for a in range(n_labels):
+            if best[t - 1, a] + legal[a, b] == arrive[t, b]:
+                y[t - 1] = a
+                break
+    for t in range(at, length - 1):
+        mask_transitions(transition[0 if tied else t], mask.transitions, legal)
+        a = y[t]
+        for b in range(n_labels):
+            legal_here = token_mask.shape[0] == 0 or token_mask[t + 1, b]
+            if (
+                legal_here
+                and legal[a, b] + (node[t + 1, b] + after[t + 1, b]) == (after[t, a])
+            ):
+                y[t + 1] = b
+                break
+    return 2
+
+
+@kernel
 def kbest_paths(
     node: FloatArray,
     transition: FloatArray,
@@ -132,6 +228,10 @@ def kbest_paths(
             node, transition, start, end, mask, token_mask, ys[0], space
         )
         return 1 if scores[0] > -np.inf else 0
+    if k == 2:
+        return _two_best_paths(
+            node, transition, start, end, mask, token_mask, ys, scores, space
+        )
     length, n_labels = node.shape
     score, label, rank = space.rank_score, space.rank_label, space.rank_rank
     legal, cursor = space.legal, space.cursor
