@@ -51,6 +51,7 @@ from partwise.structures.graph import (
     make_graph,
     symmetric_classes,
 )
+from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.structures.interface import (
     add_costs,
     cost,
@@ -370,6 +371,54 @@ def _derive(chosen: Sequence[Example], seed: int) -> list[Example]:
     return derived
 
 
+# --- lattices: the output is a path ---
+
+
+def _lattice_edges(x: Floats) -> list[tuple[int, int, Floats]]:
+    """Lead past every row by two edges side by side, and past two rows by a third."""
+    n = len(x)
+    return [
+        (t, min(t + 1 + (kind == 2), n), np.kron(np.eye(3)[kind], row))
+        for t, row in enumerate(x)
+        for kind in range(3)
+    ]
+
+
+def lattice_paths(chosen: Sequence[Example]) -> Lattice:
+    edges = [_lattice_edges(x) for x, _ in chosen]
+    source, target, features = zip(*itertools.chain(*edges), strict=True)
+    n_nodes = [len(x) + 1 for x, _ in chosen]
+    layout = LatticeLayout(
+        n_nodes,
+        np.cumsum([0, *map(len, edges)]),
+        source,
+        target,
+        [0] * len(n_nodes),
+        [n - 1 for n in n_nodes],
+    )
+    good = [[y[y >= 0].tolist()] for _, y in chosen]
+    # No two edges cost the same, so that there are no ties.
+    costs = [
+        0.0 if e in path else 1.0 + 0.1 * e
+        for own, [path] in zip(edges, good, strict=True)
+        for e in range(len(own))
+    ]
+    return make_lattice(layout, _sparse(np.array(features)), good, costs=costs)
+
+
+def _walk(chosen: Sequence[Example]) -> list[Example]:
+    """Give every example the path that its classes choose, padded."""
+    walked = []
+    for x, y in chosen:
+        edges, path, t = _lattice_edges(x), [], 0
+        while t < len(x):
+            path.append(3 * t + int(y[t]))
+            t = edges[path[-1]][1]
+        codes = path + [-1] * (len(x) - len(path))
+        walked.append((x, np.array(codes, np.int32)))
+    return walked
+
+
 Maker = Callable[[Sequence[Example]], Any]
 
 CLASSES: tuple[Maker, ...] = (classes_dense, classes_sparse, classes_costs)
@@ -385,6 +434,7 @@ TREES: tuple[Maker, ...] = (trees_projective, trees_labelled)
 # Trees are many, and slow in plain Python.
 LENGTHS = {
     graph_triangle: (3, 1, 1),
+    lattice_paths: (2, 1, 1),
     trees_projective: (3, 1, 2, 2),
     trees_labelled: (2, 1, 1),
     derivations: (2, 2, 1, 3, 1, 1),
@@ -392,9 +442,11 @@ LENGTHS = {
 # Solvers never see what kind of rows features are in: one kind a structure will do. The
 # compiler works long on trees: they run in plain Python only.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
-ALL = (*COMPILED, classes_costs, graph_triangle, *TREES, derivations)
+ALL = (*COMPILED, classes_costs, graph_triangle, lattice_paths, *TREES, derivations)
 # What is compiled need not run once more in plain Python.
-MAKERS = (graph_triangle, *TREES, derivations) if PLAIN_PYTHON else COMPILED
+MAKERS = (
+    (graph_triangle, lattice_paths, *TREES, derivations) if PLAIN_PYTHON else COMPILED
+)
 # From marginals of these there is no way back to scores (`gibbs_scores`).
 ONE_WAY = (*TREES, derivations)
 REVERSIBLE = tuple(make for make in ALL if make not in ONE_WAY)
@@ -413,6 +465,8 @@ def draw(make: Maker, count: int = 6, seed: int = 0) -> list[Example]:
         return [(x, _legalise(y)) for x, y in drawn]
     if make is derivations:
         return _derive(drawn, seed)
+    if make is lattice_paths:
+        return _walk(drawn)
     return _hang(drawn, make, seed) if make in TREES else drawn
 
 
@@ -444,6 +498,9 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
         own = s.vertices.n_labels[s.vertices.ptr[i] : s.vertices.ptr[i + 1]]
         yield from itertools.product(*map(range, own.tolist()))
         return
+    if isinstance(s, Lattice):
+        yield from _legal_paths(s, i, (), 0)
+        return
     if isinstance(s, DependencyTrees):
         yield from _legal_trees(s, int(s.ptr[i + 1] - s.ptr[i]))
         return
@@ -456,6 +513,16 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
             fine += [s.mask.tokens[first + t, k] for t, k in enumerate(y)]
         if all(fine):
             yield y
+
+
+def _legal_paths(
+    s: Lattice, i: int, path: tuple[int, ...], v: int
+) -> Iterator[tuple[int, ...]]:
+    if v == s.paths.n_nodes[i] - 1:
+        yield (*path, *[-1] * (int(s.paths.longest[i]) - len(path)))
+    own = slice(s.ptr[i], s.ptr[i + 1])
+    for e in np.flatnonzero(s.source[own] == v).tolist():
+        yield from _legal_paths(s, i, (*path, e), int(s.target[own][e]))
 
 
 def _legal_trees(s: DependencyTrees, n: int) -> Iterator[tuple[int, ...]]:

@@ -1,7 +1,6 @@
 """Lattices: the laws, by listing all paths, and what is refused."""
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from partwise.errors import DataError
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_sparse_rows
 from partwise.structures.lattice import LatticeLayout, make_lattice
-from partwise.structures.lattice.corpus import Words
+from partwise.structures.lattice import Words
 
 # The laws run in plain Python; compiled, one test below asks all there is.
 plain_only = pytest.mark.skipif(
@@ -293,7 +292,7 @@ def test_lattice_refuses_costs(costs, message):
 def test_lattice_refuses_good_words_that_are_all_there_is():
     words = Words(np.array([0, 1, 1, 1, 2]), np.array([5, 5], np.int32))
     make_lattice(DIAMOND, rows_of(4), [[[0, 2]]], words=words)
-    with pytest.raises(DataError, match="lattice 0: all words that it can yield"):
+    with pytest.raises(DataError, match="lattice 0: all its words are good"):
         make_lattice(DIAMOND, rows_of(4), [[[0, 2]]], words=words, by_words=True)
     with pytest.raises(ValueError, match="by_words needs the words"):
         make_lattice(DIAMOND, rows_of(4), [[[0, 2]]], by_words=True)

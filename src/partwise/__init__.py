@@ -25,6 +25,10 @@ _HOME = {
     "GraphLabeler": "partwise.estimators.graph_labeler",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
     "LBFGS": "partwise.solvers",
+    "LatticeEdge": "partwise.lattices",
+    "LatticeInput": "partwise.lattices",
+    "LatticePath": "partwise.lattices",
+    "LatticeRanker": "partwise.estimators.lattice_ranker",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
     "OWLQN": "partwise.solvers",
@@ -53,10 +57,12 @@ if TYPE_CHECKING:
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler
     from partwise.estimators.hidden_markov_model import HiddenMarkovModel
+    from partwise.estimators.lattice_ranker import LatticeRanker
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence_tagger import SequenceTagger
+    from partwise.lattices import LatticeEdge, LatticeInput, LatticePath
     from partwise.losses import Certificate
     from partwise.solvers import (
         LBFGS,
@@ -98,6 +104,10 @@ __all__ = [
     "GraphArrays",
     "GraphLabeler",
     "HiddenMarkovModel",
+    "LatticeEdge",
+    "LatticeInput",
+    "LatticePath",
+    "LatticeRanker",
     "ModelFileError",
     "MulticlassClassifier",
     "OutOfMemoryError",

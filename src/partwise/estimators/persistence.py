@@ -16,6 +16,7 @@ from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.lattice_ranker import LatticeRanker
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
 from partwise.estimators.persistence_constituency import (
@@ -27,6 +28,7 @@ from partwise.estimators.persistence_hidden_markov import (
     fill_hidden_markov,
     store_hidden_markov,
 )
+from partwise.estimators.persistence_lattice import fill_ranker, store_ranker
 from partwise.estimators.persistence_parser import fill_parser, store_parser
 from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
 from partwise.estimators.sequence_tagger import SequenceTagger
@@ -66,6 +68,7 @@ STORAGES = {
         Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
         Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
         Storage(GraphLabeler, store_labeler, fill_labeler, 2),
+        Storage(LatticeRanker, store_ranker, fill_ranker, least_labels=0),
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
         Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
         Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),

@@ -126,6 +126,13 @@ def copy(source: NDArray[Any], target: NDArray[Any]) -> None:
 
 
 @kernel
+def fill(target: NDArray[Any], n: int, value: float) -> None:
+    """Write a value to the first `n` places."""
+    for b in range(n):
+        target[b] = value
+
+
+@kernel
 def all_above(values: FloatArray, least: float) -> bool:
     """Say whether no value is less than `least`."""
     n_below = 0

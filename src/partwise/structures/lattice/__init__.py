@@ -10,21 +10,19 @@ them once from front to back, or from back to front.
 
 # Importing the answers registers them with the waist.
 from partwise.structures.lattice import differences, gibbs, good, inference, parts
-from partwise.structures.lattice.corpus import (
-    Lattice,
-    LatticeLayout,
-    make_lattice,
-    no_words,
-)
+from partwise.structures.lattice.corpus import Lattice, Words, make_lattice
+from partwise.structures.lattice.layout import LatticeError, LatticeLayout, check_order
 
 __all__ = [
     "Lattice",
+    "LatticeError",
     "LatticeLayout",
+    "Words",
+    "check_order",
     "differences",
     "gibbs",
     "good",
     "inference",
     "make_lattice",
-    "no_words",
     "parts",
 ]

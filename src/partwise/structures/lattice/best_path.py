@@ -7,6 +7,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.lattice.corpus import END
+from partwise.structures.vectors import fill
 
 
 @kernel
@@ -18,8 +19,8 @@ def score_nodes(
 
     Return that of the last node. Of equal scores the edge that comes first wins.
     """
-    score[:n_nodes] = -np.inf
-    best[:n_nodes] = END
+    fill(score, n_nodes, -np.inf)
+    fill(best, n_nodes, END)
     score[0] = 0.0
     for e in range(source.size):
         v = target[e]
@@ -36,7 +37,7 @@ def score_rests(
     rest: FloatArray,
 ) -> None:  # fmt: skip
     """Write the best score of every node's ways to the last node."""
-    rest[:n_nodes] = -np.inf
+    fill(rest, n_nodes, -np.inf)
     rest[n_nodes - 1] = 0.0
     for e in range(source.size - 1, -1, -1):
         u = source[e]
@@ -48,7 +49,8 @@ def turn_round(y: CodeArray, length: int, size: int) -> None:
     """Reverse the first `length` edges, which were followed backward; end the path."""
     for j in range(length // 2):
         y[j], y[length - 1 - j] = y[length - 1 - j], y[j]
-    y[length:size] = END
+    for j in range(length, size):
+        y[j] = END
 
 
 @kernel

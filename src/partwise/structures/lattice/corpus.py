@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike
 
 from partwise.errors import DataError
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.lattice.ordering import (
-    CYCLE,
-    NO_PATH,
-    Ordering,
-    PathSizes,
-    measure_paths,
-    order_corpus,
+from partwise.structures.lattice.layout import (
+    LatticeLayout,
+    check_layout,
+    order_checked,
 )
+from partwise.structures.lattice.ordering import Ordering, PathSizes, measure_paths
 from partwise.structures.rows import SparseRows, check_rows
 
 Paths: TypeAlias = Sequence[Sequence[int]]
@@ -25,22 +23,6 @@ Paths: TypeAlias = Sequence[Sequence[int]]
 
 END = -1
 """What fills an output after its last edge."""
-
-
-class LatticeLayout(NamedTuple):
-    """Nodes and edges of a corpus, as they are given to `make_lattice`.
-
-    Lattice `i` has the nodes ``0 .. n_nodes[i] - 1`` and the edges
-    ``edge_ptr[i]:edge_ptr[i + 1]``, from `source` to `target`, whose nodes are counted
-    within their lattice. Its paths lead from ``start[i]`` to ``end[i]``.
-    """
-
-    n_nodes: ArrayLike
-    edge_ptr: ArrayLike
-    source: ArrayLike
-    target: ArrayLike
-    start: ArrayLike
-    end: ArrayLike
 
 
 class Words(NamedTuple):
@@ -143,14 +125,10 @@ def make_lattice(
     >>> s.costs.tolist(), s.paths.n_paths.tolist()
     ([1.0, 0.0, 0.0], [2.0])
     """
-    given = _check_layout(layout)
+    given = check_layout(layout)
     n_edges = given.source.size
     check_rows(rows, n_edges, 1)
-    made = order_corpus(
-        given.edge_ptr, given.n_nodes, given.source, given.target, given.start,
-        given.end,
-    )  # fmt: skip
-    _check_order(made, given)
+    made = order_checked(given)
     # The place of every kept edge among all that were given.
     first = np.repeat(given.edge_ptr[:-1], np.diff(made.edge_ptr))
     place = first + made.given
@@ -185,106 +163,6 @@ def _path_table(made: Ordering, sizes: PathSizes) -> PathTable:
     return PathTable(made.n_nodes, sizes.longest, sizes.n_paths, sizes.most_features)
 
 
-class _Given(NamedTuple):
-    """A layout whose arrays are checked."""
-
-    n_nodes: IntArray
-    edge_ptr: IntArray
-    source: CodeArray
-    target: CodeArray
-    start: IntArray
-    end: IntArray
-
-
-def _check_layout(layout: LatticeLayout) -> _Given:
-    n_nodes, ptr, start, end = (
-        np.ascontiguousarray(values, np.int64)
-        for values in (layout.n_nodes, layout.edge_ptr, layout.start, layout.end)
-    )
-    source, target = (
-        np.ascontiguousarray(values, np.int32)
-        for values in (layout.source, layout.target)
-    )
-    n = n_nodes.size
-    if ptr.shape != (n + 1,) or ptr[0] != 0 or (np.diff(ptr) < 0).any():
-        raise ValueError(
-            f"edge_ptr must start at 0, never decrease, and have {n + 1} entries for "
-            f"{n} lattices"
-        )
-    if not source.shape == target.shape == (ptr[-1],):
-        raise ValueError(
-            f"the last edge pointer is {ptr[-1]}, but there are {source.size} sources "
-            f"and {target.size} targets"
-        )
-    if not start.shape == end.shape == (n,):
-        raise ValueError(f"{n} lattices need {n} starts and ends, one each")
-    owner = np.repeat(np.arange(n), np.diff(ptr))
-    for what, values, own in (
-        ("an edge", source, owner),
-        ("an edge", target, owner),
-        ("the start", start, np.arange(n)),
-        ("the end", end, np.arange(n)),
-    ):
-        wrong = np.flatnonzero((values < 0) | (values >= n_nodes[own]))
-        if wrong.size:
-            i = int(own[wrong[0]])
-            raise DataError(
-                f"lattice {i}: {what} names node {values[wrong[0]]}, but there are "
-                f"{n_nodes[i]} nodes, counted from 0"
-            )
-    return _Given(n_nodes, ptr, source, target, start, end)
-
-
-class LatticeError(DataError):
-    """A lattice that is none, for callers who know its nodes by other names."""
-
-    def __init__(self, example: int, problem: str, nodes: Sequence[int]):
-        super().__init__(f"lattice {example}: {problem} {self.path(nodes)}")
-        self.example = example
-        self.problem = problem
-        self.nodes = list(nodes)
-
-    @staticmethod
-    def path(names: Sequence[object]) -> str:
-        """Return nodes as they are written in messages."""
-        return " -> ".join(map(str, names))
-
-
-def _check_order(made: Ordering, given: _Given) -> None:
-    kind, i = made.problem.tolist()
-    if kind == CYCLE:
-        own = slice(int(given.edge_ptr[i]), int(given.edge_ptr[i + 1]))
-        cycle = _find_cycle(given.source[own].tolist(), given.target[own].tolist())
-        raise LatticeError(i, "its edges form a cycle:", cycle)
-    if kind == NO_PATH:
-        ends = [int(given.start[i]), int(given.end[i])]
-        raise LatticeError(i, "no path leads to its end:", ends)
-
-
-def _find_cycle(source: list[int], target: list[int]) -> list[int]:
-    """Return the nodes of a cycle; there must be one."""
-    after: dict[int, list[int]] = {}
-    for u, v in zip(source, target, strict=True):
-        after.setdefault(u, []).append(v)
-    finished: set[int] = set()
-    for root in after:
-        path, following = [root], [iter(after[root])]
-        on_path = {root}
-        while path:
-            v = next((v for v in following[-1] if v not in finished), None)
-            if v is None:
-                finished.add(path[-1])
-                on_path.discard(path.pop())
-                following.pop()
-            elif v in on_path:
-                return [*path[path.index(v) :], v]
-            else:
-                path.append(v)
-                on_path.add(v)
-                following.append(iter(after.get(v, ())))
-    raise AssertionError("there is no cycle")
-
-
 def take_rows(rows: SparseRows | Words, place: IntArray) -> SparseRows:
     """Return some rows in another order; those of words have no values."""
     ptr, idx = rows[:2]
@@ -309,6 +187,8 @@ def _check_words(words: Words | None, n_edges: int, by_words: bool) -> Words:
         raise ValueError(f"the pointers of words must fit {n_edges} edges")
     if ptr[-1] != number.size:
         raise ValueError(f"the last pointer is {ptr[-1]}, of {number.size} words")
+    if number.min(initial=0) < 0:
+        raise ValueError("words must be numbered from 0 on")
     return Words(ptr, number)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from partwise.structures import interface as waist
 from partwise.structures.interface import LEAST_PROBABILITY, FloatArray
 from partwise.structures.lattice.corpus import Lattice
+from partwise.structures.vectors import fill
 
 
 @waist.gibbs_scores.implement(Lattice)
@@ -20,7 +21,7 @@ def _(s: Lattice, i: int, mu: FloatArray, theta: FloatArray, ws: Any) -> None:
     first = s.ptr[i]
     n_edges = s.ptr[i + 1] - first
     mass = ws.sums.total
-    mass[: s.paths.n_nodes[i]] = 0.0
+    fill(mass, s.paths.n_nodes[i], 0.0)
     for e in range(n_edges):
         mass[s.source[first + e]] += mu[e]
     for e in range(n_edges):

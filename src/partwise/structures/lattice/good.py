@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from partwise._jit import kernel
 from partwise.errors import DataError
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import CodeArray
 from partwise.structures.lattice.corpus import Lattice
 from partwise.structures.lattice.parts import path_length, write_good
 
@@ -63,37 +61,27 @@ def _(s: Lattice, i: int, y: CodeArray, scratch: CodeArray) -> bool:
     return False
 
 
-@kernel
-def _find_bad(
-    s: Lattice, i: int, theta: FloatArray, ys: CodeArray, scores: FloatArray, ws: Any
-) -> bool:
-    """Say whether one of as many outputs as there are good ones, and one, is bad."""
-    k = s.good.ptr[i + 1] - s.good.ptr[i] + 1
-    found = waist.kbest(s, i, theta, k, ys, scores, ws)
-    for j in range(found):
-        if not waist.is_good(s, i, ys[j], ys[j]):
-            return True
-    return False
-
-
 def refuse_all_good(s: Lattice) -> None:
     """Raise `DataError` if all paths of a lattice are good."""
     n_good = np.diff(s.good.ptr)
-    # Only a lattice with few paths, or with few different sequences, can be so.
-    suspects = np.flatnonzero(n_good >= s.paths.n_paths)
-    if s.by_words:
-        suspects = np.arange(n_good.size)
-    if suspects.size == 0:
+    # Only a lattice with few paths can be so, but one with few words may have many.
+    for i in np.flatnonzero(n_good >= s.paths.n_paths).tolist():
+        raise DataError(_all_good(i, "paths are"))
+    if not s.by_words:
         return
-    k = int(n_good[suspects].max()) + 1
+    k = int(n_good.max(initial=0)) + 1
     most_parts, most_codes = waist.largest_sizes(s)
     theta, ws = np.zeros(most_parts), waist.workspace(s, k)
     ys, scores = np.zeros((k, most_codes), np.int32), np.zeros(k)
-    for i in suspects.tolist():
-        if s.by_words and _find_bad(s, i, theta, ys, scores, ws):
-            continue
-        what = "all words that it can yield are" if s.by_words else "all its paths are"
-        raise DataError(
-            f"lattice {i}: {what} good, there is nothing to learn from it (leave it "
-            "out)"
-        )
+    for i in range(n_good.size):
+        # Of more outputs than there are good ones, one is bad, if there is a bad one.
+        found = waist.kbest(s, i, theta, int(n_good[i]) + 1, ys, scores, ws)
+        if all(waist.is_good(s, i, y, y) for y in ys[:found]):
+            raise DataError(_all_good(i, "words are"))
+
+
+def _all_good(i: int, what: str) -> str:
+    return (
+        f"lattice {i}: all its {what} good, there is nothing to learn from it (leave "
+        "it out)"
+    )

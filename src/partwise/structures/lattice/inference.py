@@ -45,12 +45,13 @@ def _(s: Lattice, k: int) -> Any:
     n_edges = int(np.diff(s.ptr).max(initial=0))
     longest = int(s.paths.longest.max(initial=0))
     by_words = bool(s.by_words) and k > 1
+    n_words = int(s.words.number.max(initial=-1)) + 1
     return LatticeSpace(
         np.zeros(n_nodes),
         np.zeros(n_nodes, np.int32),
         make_sum_space(n_nodes),
         make_path_space(n_nodes, n_edges, longest, 1 if by_words else k),
-        make_word_space(n_nodes, by_words),
+        make_word_space(n_nodes, n_words) if by_words else make_word_space(0, 0),
     )
 
 

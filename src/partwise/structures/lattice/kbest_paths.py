@@ -17,6 +17,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.best_path import score_nodes, turn_round
+from partwise.structures.vectors import fill
 
 NONE = -1
 CLOSED = -1
@@ -183,7 +184,7 @@ def _prepare(
 ) -> None:  # fmt: skip
     """List the edges into every node, and the best path to it."""
     in_ptr = space.in_ptr
-    in_ptr[: n_nodes + 1] = 0
+    fill(in_ptr, n_nodes + 1, 0)
     for e in range(target.size):
         in_ptr[target[e] + 1] += 1
     for v in range(n_nodes):

@@ -18,117 +18,142 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.best_path import score_rests, turn_round
+from partwise.structures.vectors import fill
 
 NONE = -1
 
 
 class WordSpace(NamedTuple):
-    """Scratch arrays by node: edges from it, rest of the way, best way of arriving."""
+    """Scratch arrays.
+
+    By node: edges from it, the rest of the way, the best way of arriving. By word: the
+    last member that yields it. And lists of nodes and of words.
+    """
 
     out_ptr: IntArray
     rest: FloatArray
     arrival: FloatArray
     arrival_trail: IntArray
     arrived: IntArray
+    yielding: IntArray
+    following: IntArray
 
 
-def make_word_space(n_nodes: int, is_needed: bool) -> WordSpace:
-    """Make the scratch arrays for lattices of up to `n_nodes` nodes."""
-    n = n_nodes if is_needed else 0
+def make_word_space(n_nodes: int, n_words: int) -> WordSpace:
+    """Make the scratch arrays for up to `n_nodes` nodes and `n_words` words."""
     return WordSpace(
-        np.zeros(n + 1, np.int64),
-        np.zeros(n),
-        np.full(n, -np.inf),
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int64),
+        np.zeros(n_nodes + 1, np.int64),
+        np.zeros(n_nodes),
+        np.full(n_nodes, -np.inf),
+        np.zeros(n_nodes, np.int64),
+        np.zeros(n_nodes, np.int64),
+        np.full(n_words, NONE, np.int64),
+        np.zeros(n_words, np.int64),
     )
 
 
-class Pool(NamedTuple):
-    """Numbers that become more and more: the first ``size[0]`` rows of each array."""
+class Table(NamedTuple):
+    """Rows that become more and more: numbers, and a value; ``size[0]`` of them."""
 
     numbers: IntArray
     values: FloatArray
     size: IntArray
 
 
+# Trails: an edge, and the trail before it. Members of hypotheses, valued by score: an
+# edge that may yield the next word, which of its words that is, its trail, and the
+# member before that yields the same word. Hypotheses, valued by what they promise:
+# their members from first to last, or the trail of a whole sequence, and the number of
+# words. The first rows make up a heap: which hypothesis is where in it.
+EDGE, BEFORE = 0, 1
+OFFSET, TRAIL, LINK = 1, 2, 3
+FIRST, LAST, WHOLE, LENGTH, PLACE = 0, 1, 2, 3, 4
+
+
 @kernel
-def _make_pool(room: int, width: int) -> Pool:
-    return Pool(
-        np.zeros((room, width), np.int64), np.zeros(room), np.zeros(1, np.int64)
+def _make_table(room: int, width: int) -> Table:
+    return Table(
+        np.zeros((room, width), np.int64), np.zeros(room), np.zeros(2, np.int64)
     )
 
 
 @kernel
-def _with_room(pool: Pool, more: int) -> Pool:
-    """Return a pool with room for more rows: itself, or one twice as large."""
-    size = pool.size[0]
-    if size + more <= pool.values.size:
-        return pool
-    room = 2 * (size + more)
-    numbers = np.zeros((room, pool.numbers.shape[1]), np.int64)
-    values = np.zeros(room)
-    numbers[:size] = pool.numbers[:size]
-    values[:size] = pool.values[:size]
-    return Pool(numbers, values, pool.size)
-
-
-# Trails: an edge, and the trail before it. Members of hypotheses: an edge that may
-# yield the next word, which of its words that is, and its trail; valued by score.
-EDGE, BEFORE = 0, 1
-OFFSET, TRAIL = 1, 2
-# Hypotheses: their members from first to last; or the trail of a whole sequence, and
-# no members. Valued by what they promise; of equal ones the longer goes first.
-FIRST, LAST, WHOLE, LENGTH = 0, 1, 2, 3
+def _with_room(table: Table, more: int) -> Table:
+    """Return a table with room for more rows: itself, or one twice as large."""
+    size = table.size[0]
+    if size + more <= table.values.size:
+        return table
+    room, width = 2 * (size + more), table.numbers.shape[1]
+    numbers, values = np.zeros((room, width), np.int64), np.zeros(room)
+    for a in range(size):
+        values[a] = table.values[a]
+        for c in range(width):
+            numbers[a, c] = table.numbers[a, c]
+    return Table(numbers, values, table.size)
 
 
 @kernel
-def _precedes(heap: Pool, a: int, b: int) -> bool:
-    if heap.values[a] != heap.values[b]:
-        return heap.values[a] > heap.values[b]
-    return heap.numbers[a, LENGTH] > heap.numbers[b, LENGTH]
+def _precedes(table: Table, a: int, b: int) -> bool:
+    """Say which place of the heap goes first: of equal promises the longer one."""
+    one, other = table.numbers[a, PLACE], table.numbers[b, PLACE]
+    if table.values[one] != table.values[other]:
+        return table.values[one] > table.values[other]
+    return table.numbers[one, LENGTH] > table.numbers[other, LENGTH]
 
 
 @kernel
-def _swap(heap: Pool, a: int, b: int) -> None:
-    heap.values[a], heap.values[b] = heap.values[b], heap.values[a]
-    for c in range(heap.numbers.shape[1]):
-        one, other = heap.numbers[a, c], heap.numbers[b, c]
-        heap.numbers[a, c], heap.numbers[b, c] = other, one
+def _swap(table: Table, a: int, b: int) -> None:
+    one, other = table.numbers[a, PLACE], table.numbers[b, PLACE]
+    table.numbers[a, PLACE], table.numbers[b, PLACE] = other, one
 
 
 @kernel
 def _push(
-    heap: Pool, promise: float, first: int, last: int, whole: int, length: int
-) -> Pool:
-    heap = _with_room(heap, 1)
-    at = heap.size[0]
-    heap.size[0] += 1
-    heap.values[at] = promise
-    heap.numbers[at, FIRST], heap.numbers[at, LAST] = first, last
-    heap.numbers[at, WHOLE], heap.numbers[at, LENGTH] = whole, length
-    while at > 0 and _precedes(heap, at, (at - 1) // 2):
-        _swap(heap, at, (at - 1) // 2)
+    table: Table, promise: float, first: int, last: int, whole: int, length: int
+) -> Table:
+    """Add a hypothesis."""
+    table = _with_room(table, 1)
+    new, at = table.size[0], table.size[1]
+    table.size[0] += 1
+    table.size[1] += 1
+    row = table.numbers[new]
+    table.values[new] = promise
+    row[FIRST], row[LAST], row[WHOLE], row[LENGTH] = first, last, whole, length
+    table.numbers[at, PLACE] = new
+    while at > 0 and _precedes(table, at, (at - 1) // 2):
+        _swap(table, at, (at - 1) // 2)
         at = (at - 1) // 2
-    return heap
+    return table
 
 
 @kernel
-def _pop(heap: Pool) -> int:
-    """Take the first hypothesis out of the heap; return where it is kept."""
-    heap.size[0] -= 1
-    n = heap.size[0]
-    _swap(heap, 0, n)
-    at = 0
+def _pop(table: Table) -> int:
+    """Take the first hypothesis out of the heap."""
+    table.size[1] -= 1
+    n, at = table.size[1], 0
+    _swap(table, 0, n)
     while 2 * at + 1 < n:
         child = 2 * at + 1
-        if child + 1 < n and _precedes(heap, child + 1, child):
+        if child + 1 < n and _precedes(table, child + 1, child):
             child += 1
-        if not _precedes(heap, child, at):
+        if not _precedes(table, child, at):
             break
-        _swap(heap, at, child)
+        _swap(table, at, child)
         at = child
-    return n
+    return table.numbers[n, PLACE]
+
+
+@kernel
+def _add_member(
+    members: Table, e: int, offset: int, trail: int, score: float
+) -> Table:
+    members = _with_room(members, 1)
+    m = members.size[0]
+    members.size[0] += 1
+    members.values[m] = score
+    row = members.numbers[m]
+    row[EDGE], row[OFFSET], row[TRAIL] = e, offset, trail
+    return members
 
 
 @kernel
@@ -156,17 +181,18 @@ def _take_first(space: WordSpace, n: int) -> int:
 
 
 @kernel
-def _add_hypothesis(
+def _go_on(
     target: CodeArray, theta: FloatArray, n_nodes: int, word_ptr: IntArray,
-    first: int, n_arrived: int, length: int, heap: Pool, members: Pool,
-    trails: Pool, space: WordSpace,
-) -> tuple[Pool, Pool, Pool]:  # fmt: skip
+    first: int, n_arrived: int, length: int, tables: tuple[Table, Table, Table],
+    space: WordSpace,
+) -> tuple[Table, Table, Table]:  # fmt: skip
     """Go on from all nodes arrived at to edges with words; add what was found.
 
     The members from `first` on are in the midst of an edge; the others are found here.
     Nodes come in topological order, so that the best way to each is known when it is
     its turn, through edges without words, too.
     """
+    heap, members, trails = tables
     while n_arrived > 0:
         v = _take_first(space, n_arrived)
         n_arrived -= 1
@@ -174,11 +200,8 @@ def _add_hypothesis(
         space.arrival[v] = -np.inf
         if v == n_nodes - 1:
             heap = _push(heap, score, 0, 0, trail, length + 1)
-            continue
-        start, stop = space.out_ptr[v], space.out_ptr[v + 1]
-        trails = _with_room(trails, stop - start)
-        members = _with_room(members, stop - start)
-        for e in range(start, stop):
+        for e in range(space.out_ptr[v], space.out_ptr[v + 1]):
+            trails = _with_room(trails, 1)
             t = trails.size[0]
             trails.size[0] += 1
             trails.numbers[t, EDGE], trails.numbers[t, BEFORE] = e, trail
@@ -186,12 +209,7 @@ def _add_hypothesis(
             if word_ptr[e] == word_ptr[e + 1]:
                 n_arrived = _arrive(space, target[e], reached, t, n_arrived)
             else:
-                m = members.size[0]
-                members.size[0] += 1
-                members.values[m] = reached
-                members.numbers[m, EDGE] = e
-                members.numbers[m, OFFSET] = 0
-                members.numbers[m, TRAIL] = t
+                members = _add_member(members, e, 0, t, reached)
     last = members.size[0]
     if last > first:
         promise = -np.inf
@@ -203,7 +221,28 @@ def _add_hypothesis(
 
 
 @kernel
-def _write(trails: Pool, trail: int, y: CodeArray, size: int) -> None:
+def _link_words(
+    word_ptr: IntArray, word: CodeArray, first: int, last: int, members: Table,
+    space: WordSpace,
+) -> int:  # fmt: skip
+    """List the next words of a hypothesis; return how many.
+
+    Members that yield the same word are linked, the last of them at `yielding`.
+    """
+    n_words = 0
+    for m in range(first, last):
+        row = members.numbers[m]
+        x = word[word_ptr[row[EDGE]] + row[OFFSET]]
+        if space.yielding[x] == NONE:
+            space.following[n_words] = x
+            n_words += 1
+        row[LINK] = space.yielding[x]
+        space.yielding[x] = m
+    return n_words
+
+
+@kernel
+def _write(trails: Table, trail: int, y: CodeArray, size: int) -> None:
     length = 0
     while trail != NONE:
         y[length] = trails.numbers[trail, EDGE]
@@ -230,12 +269,12 @@ def _list_edges(
 ) -> None:  # fmt: skip
     """Prepare what is known of nodes: where their edges are, the rest of the way."""
     out_ptr = space.out_ptr
-    out_ptr[: n_nodes + 1] = 0
+    fill(out_ptr, n_nodes + 1, 0)
     for e in range(source.size):
         out_ptr[source[e] + 1] += 1
     for v in range(n_nodes):
         out_ptr[v + 1] += out_ptr[v]
-    space.arrival[:n_nodes] = -np.inf
+    fill(space.arrival, n_nodes, -np.inf)
     score_rests(source, target, theta, n_nodes, space.rest)
 
 
@@ -250,49 +289,37 @@ def best_word_sequences(
     The words of edge `e` are ``word[word_ptr[e]:word_ptr[e + 1]]``.
     """
     _list_edges(source, theta, target, n_nodes, space)
-    heap, members, trails = _make_pool(16, 4), _make_pool(64, 3), _make_pool(64, 2)
+    tables = _make_table(16, 5), _make_table(64, 4), _make_table(64, 2)
     n_arrived = _arrive(space, 0, 0.0, NONE, 0)
-    heap, members, trails = _add_hypothesis(
-        target, theta, n_nodes, word_ptr, 0, n_arrived, 0, heap, members, trails, space
-    )
+    tables = _go_on(target, theta, n_nodes, word_ptr, 0, n_arrived, 0, tables, space)
     found = 0
-    while found < k and heap.size[0] > 0:
+    while found < k and tables[0].size[1] > 0:
+        heap, members, trails = tables
         at = _pop(heap)
-        first, last = heap.numbers[at, FIRST], heap.numbers[at, LAST]
-        whole, length = heap.numbers[at, WHOLE], heap.numbers[at, LENGTH]
-        if first == last:
+        row = heap.numbers[at]
+        if row[FIRST] == row[LAST]:
             scores[found] = heap.values[at]
-            _write(trails, whole, ys[found], size)
+            _write(trails, row[WHOLE], ys[found], size)
             found += 1
             _sort_last(ys, scores, found, size)
             continue
-        following = np.zeros(last - first, np.int64)
-        for m in range(first, last):
-            e, offset = members.numbers[m, EDGE], members.numbers[m, OFFSET]
-            following[m - first] = word[word_ptr[e] + offset]
-        order = np.argsort(following, kind="mergesort")
-        j = 0
-        while j < order.size:
-            # All members with the same next word go on together.
+        n_words = _link_words(word_ptr, word, row[FIRST], row[LAST], members, space)
+        for j in range(n_words):
+            x = space.following[j]
+            m = space.yielding[x]
+            space.yielding[x] = NONE
             own, n_arrived = members.size[0], 0
-            same = following[order[j]]
-            while j < order.size and following[order[j]] == same:
-                m = first + order[j]
-                j += 1
+            while m != NONE:
                 e, offset = members.numbers[m, EDGE], members.numbers[m, OFFSET] + 1
-                score, trail = members.values[m], members.numbers[m, TRAIL]
+                trail, score = members.numbers[m, TRAIL], members.values[m]
+                m = members.numbers[m, LINK]
                 if word_ptr[e] + offset == word_ptr[e + 1]:
                     n_arrived = _arrive(space, target[e], score, trail, n_arrived)
                 else:
-                    members = _with_room(members, 1)
-                    new = members.size[0]
-                    members.size[0] += 1
-                    members.values[new] = score
-                    members.numbers[new, EDGE] = e
-                    members.numbers[new, OFFSET] = offset
-                    members.numbers[new, TRAIL] = trail
-            heap, members, trails = _add_hypothesis(
-                target, theta, n_nodes, word_ptr, own, n_arrived, length + 1, heap,
-                members, trails, space,
+                    members = _add_member(members, e, offset, trail, score)
+            tables = _go_on(
+                target, theta, n_nodes, word_ptr, own, n_arrived, row[LENGTH] + 1,
+                (heap, members, trails), space,
             )  # fmt: skip
+            heap, members, trails = tables
     return found

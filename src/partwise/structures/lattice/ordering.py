@@ -8,6 +8,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.vectors import fill
 
 CYCLE, NO_PATH = 1, 2
 
@@ -39,8 +40,8 @@ def _sort_nodes(
     Kahn (1962): a node comes when all edges into it have come. `out` gets the edges in
     the order of their sources, those from node `v` at ``out_ptr[v]:out_ptr[v + 1]``.
     """
-    out_ptr[: n + 1] = 0
-    waiting[:n] = 0
+    fill(out_ptr, n + 1, 0)
+    fill(waiting, n, 0)
     for e in range(source.size):
         out_ptr[source[e] + 1] += 1
         waiting[target[e]] += 1
@@ -76,7 +77,7 @@ def _mark_paths(
     start: int, end: int, mark: IntArray, n: int,
 ) -> None:  # fmt: skip
     """Number the nodes on paths from `start` to `end` in order; the others get -1."""
-    mark[:n] = 0
+    fill(mark, n, 0)
     mark[start] = 1
     for at in range(n):
         v = order[at]
@@ -202,9 +203,9 @@ def _measure(
     count = np.zeros(most_nodes)
     for i in range(n_nodes.size):
         n = n_nodes[i]
-        length[:n] = 0
-        weight[:n] = 0
-        count[:n] = 0.0
+        fill(length, n, 0)
+        fill(weight, n, 0)
+        fill(count, n, 0.0)
         count[0] = 1.0
         for e in range(ptr[i], ptr[i + 1]):
             u, v = source[e], target[e]

@@ -11,7 +11,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.corpus import END, Lattice
 from partwise.structures.rows import SparseRows
-from partwise.structures.vectors import copy
+from partwise.structures.vectors import copy, fill
 
 
 @waist.n_examples.implement(Lattice)
@@ -119,7 +119,7 @@ def _(s: Lattice, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> in
 def write_good(s: Lattice, i: int, j: int, y: CodeArray) -> None:
     """Write the good path number `j` of a lattice."""
     p = s.good.ptr[i] + j
-    y[: s.paths.longest[i]] = END
+    fill(y, s.paths.longest[i], END)
     copy(s.good.codes[s.good.path_ptr[p] : s.good.path_ptr[p + 1]], y)
 
 

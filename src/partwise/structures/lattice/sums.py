@@ -8,6 +8,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.vectors import fill
 
 
 class SumSpace(NamedTuple):
@@ -34,8 +35,8 @@ def sum_forward(
     of any size.
     """
     top, total = space.log_sum, space.total
-    top[:n_nodes] = -np.inf
-    total[:n_nodes] = 0.0
+    fill(top, n_nodes, -np.inf)
+    fill(total, n_nodes, 0.0)
     top[0], total[0] = 0.0, 1.0
     done = -1
     for e in range(source.size):
@@ -66,7 +67,7 @@ def sum_backward(
     proportion to the paths that they end.
     """
     log_sum, mass = space.log_sum, space.total
-    mass[: n_nodes - 1] = 0.0
+    fill(mass, n_nodes - 1, 0.0)
     mass[n_nodes - 1] = 1.0
     for e in range(source.size - 1, -1, -1):
         u, v = source[e], target[e]

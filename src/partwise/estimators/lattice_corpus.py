@@ -1,0 +1,350 @@
+"""Lattices read one by one into flat arrays, so that none has to be kept."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.errors import DataError
+from partwise.features import FeatureDictEncoder
+from partwise.lattices import LatticeInput, LatticePath
+from partwise.structures.interface import CodeArray
+from partwise.structures.lattice import (
+    Lattice,
+    LatticeError,
+    LatticeLayout,
+    Words,
+    check_order,
+    make_lattice,
+)
+from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
+
+OUTPUTS = ("paths", "words")
+
+_PLACE = re.compile(r"^sequence (\d+), token (\d+)")
+_LATTICE = re.compile(r"^lattice (\d+)")
+
+
+class _Joined(NamedTuple):
+    """A lattice with one start and one end, and nodes that are numbers.
+
+    The edges that were added for it come after the others: from a new start to the
+    starts there were, from the ends there were to a new end.
+    """
+
+    names: list[Hashable]
+    source: list[int]
+    target: list[int]
+    start: int
+    end: int
+    entry: dict[Hashable, int]
+    exit: dict[Hashable, int]
+
+
+def _join(lattice: LatticeInput) -> _Joined:
+    number: dict[Hashable, int] = {}
+    for node in (*lattice.starts, *lattice.ends):
+        number.setdefault(node, len(number))
+    source = [number.setdefault(edge[0], len(number)) for edge in lattice.edges]
+    target = [number.setdefault(edge[1], len(number)) for edge in lattice.edges]
+    names = list(number)
+    entry: dict[Hashable, int] = {}
+    leave: dict[Hashable, int] = {}
+    start, end = number[lattice.starts[0]], number[lattice.ends[0]]
+    if len(lattice.starts) > 1:
+        start = len(names)
+        names.append("(start)")
+        for node in lattice.starts:
+            entry[node] = len(source)
+            source.append(start)
+            target.append(number[node])
+    if len(lattice.ends) > 1:
+        end = len(names)
+        names.append("(end)")
+        for node in lattice.ends:
+            leave[node] = len(source)
+            source.append(number[node])
+            target.append(end)
+    return _Joined(names, source, target, start, end, entry, leave)
+
+
+class LatticeReader:
+    """Reads lattices, once, and keeps of each what inference needs.
+
+    Parameters
+    ----------
+    lattices : iterable
+        `LatticeInput`, or networkx graphs.
+    good : iterable or None
+        For every lattice its good paths; None to take those that it has itself.
+    learning : bool
+        Whether good paths are needed.
+    by_words : bool
+        Whether words tell outputs apart.
+    keep_words : bool
+        Whether to keep the words of every edge, to write outputs with.
+    """
+
+    def __init__(
+        self,
+        lattices: Iterable[Any],
+        good: Iterable[Any] | None,
+        *,
+        learning: bool,
+        by_words: bool,
+        keep_words: bool,
+        what: str = "lattice",
+    ):
+        if isinstance(lattices, str | bytes | LatticeInput) or not isinstance(
+            lattices, Iterable
+        ):
+            raise DataError(
+                f"lattices must be a list of lattices, not {type(lattices).__name__}"
+            )
+        self._lattices = lattices
+        self._good = None if good is None else iter(good)
+        self.learning = learning
+        self.by_words = by_words
+        self._keeps_words = keep_words
+        self._what = what
+        self.titles: list[str] = []
+        self.n_edges: list[int] = []
+        self.words: list[list[tuple[str, ...]]] = []
+        self.good: list[list[tuple[int, ...]]] = []
+        self._joined_good: list[list[tuple[int, ...]]] = []
+        self._ptr, self._n_nodes = array("q", [0]), array("q")
+        self._start, self._end = array("q"), array("q")
+        self._source, self._target = array("i"), array("i")
+        self._costs = array("d")
+        self._word_ptr, self._word = array("q", [0]), array("i")
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.titles)
+
+    def features(self) -> Iterator[list[Any]]:
+        """Read all lattices; yield the features of the edges of each."""
+        for i, given in enumerate(self._lattices):
+            title = getattr(given, "name", "") or f"{self._what} {i}"
+            lattice = _as_lattice(given, title)
+            self.titles.append(title)
+            good = self._good_paths(lattice, title) if self.learning else []
+            joined = _join(lattice)
+            _check(joined, lattice, title)
+            self._add(lattice, joined, good)
+            n_added = len(joined.source) - len(lattice.edges)
+            yield [edge.features for edge in lattice.edges] + [{}] * n_added
+        if self._good is not None and next(self._good, None) is not None:
+            raise DataError(
+                f"there are {len(self)} lattices, but good paths of more than these"
+            )
+
+    def _add(
+        self, lattice: LatticeInput, joined: _Joined, good: list[tuple[int, ...]]
+    ) -> None:
+        n_added = len(joined.source) - len(lattice.edges)
+        self.n_edges.append(len(lattice.edges))
+        self._n_nodes.append(len(joined.names))
+        self._start.append(joined.start)
+        self._end.append(joined.end)
+        self._source.extend(joined.source)
+        self._target.extend(joined.target)
+        self._ptr.append(len(self._source))
+        words = [tuple(edge.words) for edge in lattice.edges]
+        if self._keeps_words:
+            self.words.append(words)
+        if self.by_words:
+            numbers = self._numbers
+            for own in words:
+                self._word.extend(
+                    numbers.setdefault(word, len(numbers)) for word in own
+                )
+                self._word_ptr.append(len(self._word))
+            self._word_ptr.extend([len(self._word)] * n_added)
+        if self.learning:
+            on_good = {e for path in good for e in path}
+            self._costs.extend(
+                float(e not in on_good) if edge.cost is None else float(edge.cost)
+                for e, edge in enumerate(lattice.edges)
+            )
+            self._costs.extend([0.0] * n_added)
+            self.good.append(good)
+            self._joined_good.append(
+                [_with_ends(path, lattice, joined) for path in good]
+            )
+
+    def _good_paths(self, lattice: LatticeInput, title: str) -> list[tuple[int, ...]]:
+        paths: Any = lattice.good
+        if self._good is not None:
+            paths = next(self._good, None)
+            if paths is None:
+                raise DataError(
+                    f"{title}: there are good paths of {len(self) - 1} lattices only"
+                )
+            if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
+                raise DataError(
+                    f"{title}: good paths must be lists of numbers of edges, not "
+                    f"{paths!r}"
+                )
+            paths = list(paths)
+            if paths and isinstance(paths[0], int | np.integer):
+                paths = [paths]  # only one
+        if not paths:
+            raise DataError(
+                f"{title}: it has no good path (give it one, or leave it out)"
+            )
+        named = lattice if lattice.name else _renamed(lattice, title)
+        return list(dict.fromkeys(named.check_path(path) for path in paths))
+
+    def structure(self, rows: SparseRows) -> Lattice:
+        """Return the corpus, after all features have been read."""
+        layout = LatticeLayout(
+            np.array(self._n_nodes, np.int64),
+            np.array(self._ptr, np.int64),
+            np.array(self._source, np.int32),
+            np.array(self._target, np.int32),
+            np.array(self._start, np.int64),
+            np.array(self._end, np.int64),
+        )
+        words = None
+        if self.by_words:
+            words = Words(
+                np.array(self._word_ptr, np.int64), np.array(self._word, np.int32)
+            )
+        try:
+            return make_lattice(
+                layout,
+                rows,
+                self._joined_good if self.learning else None,
+                costs=np.array(self._costs) if self.learning else None,
+                words=words,
+                by_words=self.by_words,
+            )
+        except DataError as error:
+            raise self._renamed_error(error) from None
+
+    def _renamed_error(self, error: DataError) -> DataError:
+        found = _LATTICE.match(str(error))
+        if found is None:
+            return error
+        return DataError(self.titles[int(found[1])] + str(error)[found.end() :])
+
+    def path(self, s: Lattice, i: int, y: CodeArray, score: float) -> LatticePath:
+        """Return an output of the corpus as a path of the lattice that was read."""
+        own = s.given[s.ptr[i] : s.ptr[i + 1]]
+        edges = [int(e) for e in own[y[y >= 0]]]
+        edges = [e for e in edges if e < self.n_edges[i]]  # not those that were added
+        words = self.words[i]
+        return LatticePath(
+            tuple(edges), tuple(w for e in edges for w in words[e]), float(score)
+        )
+
+    def good_outputs(self, i: int) -> list[LatticePath]:
+        """Return the good paths of a lattice, with their words."""
+        words = self.words[i]
+        return [
+            LatticePath(path, tuple(w for e in path for w in words[e]))
+            for path in self.good[i]
+        ]
+
+
+def _as_lattice(given: Any, title: str) -> LatticeInput:
+    if isinstance(given, LatticeInput):
+        return given
+    if hasattr(given, "edges") and hasattr(given, "is_directed"):
+        return LatticeInput.from_networkx(given, name=title)
+    raise DataError(
+        f"{title}: expected a LatticeInput or a networkx.MultiDiGraph, not "
+        f"{type(given).__name__}"
+    )
+
+
+def _renamed(lattice: LatticeInput, title: str) -> LatticeInput:
+    """Return the same lattice under another name, without checking it once more."""
+    other: LatticeInput = object.__new__(LatticeInput)
+    other.__dict__.update(lattice.__dict__, name=title)
+    return other
+
+
+def _with_ends(
+    path: tuple[int, ...], lattice: LatticeInput, joined: _Joined
+) -> tuple[int, ...]:
+    """Add the edges from the one start and to the one end."""
+    if path:
+        first, last = lattice.edges[path[0]].source, lattice.edges[path[-1]].target
+    else:
+        first = last = next(v for v in lattice.starts if v in lattice.ends)
+    before = (joined.entry[first],) if joined.entry else ()
+    after = (joined.exit[last],) if joined.exit else ()
+    return (*before, *path, *after)
+
+
+def _check(joined: _Joined, lattice: LatticeInput, title: str) -> None:
+    """Refuse cycles, ends that no path reaches, and starts that lead to none."""
+    try:
+        kept = check_order(
+            LatticeLayout(
+                [len(joined.names)],
+                [0, len(joined.source)],
+                joined.source,
+                joined.target,
+                [joined.start],
+                [joined.end],
+            )
+        ).given
+    except LatticeError as error:
+        shown = error.path([repr(joined.names[v]) for v in error.nodes])
+        raise DataError(f"{title}: {error.problem} {shown}") from None
+    added = {**joined.entry, **joined.exit}
+    if not added:
+        return
+    on_paths = set(kept.tolist())
+    for node, e in joined.entry.items():
+        if e not in on_paths:
+            raise DataError(f"{title}: no path leads from its start {node!r} to an end")
+    for node, e in joined.exit.items():
+        if e not in on_paths:
+            raise DataError(f"{title}: no path leads to its end {node!r}")
+
+
+def encode_features(
+    reader: LatticeReader, encoder: FeatureDictEncoder, *, learn: bool
+) -> SparseRows:
+    """Read all lattices, and encode the features of their edges.
+
+    They are never all in memory, unless those who gave them have them there.
+    """
+    encode = encoder.fit_encode if learn else encoder.encode
+    try:
+        ptr, idx, val = encode(reader.features()).nodes[:3]
+    except DataError as error:
+        found = _PLACE.match(str(error))
+        if found is None:
+            raise
+        place = f"{reader.titles[int(found[1])]}, edge {found[2]}"
+        raise DataError(place + str(error)[found.end() :]) from None
+    large = np.flatnonzero(np.abs(val) > LARGEST)
+    if large.size:
+        row = int(np.searchsorted(ptr, large[0], "right")) - 1
+        i = int(np.searchsorted(np.asarray(reader._ptr), row, "right")) - 1
+        raise DataError(
+            f"{reader.titles[i]}, edge {row - reader._ptr[i]}: its features must be "
+            f"finite numbers, at most {LARGEST:g}"
+        )
+    return make_sparse_rows(
+        ptr, idx, val if len(val) else None, int(encoder.n_attributes)
+    )
+
+
+def edge_probabilities(s: Lattice, i: int, mu: Any, reader: LatticeReader) -> Any:
+    """Return the probability of every edge that was given; zero if on no path."""
+    result = np.zeros(reader.n_edges[i])
+    own = s.given[s.ptr[i] : s.ptr[i + 1]]
+    real = own < reader.n_edges[i]
+    result[own[real]] = mu[real]
+    return result
+

@@ -1,0 +1,415 @@
+"""The lattice ranker: the best path through a lattice."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.costs import sample_weights
+from partwise.estimators.dev_metrics import checked, unknown_metric
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.lattice_corpus import (
+    OUTPUTS,
+    LatticeReader,
+    edge_probabilities,
+    encode_features,
+)
+from partwise.features import FeatureDictEncoder
+from partwise.lattice_scores import lattice_scores
+from partwise.lattices import LatticePath
+from partwise.solvers import Solver
+from partwise.solvers.loop import Callback, Evaluate
+from partwise.structures import Lattice
+from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.interface import FloatArray
+
+METRICS = ("good_paths", "good_words", "edge_f1")
+
+
+class LatticeRanker(StructuredEstimator):
+    """Predict the best path through a lattice: a graph with features on its edges.
+
+    The score of a path is the sum over its edges of weights times features. Lattices
+    come from a speech recogniser, a translation system or any other search that keeps
+    alternatives; the ranker learns weights that put good paths first.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "log_loss"}
+        What is minimised. Only the log loss gives calibrated probabilities.
+    C : float, optional
+        Weight of the losses against the penalty. The default depends on the loss.
+    solver : str or Solver
+        "auto", a solver object, or a name, as in `SequenceTagger`.
+    outputs : {"paths", "words"}
+        What tells outputs apart: their edges, or the words that they yield. With
+        "words" all paths with the words of a good path are good.
+    min_count, hash_bits : int
+        For features, as in `SequenceTagger`.
+    tol : float
+        Training stops when the objective is proved to be within this fraction of the
+        best possible.
+    max_iter : int
+        The most passes over the data.
+    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+        As in `SequenceTagger`.
+    dev_metric : {"good_paths", "good_words", "edge_f1"} or callable
+        What is measured on development data, see `partwise.lattice_scores`. A function
+        takes the good and the predicted paths: lists of `LatticePath` for every
+        lattice, and one for each.
+    checkpoint, resume, time_limit, callbacks
+        As in `SequenceTagger`.
+
+    Attributes
+    ----------
+    feature_names_ : list of str
+        The features; `weights_` has a weight for each.
+    certificate_, trace_, status_, weights_, C_, solver_
+        As in `SequenceTagger`.
+
+    Notes
+    -----
+    Lattices are read one by one and need not be in memory together; what is kept is 28
+    bytes an edge and 12 a feature of an edge, see `partwise.structures.make_lattice`.
+
+    Examples
+    --------
+    >>> from partwise import LatticeInput, LatticeRanker
+    >>> lattice = LatticeInput(
+    ...     [
+    ...         (0, 1, {"word": "the", "lm": -1.0}, "the"),
+    ...         (0, 1, {"word": "teh", "lm": -9.0}, "teh"),
+    ...         (1, 2, {"word": "house", "lm": -3.0}, "house"),
+    ...     ]
+    ... )
+    >>> ranker = LatticeRanker(C=1.0).fit([lattice], [[0, 2]])
+    >>> ranker.predict([lattice])[0].text
+    'the house'
+    """
+
+    default_C: ClassVar[dict[str, float]] = {
+        "squared_hinge": 0.1,
+        "hinge": 0.1,
+        "log_loss": 1.0,
+    }
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        C: float | None = None,
+        solver: str | Solver = "auto",
+        *,
+        outputs: str = "paths",
+        min_count: int = 1,
+        hash_bits: int | None = None,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        warm_start: bool = False,
+        patience: int = 5,
+        dev_metric: Any = "good_paths",
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ):
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.outputs = outputs
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.tol = tol
+        self.max_iter = max_iter
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.patience = patience
+        self.dev_metric = dev_metric
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    # --- training ---------------------------------------------------------------
+
+    def fit(
+        self,
+        lattices: Iterable[Any],
+        good_paths: Iterable[Any] | None = None,
+        sample_weight: Any = None,
+        *,
+        dev: Any = None,
+    ) -> LatticeRanker:
+        """Learn from lattices and their good paths.
+
+        Parameters
+        ----------
+        lattices : iterable of LatticeInput or networkx.MultiDiGraph
+            A generator will do: each is read once, and not kept.
+        good_paths : iterable, optional
+            For every lattice its good path, a list of numbers of edges, or several:
+            a list of such lists, the right one first. By default those that lattices
+            have themselves. Losses that compare with one output take the first.
+        sample_weight : array, optional
+            A weight for every lattice: what multiplies its loss.
+        dev : (lattices, good_paths) or lattices, optional
+            Development data, for early stopping.
+
+        Returns
+        -------
+        LatticeRanker
+            Itself.
+        """
+        fitted = copy.copy(self)
+        data = fitted._prepare(lattices, good_paths, sample_weight, dev=dev)
+        self._become(fitted, fitted._train(data))
+        return self
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        self._check_outputs(self.outputs)
+        if not callable(self.dev_metric) and self.dev_metric not in METRICS:
+            raise unknown_metric(self.dev_metric, METRICS)
+
+    @staticmethod
+    def _check_outputs(outputs: Any) -> None:
+        if outputs not in OUTPUTS:
+            raise ValueError(f"outputs must be 'paths' or 'words', not {outputs!r}")
+
+    def _prepare(
+        self,
+        lattices: Any,
+        good_paths: Any = None,
+        sample_weight: Any = None,
+        *,
+        dev: Any = None,
+    ) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
+        encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+        reader = LatticeReader(
+            lattices,
+            good_paths,
+            learning=True,
+            by_words=self.outputs == "words",
+            keep_words=False,
+        )
+        rows = encode_features(reader, encoder, learn=True)
+        if not len(reader):
+            raise DataError("there are no lattices to learn from")
+        if not rows.idx.size:
+            raise DataError(
+                "no edge has a feature: there is nothing to learn"
+                + f" (min_count is {self.min_count})" * (self.min_count > 1)
+            )
+        weight = sample_weights(sample_weight, len(reader))
+        structure = reader.structure(rows)
+        self._encoder = encoder
+        self._labels = LabelCodes([])
+        self.classes_ = class_array([])
+        evaluate = None if dev is None else self._evaluator(*_as_pair(dev))
+        has_costs = bool(structure.costs.any())
+        if not has_costs and self.loss != "log_loss":
+            raise DataError(
+                f"no edge costs anything, so that loss={self.loss!r} has no margin to "
+                "ask for (leave the costs out, or give some that are not zero)"
+            )
+        return TrainingData(structure, weight, evaluate)
+
+    def _evaluator(self, lattices: Any, good_paths: Any) -> Evaluate:
+        """Make the function that scores weights on development data."""
+        reader, corpus = self._read(lattices, good_paths, learning=True, what="dev")
+        good = [reader.good_outputs(i) for i in range(len(reader))]
+        if not good:
+            raise DataError("there are no lattices in dev")
+        if callable(self.dev_metric):
+            measure = checked(self.dev_metric)
+        else:
+            name = self.dev_metric
+
+            def measure(right: Any, found: Any) -> float:
+                value = getattr(lattice_scores(right, found), name)
+                return 0.0 if value is None else float(value)
+
+        measure(good, [paths[0] for paths in good])  # what fails, fails now
+
+        def evaluate(w: FloatArray) -> float:
+            return measure(good, self._best(reader, corpus, w))
+
+        return evaluate
+
+    # --- predicting -------------------------------------------------------------
+
+    def _read(
+        self,
+        lattices: Any,
+        good_paths: Any = None,
+        *,
+        learning: bool = False,
+        by_words: bool = False,
+        what: str = "lattice",
+    ) -> tuple[LatticeReader, Lattice]:
+        reader = LatticeReader(
+            lattices,
+            good_paths,
+            learning=learning,
+            by_words=by_words,
+            keep_words=True,
+            what=what,
+        )
+        rows = encode_features(reader, self._encoder, learn=False)
+        # What is to be predicted may have nothing but good paths.
+        was_learning, reader.learning = reader.learning, False
+        corpus = reader.structure(rows)
+        reader.learning = was_learning
+        return reader, corpus
+
+    def _best(
+        self, reader: LatticeReader, corpus: Lattice, w: FloatArray
+    ) -> list[LatticePath]:
+        found = decode(corpus, w, self._jobs())
+        return [
+            reader.path(
+                corpus,
+                i,
+                found.codes[found.ptr[i] : found.ptr[i + 1]],
+                found.scores[i],
+            )
+            for i in range(len(reader))
+        ]
+
+    def predict(self, lattices: Iterable[Any]) -> list[LatticePath]:
+        """Return the best path of every lattice: its edges, its words, its score."""
+        self._check_fitted()
+        reader, corpus = self._read(lattices)
+        return self._best(reader, corpus, self.weights_)
+
+    def predict_kbest(
+        self, lattices: Iterable[Any], k: int = 5, *, outputs: str | None = None
+    ) -> list[list[LatticePath]]:
+        """Return the `k` best paths of every lattice, best first.
+
+        Parameters
+        ----------
+        lattices : iterable of lattices
+            As in `fit`.
+        k : int
+            How many; there may be fewer.
+        outputs : {"paths", "words"}, optional
+            Whether the paths, or the words that they yield, are different: with
+            "words" these are the best paths of the best word sequences. As in training
+            by default.
+
+        Examples
+        --------
+        Two paths yield the same words:
+
+        >>> from partwise import LatticeInput
+        >>> edges = [(0, 1, {"x": 2}, "a"), (0, 1, {"x": 1}, "a"), (0, 1, {}, "b")]
+        >>> ranker = LatticeRanker(C=1.0).fit([LatticeInput(edges)], [[0]])
+        >>> for outputs in ("paths", "words"):
+        ...     [best] = ranker.predict_kbest([LatticeInput(edges)], outputs=outputs)
+        ...     print([path.text for path in best])
+        ['a', 'a', 'b']
+        ['a', 'b']
+        """
+        self._check_fitted()
+        check_k(k)
+        chosen = self.outputs if outputs is None else outputs
+        self._check_outputs(chosen)
+        reader, corpus = self._read(lattices, by_words=chosen == "words")
+        found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        return [
+            [
+                reader.path(
+                    corpus,
+                    i,
+                    found.codes[j, found.ptr[i] : found.ptr[i + 1]],
+                    found.scores[i, j],
+                )
+                for j in range(found.found[i])
+            ]
+            for i in range(len(reader))
+        ]
+
+    def predict_marginals(self, lattices: Iterable[Any]) -> list[FloatArray]:
+        """Return the probability of every edge to be on the path.
+
+        Probabilities are those of the log-linear model with these weights; they are
+        calibrated only for models trained with the log loss.
+
+        Returns
+        -------
+        list of arrays
+            For every lattice a number for each of its edges.
+        """
+        self._check_fitted()
+        reader, corpus = self._read(lattices)
+        wanted = np.diff(corpus.ptr)
+        ptr, mu, _ = part_marginals(corpus, self.weights_, wanted, self._jobs())
+        return [
+            edge_probabilities(corpus, i, mu[ptr[i] : ptr[i + 1]], reader)
+            for i in range(len(reader))
+        ]
+
+    def score(self, lattices: Iterable[Any], good_paths: Any = None) -> float:
+        """Return the share of lattices whose best path is good.
+
+        With ``outputs="words"``, that yields the words of a good path.
+        """
+        self._check_fitted()
+        reader, corpus = self._read(lattices, good_paths, learning=True)
+        found = self._best(reader, corpus, self.weights_)
+        good = [reader.good_outputs(i) for i in range(len(reader))]
+        scores = lattice_scores(good, found)
+        by_words = self.outputs == "words" and scores.good_words is not None
+        return float(scores.good_words if by_words else scores.good_paths)  # type: ignore[arg-type]
+
+    # --- understanding ----------------------------------------------------------
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """The names of the features, in the order of `weights_`."""
+        self._check_fitted()
+        return self._encoder.attribute_names()
+
+    def top_features(self, n: int = 10) -> list[tuple[str, float]]:
+        """Return the `n` features with the largest weights, in either direction.
+
+        Examples
+        --------
+        >>> from partwise import LatticeInput
+        >>> edges = [(0, 1, {"x": 2}), (0, 1, {"y": 1})]
+        >>> ranker = LatticeRanker(C=1.0).fit([LatticeInput(edges)], [[0]])
+        >>> [name for name, weight in ranker.top_features() if weight > 0]
+        ['x']
+        """
+        names = self.feature_names_
+        order = np.argsort(-np.abs(self.weights_), kind="stable")[: max(n, 0)]
+        return [
+            (names[f], float(self.weights_[f])) for f in order if self.weights_[f]
+        ]
+
+
+def _as_pair(dev: Any) -> tuple[Any, Any]:
+    """Return development data as lattices and good paths, which they may have."""
+    if isinstance(dev, tuple) and len(dev) == 2:
+        return dev
+    return dev, None
