@@ -69,9 +69,8 @@ def find_options(
     sizes = np.zeros(n * n, np.int64)
     entries: list[IntArray] = []
     yields: list[tuple[int, ...]] = []
-    longest = max(map(len, phrases.source_number), default=1)
     for begin in range(n):
-        for end in range(begin + 1, min(begin + longest, n) + 1):
+        for end in range(begin + 1, min(begin + phrases.longest, n) + 1):
             phrase = tuple(words[begin:end])
             f = -1 if UNKNOWN in phrase else phrases.source_number.get(phrase, -1)
             own = np.arange(0) if f < 0 else np.arange(table.ptr[f], table.ptr[f + 1])

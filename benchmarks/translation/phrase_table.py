@@ -29,10 +29,11 @@ class Phrases(NamedTuple):
     """All pairs of phrases, sorted by source phrase, and where they were found.
 
     Pair `p` translates phrase ``source[p]`` to ``target[p]``. Occurrence `o` was of
-    pair ``pair[o]``. `lexical` has the logarithms of both lexical weights.
+    pair ``pair[o]``. No source phrase has more than `longest` words. `lexical` has the logarithms of both lexical weights.
     """
 
     source_number: dict[Phrase, int]
+    longest: int
     target_words: list[Phrase]
     source: IntArray
     target: IntArray
@@ -122,6 +123,7 @@ def number_phrases(
         np.maximum.at(lexical[:, column], pair, weight)
     return Phrases(
         f_number,
+        max(map(len, f_number), default=1),
         list(e_number),
         keys // n_targets,
         keys % n_targets,
