@@ -229,9 +229,7 @@ def _continue(
     elif before[NEXT] == RETURNED:
         backward = DISCONTINUOUS
     rest = rests[gap_begin, gap_end] + rests[max(end, frontier), n]
-    for o in range(
-        options.ptr[begin * n + end - 1], options.ptr[begin * n + end]
-    ):
+    for o in range(options.ptr[begin * n + end - 1], options.ptr[begin * n + end]):
         a, b, lm = before[BEFORE], before[LAST], 0.0
         for at in range(options.word_ptr[o], options.word_ptr[o + 1]):
             word = options.words[at]

@@ -100,9 +100,7 @@ def _discount(counts: IntArray) -> float:
     return float(once / (once + 2 * twice)) if once and twice else 0.5
 
 
-def train_language_model(
-    sentences: Sequence[IntArray], n_words: int
-) -> LanguageModel:
+def train_language_model(sentences: Sequence[IntArray], n_words: int) -> LanguageModel:
     """Train a model of the words numbered below `n_words`."""
     a, b, c = trigrams(sentences).T
     keys3, count3 = np.unique(triple_key(a, b, c), return_counts=True)

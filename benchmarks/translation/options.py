@@ -74,9 +74,7 @@ def find_options(
             phrase = tuple(words[begin:end])
             f = -1 if UNKNOWN in phrase else phrases.source_number.get(phrase, -1)
             own = np.arange(0) if f < 0 else np.arange(table.ptr[f], table.ptr[f + 1])
-            yields += [
-                phrases.target_words[e] for e in phrases.target[table.pair[own]]
-            ]
+            yields += [phrases.target_words[e] for e in phrases.target[table.pair[own]]]
             if own.size == 0 and end == begin + 1:
                 own = np.array([PASSED_THROUGH])
                 yields.append((target.add(sentence[begin]),))

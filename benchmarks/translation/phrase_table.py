@@ -29,7 +29,8 @@ class Phrases(NamedTuple):
     """All pairs of phrases, sorted by source phrase, and where they were found.
 
     Pair `p` translates phrase ``source[p]`` to ``target[p]``. Occurrence `o` was of
-    pair ``pair[o]``. No source phrase has more than `longest` words. `lexical` has the logarithms of both lexical weights.
+    pair ``pair[o]``. No source phrase has more than `longest` words. `lexical` has the
+    logarithms of both lexical weights.
     """
 
     source_number: dict[Phrase, int]
@@ -105,7 +106,7 @@ def number_phrases(
     source: Sequence[IntArray],
     target: Sequence[IntArray],
 ) -> Phrases:
-    """Number the phrases and their pairs."""
+    """Give numbers to phrases and to their pairs."""
     f_number, f = _number(source, spans.sentence, spans.source_begin, spans.source_end)
     e_number, e = _number(target, spans.sentence, spans.target_begin, spans.target_end)
     n_targets = max(len(e_number), 1)

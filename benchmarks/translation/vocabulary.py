@@ -48,6 +48,10 @@ class Vocabulary:
         """Return the numbers of the words, `UNKNOWN` for those never added."""
         return np.array([self._number.get(w, UNKNOWN) for w in sentence], np.int64)
 
+    def number_all(self, sentence: Sequence[str]) -> IntArray:
+        """Return the numbers of the words, adding those that are new."""
+        return np.array([self.add(word) for word in sentence], np.int64)
+
 
 def join(sentences: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """Return sentences one after the other, and where each begins."""

@@ -183,8 +183,6 @@ def align(
     log_likelihoods = []
     for _ in range(n_rounds[1]):
         t_counts, jump_counts = np.zeros(t.size), np.ones(jumps.size)
-        log_likelihoods.append(
-            _expect(t, jumps, cells, t_counts, jump_counts, aligned)
-        )
+        log_likelihoods.append(_expect(t, jumps, cells, t_counts, jump_counts, aligned))
         t, jumps = normalise(t_counts, cells), jump_counts / jump_counts.sum()
     return Aligned(np.split(aligned, cells.sentence_ptr[1:-1]), log_likelihoods)
