@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from once_more import LEFT_OUT
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Most of the time goes into compiling; with less optimisation it is a sixth less. What
@@ -61,9 +63,16 @@ GROUPS = {
 FIRST = ("test_cli", "test_plain_python", "test_wheel")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes long first."""
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Put what takes long first, and leave out what runs elsewhere."""
     items.sort(key=lambda item: item.path.stem not in FIRST)
+    if LEFT_OUT in os.environ:
+        elsewhere = set(Path(os.environ[LEFT_OUT]).read_text().split("\n"))
+        left_out = [item for item in items if item.nodeid in elsewhere]
+        items[:] = [item for item in items if item.nodeid not in elsewhere]
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from laws import Case, draw_scores
 from partwise.structures import interface as waist
 from partwise.structures import make_sparse_rows
-from partwise.structures.lattice import LatticeLayout, make_lattice
-from partwise.structures.lattice import Words
+from partwise.structures.lattice import LatticeLayout, Words, make_lattice
 
 SCALES = (0.0, 1.0, 30.0, 800.0, 1e5)
 

@@ -15,7 +15,7 @@ Rule = Callable[[Outputs, float, Floats], Floats]
 
 # The whole matrix of structures runs in plain Python, and one of them compiled.
 MAKERS: tuple[Maker, ...] = (
-    problems.ALL if problems.PLAIN_PYTHON else (problems.chain_sparse,)
+    problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.chain_sparse,)
 )
 
 

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+LEFT_OUT = "PARTWISE_TESTS_LEFT_OUT"
+"""Names a file with the tests that need not run, one a line."""
 
 
 def assert_pass(names: str, **environment: str) -> None:

@@ -51,7 +51,6 @@ from partwise.structures.graph import (
     make_graph,
     symmetric_classes,
 )
-from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.structures.interface import (
     add_costs,
     cost,
@@ -66,6 +65,7 @@ from partwise.structures.interface import (
     visit,
     workspace,
 )
+from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.trees import is_projective
 
 Floats = NDArray[np.float64]
@@ -442,14 +442,18 @@ LENGTHS = {
 # Solvers never see what kind of rows features are in: one kind a structure will do. The
 # compiler works long on trees: they run in plain Python only.
 COMPILED = (classes_dense, chain_sparse, chain_costs, chain_edges, chain_masked)
-ALL = (*COMPILED, classes_costs, graph_triangle, lattice_paths, *TREES, derivations)
+# Of solvers that are compiled for one or two structures, in plain Python.
+EACH_KIND = (
+    *(classes_costs, chain_edges, chain_masked),
+    *(graph_triangle, lattice_paths, trees_projective, derivations),
+)
 # What is compiled need not run once more in plain Python.
 MAKERS = (
     (graph_triangle, lattice_paths, *TREES, derivations) if PLAIN_PYTHON else COMPILED
 )
 # From marginals of these there is no way back to scores (`gibbs_scores`).
 ONE_WAY = (*TREES, derivations)
-REVERSIBLE = tuple(make for make in ALL if make not in ONE_WAY)
+REVERSIBLE = tuple(make for make in EACH_KIND if make not in ONE_WAY)
 # For what does not depend on the structure: classes are cheap to compile.
 ANY = chain_sparse if PLAIN_PYTHON else classes_dense
 plain_only = pytest.mark.skipif(

@@ -4,6 +4,7 @@ Parsers compile for long: everything here runs in plain Python.
 """
 
 import io
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -479,3 +480,12 @@ def test_constituency_parser_damaged_files_fail_cleanly(tmp_path: Path) -> None:
             continue
         found = loaded.predict_kbest([["dogs", "bark"], ["new", "words", "here"]], 2)
         assert len(found) == 2
+
+
+@pytest.mark.parametrize("version", [1])
+def test_constituency_parser_files_of_every_version_still_load(version: int) -> None:
+    path = Path(__file__).parent / "data" / f"constituency-{version}.partwise"
+    known = json.loads(path.with_suffix(".json").read_text())
+    found = partwise.load(path).predict(known["inputs"])
+    assert [str(tree) for tree in found] == known["predictions"]
+    assert len(set(known["predictions"])) > 1

@@ -20,7 +20,7 @@ from partwise.solvers.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows
 from problems import Floats, Maker, Outputs, plain_only
 
-MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
+MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 def vectors_of(

@@ -33,7 +33,7 @@ VARIANTS = {
     "towards": FrankWolfe("towards"),
     "published": PUBLISHED,
 }
-MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
+MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 @functools.cache

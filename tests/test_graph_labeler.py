@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -217,6 +218,15 @@ def test_graph_labeler_damaged_files_are_refused(labeler, tmp_path):
             load(path)
 
 
+@pytest.mark.parametrize("version", [1])
+def test_graph_labeler_files_of_every_version_still_load(version):
+    path = Path(__file__).parent / "data" / f"labeler-{version}.partwise"
+    known = json.loads(path.with_suffix(".json").read_text())
+    graphs = [GraphArrays(*graph) for graph in known["inputs"]]
+    assert [list(own) for own in load(path).predict(graphs)] == known["predictions"]
+    assert {label for own in known["predictions"] for label in own} == {"red", "blue"}
+
+
 def test_graph_labeler_stops_early_on_development_data():
     labeler = GraphLabeler(tol=1e-9, max_iter=20, patience=2)
     labeler.fit(*TRAIN, dev=TEST)
@@ -392,3 +402,13 @@ def test_graph_labeler_trained_without_edges_takes_some():
     assert labeler.predict([graph]) == labeler.predict([alone])
     with pytest.raises(DataError, match="graph 0: its edge features are dicts, but"):
         labeler.predict([pair_of_nodes(edge={"x": 1.0})])
+
+
+def test_graph_labeler_says_when_development_data_are_wrong():
+    graphs, labels = TEST
+    for dev, place in [
+        ((["no graph", *graphs[1:]], labels), "dev graph 0"),
+        ((graphs, [*labels[:-1], ["ink"]]), f"dev graph {len(graphs) - 1}"),
+    ]:
+        with pytest.raises(DataError, match=place):
+            GraphLabeler().fit(*TRAIN, dev=dev)

@@ -1,6 +1,7 @@
 """Lattices: the laws, by listing all paths, and what is refused."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -14,8 +15,7 @@ from partwise._jit import kernel
 from partwise.errors import DataError
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_sparse_rows
-from partwise.structures.lattice import LatticeLayout, make_lattice
-from partwise.structures.lattice import Words
+from partwise.structures.lattice import LatticeLayout, Words, make_lattice
 
 # The laws run in plain Python; compiled, one test below asks all there is.
 plain_only = pytest.mark.skipif(
@@ -75,9 +75,7 @@ def test_lattice_kbest_by_words_are_the_best_sequences(n_nodes, n_edges, scale, 
 
 @plain_only
 @settings(max_examples=60)
-@given(
-    by_words=st.booleans(), n_good=st.integers(1, 4), seed=st.integers(0, 2**32 - 1)
-)
+@given(by_words=st.booleans(), n_good=st.integers(1, 4), seed=st.integers(0, 2**32 - 1))
 def test_lattice_knows_its_good_paths(by_words, n_good, seed):
     drawn = Drawn(2, 5, 8, False, n_good, seed, by_words=by_words)
     s = drawn.s
@@ -128,9 +126,7 @@ def test_lattice_compiled_says_what_is_true():
             flat = np.concatenate(list(all_scores.values()))
             ys = np.zeros((len(best) + 1, waist.output_size(s, i)), np.int32)
             y, scores, ws = ys[0].copy(), np.zeros(len(ys)), waist.workspace(s, len(ys))
-            top, log_z, found, good = ask_at_once(
-                s, i, w, theta, mu, y, ys, scores, ws
-            )
+            top, log_z, found, good = ask_at_once(s, i, w, theta, mu, y, ys, scores, ws)
             assert found == len(best)
             np.testing.assert_allclose(scores[:found], best)
             assert top == pytest.approx(best[0])
@@ -146,6 +142,37 @@ def test_lattice_compiled_says_what_is_true():
                 code = [c for c in drawn.code(i, path) if c >= 0]
                 expected[code] += np.exp(total - log_z)
             np.testing.assert_allclose(mu, expected, atol=1e-12)
+
+
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="of compiled code")
+def test_lattice_of_a_million_edges_works_in_memory_as_documented():
+    n, random = 10**6, np.random.default_rng(0)
+    n_steps = n // 10
+    source = np.repeat(np.arange(n_steps), 10)
+    target = np.minimum(source + random.integers(1, 4, n), n_steps)
+    target[::10] = source[::10] + 1
+    order = random.permutation(n)
+    chain = np.argsort(order)[::10]
+    layout = LatticeLayout(
+        [n_steps + 1], [0, n], source[order], target[order], [0], [n_steps]
+    )
+    rows = make_sparse_rows(np.arange(n + 1), np.arange(n) % 1000)
+    tracemalloc.start()
+    s = make_lattice(layout, rows, [[chain.tolist()]])
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < (28 + 4 + 8) * n  # and 4 a feature, and the right path
+    assert peak < 120 * n
+    w, k = random.normal(size=1000), 3
+    theta, mu = np.zeros((2, waist.n_parts(s, 0)))
+    ys, scores = np.zeros((k, waist.output_size(s, 0)), np.int32), np.zeros(k)
+    y, ws = ys[0].copy(), waist.workspace(s, k)
+    best, log_z, found, _ = ask_at_once(s, 0, w, theta, mu, y, ys, scores, ws)
+    assert found == k
+    assert best == pytest.approx(scores[0])
+    assert theta[y[y >= 0]].sum() == pytest.approx(best)
+    assert log_z > best
+    assert mu[s.source == 0].sum() == pytest.approx(1.0)
 
 
 # --- agreement with chains -----------------------------------------------------------
@@ -228,7 +255,7 @@ def test_lattice_of_a_chain_agrees_with_the_chain():
             cost = waist.cost(s, i, y)
             if s is lattice:
                 # Edges are numbered position by position, K of every label before.
-                y = (y[:-1] - [max(0, t - 1) * K * K + K * (t > 0) for t in range(n)])
+                y = y[:-1] - [max(0, t - 1) * K * K + K * (t > 0) for t in range(n)]
                 y = y % K
             found.append([best, y, log_z, scores[:n_found], change, sqnorm, cost])
         for ours, theirs in zip(*found, strict=True):

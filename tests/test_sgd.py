@@ -33,7 +33,7 @@ from test_checkpoint import InterruptAt, assert_same
 LOSSES = ("hinge", "squared_hinge", "log_loss")
 AVERAGES = ("polynomial", "uniform", "none")
 RECENCY = {"polynomial": 3.0, "uniform": 0.0, "none": 0.0}
-MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
+MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 
 
 @pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)

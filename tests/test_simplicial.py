@@ -33,7 +33,7 @@ from partwise.solvers.simplicial_master import Master
 from partwise.solvers.simplicial_points import DensePoints, SparsePoints
 from problems import Floats, Maker, plain_only
 
-MAKERS = problems.ALL if problems.PLAIN_PYTHON else (problems.ANY,)
+MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 
 VARIANTS = {
     "joint": RestrictedSimplicialDecomposition(),

@@ -26,7 +26,7 @@ from test_dual_coordinate import duals_of
 
 PRECISE = SequentialMinimalOptimization(delta=0.0)
 MAKERS = (
-    problems.ALL
+    problems.EACH_KIND
     if problems.PLAIN_PYTHON
     else (problems.classes_dense, problems.chain_sparse)
 )

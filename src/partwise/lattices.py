@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,7 +45,7 @@ class LatticeEdge(NamedTuple):
 
     source: Hashable
     target: Hashable
-    features: Features = {}
+    features: Features = ()
     words: Sequence[str] | str = ()
     cost: float | None = None
 
@@ -68,6 +69,15 @@ class LatticePath(NamedTuple):
         return " ".join(self.words)
 
 
+def _is_node(node: Any) -> bool:
+    """Say whether something can be told apart from others, as NaN cannot."""
+    try:
+        hash(node)
+    except TypeError:
+        return False
+    return bool(node == node)
+
+
 @dataclass(frozen=True)
 class LatticeInput:
     """A lattice: a directed graph without cycles, with features on its edges.
@@ -86,8 +96,8 @@ class LatticeInput:
         All nodes there are, so that an edge to another one is found to be a mistake.
     good : sequence of paths
         Good paths, as numbers of edges; the first is the right one.
-    name : str
-        What messages call it.
+    name, place : str
+        What it is called, and where it was read, for messages.
 
     Examples
     --------
@@ -111,7 +121,8 @@ class LatticeInput:
     end: Any = None
     nodes: Iterable[Hashable] | None = None
     good: Sequence[Sequence[int]] = ()
-    name: str = field(default="", compare=False)
+    name: str = ""
+    place: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """Bring everything into its plain form; refuse what is none."""
@@ -131,7 +142,7 @@ class LatticeInput:
         set_(self, "good", tuple(self.check_path(path) for path in self.good))
 
     def _error(self, problem: str) -> DataError:
-        return DataError(f"{self.name or 'a lattice'}: {problem}")
+        return DataError(f"{self.title or 'a lattice'}: {problem}")
 
     def _edge(self, e: int, given: Any) -> LatticeEdge:
         if not isinstance(given, LatticeEdge):
@@ -141,7 +152,8 @@ class LatticeInput:
                     f"features, words, cost), not {given!r}"
                 )
             given = LatticeEdge(*given)
-        words, cost = given.words, given.cost
+        edge: LatticeEdge = given
+        words, cost = edge.words, edge.cost
         if isinstance(words, str):
             words = tuple(words.split())
         elif words.__class__ is not tuple:
@@ -153,10 +165,10 @@ class LatticeInput:
             raise self._error(
                 f"edge {e}: its cost must be finite and not negative, not {cost!r}"
             )
-        for node in given[:2]:
-            if not isinstance(node, Hashable) or node != node:
+        for node in edge[:2]:
+            if not _is_node(node):
                 raise self._error(f"edge {e}: {node!r} cannot be a node")
-        return given._replace(words=words)
+        return edge._replace(words=words)
 
     def _check_nodes(self) -> None:
         known = set(self.nodes or ())
@@ -189,6 +201,13 @@ class LatticeInput:
             if node not in known:
                 raise self._error(f"its {what} {node!r} is none of its nodes")
         return tuple(found)
+
+    @property
+    def title(self) -> str:
+        """What messages call it; empty if it has neither a name nor a place."""
+        if self.name and self.place:
+            return f"{self.place} ({self.name})"
+        return self.place or self.name
 
     @property
     def starts(self) -> tuple[Hashable, ...]:
@@ -233,7 +252,7 @@ class LatticeInput:
         first, last = self.edges[numbers[0]].source, self.edges[numbers[-1]].target
         if first not in self.start:
             raise self._error(f"{shown} begins at {first!r}, which is no start")
-        for a, b in zip(numbers, numbers[1:], strict=False):
+        for a, b in pairwise(numbers):
             there, here = self.edges[a].target, self.edges[b].source
             if there != here:
                 raise self._error(

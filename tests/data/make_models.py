@@ -1,16 +1,25 @@
-"""Make the model files beside this script; run it once for every format version.
+"""Make the model files beside this script that are missing, and what they predict.
 
-The files of a version are never made again: `test_model_files` and `test_parser_files`
-show that they still load, and still predict what `predictions-<version>.json` and
-`trees-<version>.conllu` say.
+The files of a version are never made again: tests show that they still load, and still
+predict what the file of answers beside each says.
 """
 
 import io
 import json
-import sys
 from pathlib import Path
+from typing import Any
 
-from partwise import DependencyParser, MulticlassClassifier, SequenceTagger
+import numpy as np
+
+from partwise import (
+    ConstituencyParser,
+    DependencyParser,
+    GraphArrays,
+    GraphLabeler,
+    MulticlassClassifier,
+    SequenceTagger,
+)
+from partwise.constituents import words
 from partwise.data import read_trees, write_trees
 from partwise.model_file import FORMAT_VERSION
 from partwise.synthetic import make_classes, make_corpus
@@ -18,39 +27,84 @@ from partwise.synthetic import make_classes, make_corpus
 HERE = Path(__file__).parent
 
 
-def tagging_data() -> tuple[list[list[dict[str, object]]], list[list[str]]]:
+def beside(name: str, ending: str) -> Path:
+    return HERE / f"{name}-{FORMAT_VERSION}.{ending}"
+
+
+def save_answers(name: str, inputs: Any, predictions: Any) -> None:
+    known = {"inputs": inputs, "predictions": predictions}
+    beside(name, "json").write_text(json.dumps(known) + "\n")
+
+
+def make_tagger() -> SequenceTagger:
     sentences = make_corpus(25, random_state=5).sentences
     X = [
         [{"end": w[-2:], "title": w.istitle(), "size": len(w) / 10} for w in s.words]
         for s in sentences
     ]
-    return X, [list(s.chunks) for s in sentences]
-
-
-def main() -> None:
-    predictions = {}
-    X, chunks = tagging_data()
     tagger = SequenceTagger(
         pairs="observed",
         constraints="BIO",
         costs={("O", "B-NP"): 2.0},
         transition_features=["title"],
-    ).fit(X, chunks)
-    predictions["tagger"] = tagger.predict(X)
+    ).fit(X, [list(s.chunks) for s in sentences])
+    save_answers("tagger", X, tagger.predict(X))
+    return tagger
+
+
+def make_classifier() -> MulticlassClassifier:
     rows, labels = make_classes(60, n_classes=3, n_features=8, random_state=5)
     classifier = MulticlassClassifier().fit(rows, labels)
-    predictions["classifier"] = classifier.predict(rows).tolist()
+    save_answers("classifier", rows.tolist(), classifier.predict(rows).tolist())
+    return classifier
+
+
+def make_parser() -> DependencyParser:
     trees = read_trees(io.StringIO(make_corpus(12, random_state=5).to_conllu()))
     parser = DependencyParser(hash_bits=12).fit(trees)
-    write_trees(HERE / f"trees-{FORMAT_VERSION}.conllu", parser.predict(trees))
-    models = {"tagger": tagger, "classifier": classifier, "parser": parser}
-    for name, model in models.items():
-        path = HERE / f"{name}-{FORMAT_VERSION}.partwise"
+    write_trees(beside("parser", "conllu"), parser.predict(trees))
+    return parser
+
+
+def make_labeler() -> GraphLabeler:
+    """Label rings of nodes, whose edges and neighbours of three have features too."""
+    rng = np.random.default_rng(5)
+    graphs, labels = [], []
+    for size in (3, 4, 5, 6, 7, 8):
+        colours = rng.integers(3, size=size)
+        nodes = [{"shade": float(c + rng.normal(0, 0.8))} for c in colours]
+        edges = [[i, (i + 1) % size] for i in range(size)]
+        same = [{"same": float(colours[a] == colours[b])} for a, b in edges]
+        graphs.append([nodes, edges, same])
+        labels.append([("red", "green", "blue")[c] for c in colours])
+    asked = [GraphArrays(*graph) for graph in graphs]
+    labeler = GraphLabeler(loss="squared_hinge").fit(asked, labels)
+    save_answers("labeler", graphs, [list(own) for own in labeler.predict(asked)])
+    return labeler
+
+
+def make_constituency() -> ConstituencyParser:
+    trees = make_corpus(5, random_state=5).to_constituents()
+    parser = ConstituencyParser(hash_bits=6, solver="perceptron", max_iter=5).fit(trees)
+    sentences = [words(tree) for tree in trees]
+    save_answers("constituency", sentences, [str(t) for t in parser.predict(sentences)])
+    return parser
+
+
+def main() -> None:
+    makers = (
+        make_tagger,
+        make_classifier,
+        make_parser,
+        make_labeler,
+        make_constituency,
+    )
+    for make in makers:
+        path = beside(make.__name__.removeprefix("make_"), "partwise")
         if path.exists():
-            sys.exit(f"{path.name} exists; files of a version are made once")
-        model.save(path)
-    known = HERE / f"predictions-{FORMAT_VERSION}.json"
-    known.write_text(json.dumps({"inputs": [X, rows.tolist()], **predictions}) + "\n")
+            print(f"{path.name} exists; files of a version are made once")
+        else:
+            make().save(path)
 
 
 if __name__ == "__main__":

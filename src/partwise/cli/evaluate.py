@@ -11,6 +11,7 @@ from partwise.cli.files import Layout
 from partwise.cli.kinds import (
     check_tags_sequences,
     is_constituency_parser,
+    is_lattice_ranker,
     is_model_file,
     is_parser,
     load_model,
@@ -112,6 +113,14 @@ def evaluate(
     }
     for_brackets = {"--cutoff": cutoff, "--keep-functions": keep_functions}
     for_arcs = {"--decoding": decoding, "--no-subtypes": no_subtypes}
+    if is_lattice_ranker(model) and second is not None:
+        from partwise.cli.evaluate_lattices import evaluate_lattices
+
+        what = f"{first} ranks lattices, which are JSON lines"
+        others = {**for_taggers, **for_arcs, **for_brackets, "--format": format}
+        refuse_options(what, "other models", others)
+        evaluate_lattices(model, second, encoding, json)
+        return
     what = f"{first} is a parser" if model else "two files of trees were given"
     if second is not None and _are_in_brackets(first, model, format, encoding):
         refuse_options(what, "taggers", for_taggers)

@@ -10,6 +10,7 @@ import typer
 
 from partwise.cli.kinds import (
     is_constituency_parser,
+    is_lattice_ranker,
     is_parser,
     load_model,
     refuse_options,
@@ -24,6 +25,7 @@ READS = {
     "trees": "treebanks",
     "grammar": "sentences, or trees in brackets",
     "graphs": "graphs, in Python",
+    "lattices": "lattices, JSON lines",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -62,6 +64,9 @@ def inspect(
     if _is_graph_labeler(fitted):
         counted = f"{model} labels graphs, whose weights are counted for every kind"
         refuse_options(counted, "taggers and classifiers", {"--label": label})
+    if is_lattice_ranker(fitted):
+        unlabelled = f"{model} ranks paths, which have no labels"
+        refuse_options(unlabelled, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
     if json:
         print_json(description)
@@ -145,6 +150,8 @@ def _features(
         return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
     if _is_graph_labeler(model):
         return {"graphs": _graph_kinds(model)}
+    if is_lattice_ranker(model):
+        return _edge_features(model, top)
     weights = model._weights
     chosen = classes if label is None else [_find_label(classes, label, path)]
     return {
@@ -157,6 +164,20 @@ def _features(
                 )
             ]
             for one in chosen
+        },
+    }
+
+
+def _edge_features(model: Any, top: int) -> dict[str, Any]:
+    """Return the features of edges with the largest weights."""
+    return {
+        "lattices": {"outputs": model.outputs},
+        "features": int(model.weights_.size),
+        "top_features": {
+            "edges": [
+                {"feature": feature, "weight": weight}
+                for feature, weight in model.top_features(2 * top)
+            ]
         },
     }
 
@@ -270,7 +291,7 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar", "graphs"):
+    for kind in ("trees", "grammar", "graphs", "lattices"):
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -293,6 +314,12 @@ def _arc_features_in_words(trees: dict[str, Any] | None) -> str | None:
     return f"{groups}; {n_given:,} given for every arc" if n_given else groups
 
 
+def _labels_in_words(labels: list[Any], found: dict[str, Any]) -> str | None:
+    if "lattices" in found:
+        return None
+    return f"{len(labels)}: {' '.join(map(str, labels))}"
+
+
 def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import (
@@ -310,7 +337,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("reads", READS[_input_kind(found)]),
             *_resources_in_words(found),
             ("bytes", found["bytes"]),
-            ("labels", f"{len(labels)}: {' '.join(map(str, labels))}"),
+            ("labels", _labels_in_words(labels, found)),
             ("trees", _trees_in_words(found.get("trees"))),
             ("arc features", _arc_features_in_words(found.get("trees"))),
             ("grammar", _grammar_in_words(found.get("grammar"))),
@@ -336,7 +363,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         out.print()
         print_table(
             "features with the largest weights",
-            ["label", "feature", "weight"],
+            ["of" if "lattices" in found else "label", "feature", "weight"],
             [
                 ["" if i else label, one["feature"], one["weight"]]
                 for label, features in found["top_features"].items()

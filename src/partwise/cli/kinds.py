@@ -43,6 +43,13 @@ def is_constituency_parser(model: object) -> bool:
     return isinstance(model, ConstituencyParser)
 
 
+def is_lattice_ranker(model: object) -> bool:
+    """Say whether a model predicts paths through lattices."""
+    from partwise import LatticeRanker
+
+    return isinstance(model, LatticeRanker)
+
+
 def check_tags_sequences(model: Any, path: str) -> None:
     """Refuse a model that is no sequence tagger."""
     from partwise import SequenceTagger

@@ -32,6 +32,7 @@ class ShownFormat(StrEnum):
     heads = "heads"
     brackets = "brackets"
     sentences = "sentences"
+    lattices = "lattices"
 
 
 class DataFormat(StrEnum):
@@ -52,6 +53,13 @@ class Decoding(StrEnum):
 
     best = "best"
     minimum_risk = "minimum-risk"
+
+
+class LatticeOutputs(StrEnum):
+    """What tells the outputs of a lattice apart."""
+
+    paths = "paths"
+    words = "words"
 
 
 LABEL_COLUMN = -1

@@ -12,6 +12,7 @@ from partwise.cli.kinds import (
     bracket_format,
     check_tags_sequences,
     is_constituency_parser,
+    is_lattice_ranker,
     is_parser,
     load_model,
     refuse_options,
@@ -26,6 +27,7 @@ from partwise.cli.options import (
     DecodingOption,
     Encoding,
     KeepFunctions,
+    LatticeOutputs,
     Separator,
     SkipDocstart,
 )
@@ -65,6 +67,14 @@ def predict(
         ),
     ] = None,
     decoding: DecodingOption = None,
+    outputs: Annotated[
+        LatticeOutputs | None,
+        typer.Option(
+            help="Lattices, with --kbest: whether paths, or the words that they yield, "
+            "are all different (default: as in training).",
+            show_default=False,
+        ),
+    ] = None,
     format: AnyDataFormat = None,
     keep_functions: KeepFunctions = False,
     labels: Annotated[
@@ -90,6 +100,9 @@ def predict(
     Constituency parsers read sentences, one a line with blanks between words, or those
     of trees in brackets, and write trees in brackets, one a line.
 
+    Lattice rankers read lattices, one a line as JSON, and write the words of the best
+    path of each, or the numbers of its edges if it yields none.
+
     --kbest writes each sentence K times, best first, after a line "# rank R score S";
     in treebanks, after comments "# rank = R" and "# score = S".
     """
@@ -111,6 +124,20 @@ def predict(
     }
     for_arcs = {"--decoding": decoding}
     for_brackets = {"--keep-functions": keep_functions}
+    if is_lattice_ranker(fitted):
+        from partwise.cli.predict_lattices import write_paths
+
+        what = f"{model} ranks lattices, which are JSON lines"
+        others = {**for_taggers, **for_arcs, **for_brackets, "--format": format}
+        refuse_options(what, "other models", others)
+        if outputs is not None and kbest is None:
+            raise ValueError("--outputs is about several best ones; give --kbest")
+        with open_output(output) as out:
+            chosen = None if outputs is None else outputs.value
+            write_paths(out, fitted, input, encoding=encoding, outputs=chosen, **shared)
+        return
+    what = f"{model} predicts no paths"
+    refuse_options(what, "lattice rankers", {"--outputs": outputs})
     if is_constituency_parser(fitted):
         from partwise.cli.predict_constituents import write_constituents
 

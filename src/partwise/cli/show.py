@@ -1,4 +1,4 @@
-"""``partwise show``: trees as drawings, in the terminal or as SVG."""
+"""``partwise show``: trees and lattices as drawings, in the terminal or as SVG."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ LIMIT = 10
 
 def show(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A treebank: a file or -.")
+        str,
+        typer.Argument(metavar="FILE", help="A treebank, or lattices: a file or -."),
     ],
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", "-m", help="Draw the trees that this parser predicts instead."
+            "--model", "-m", help="Draw what this parser, or ranker, predicts instead."
         ),
     ] = None,
     sentence: Annotated[
@@ -46,7 +47,7 @@ def show(
         bool,
         typer.Option(
             "--marginals",
-            help="With --model: show the probability of each arc, or bracket.",
+            help="With --model: show the probability of each arc, bracket or edge.",
         ),
     ] = False,
     alternatives: Annotated[
@@ -57,7 +58,7 @@ def show(
         ),
     ] = False,
     kbest: Annotated[
-        int | None, typer.Option(min=1, help="With --model: draw the K best trees.")
+        int | None, typer.Option(min=1, help="With --model: draw the K best.")
     ] = None,
     ascii: Annotated[
         bool, typer.Option("--ascii", help="Draw with ASCII characters only.")
@@ -74,7 +75,11 @@ def show(
     keep_functions: KeepFunctions = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Draw the trees of a treebank, or those that a parser predicts for it."""
+    """Draw the trees of a treebank, or those that a parser predicts for it.
+
+    Of lattices, one a line as JSON, draw the right path, or the one that a ranker
+    predicts.
+    """
     from partwise.cli.overwriting import refuse_overwriting
 
     if sentence is not None and limit is not None:
@@ -121,10 +126,16 @@ def _check_model_options(
 
 
 def _load_parser(path: str) -> Any:
-    from partwise.cli.kinds import is_constituency_parser, is_parser, load_model
+    from partwise.cli.kinds import (
+        is_constituency_parser,
+        is_lattice_ranker,
+        is_parser,
+        load_model,
+    )
 
     model = load_model(path)
-    if not is_parser(model) and not is_constituency_parser(model):
+    kinds = (is_parser, is_constituency_parser, is_lattice_ranker)
+    if not any(is_kind(model) for is_kind in kinds):
         raise PartwiseError(
             f"{path}: is a {type(model).__name__}, which predicts no trees (give a "
             "model of partwise train parse or partwise train constituency)"
@@ -142,8 +153,26 @@ def _of_kind(
     Callable[[str], Iterable[Any]], Callable[[Any, int, Asked], Iterator[Drawing]]
 ]:
     """Return how to read sentences, and how to draw one: as dependencies or phrases."""
-    from partwise.cli.kinds import is_constituency_parser, refuse_options
+    from partwise.cli.kinds import (
+        is_constituency_parser,
+        is_lattice_ranker,
+        refuse_options,
+    )
 
+    if is_lattice_ranker(asked.parser) or (
+        asked.parser is None and _has_lattices(file, format)
+    ):
+        from partwise.cli.files import check_encoding
+        from partwise.cli.show_lattices import draw_lattices
+        from partwise.data import iter_lattices
+
+        check_encoding(encoding)
+        others = {"--alternatives": asked.alternatives}
+        others["--keep-functions"] = keep_functions
+        refuse_options("these are lattices", "trees", others)
+        if format not in (None, ShownFormat.lattices):
+            raise ValueError(f"--format {format} is for trees; leave it out")
+        return partial(iter_lattices, encoding=encoding), draw_lattices
     in_brackets = (ShownFormat.brackets, ShownFormat.sentences)
     if is_constituency_parser(asked.parser) or (
         asked.parser is None and _is_in_brackets(file, format, encoding)
@@ -171,6 +200,13 @@ def _of_kind(
         raise ValueError(f"--format {format} is for constituency trees; leave it out")
     layout = TreeLayout(format, encoding)
     return lambda path: with_words(layout, path), draw_dependencies
+
+
+def _has_lattices(file: str, format: ShownFormat | None) -> bool:
+    """Say whether a file is one of lattices, by its name if nobody says."""
+    if format is not None:
+        return format is ShownFormat.lattices
+    return file.removesuffix(".gz").endswith((".jsonl", ".json"))
 
 
 def _is_in_brackets(file: str, format: ShownFormat | None, encoding: str) -> bool:

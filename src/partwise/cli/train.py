@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from partwise.cli.train_constituency import constituency
+from partwise.cli.train_lattice import lattice
 from partwise.cli.train_parse import parse
 from partwise.cli.train_tag import tag
 
@@ -19,3 +20,4 @@ def _train() -> None:
 train_app.command()(tag)
 train_app.command()(parse)
 train_app.command()(constituency)
+train_app.command()(lattice)

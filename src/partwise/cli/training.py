@@ -112,6 +112,7 @@ def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
     import numpy as np
 
     from partwise.cli import certificates
+    from partwise.cli.kinds import is_lattice_ranker
     from partwise.solvers.automatic import name_of
 
     trace = outcome.solution.trace
@@ -119,7 +120,7 @@ def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
     # A parser hashes what it sees: it has weights, but no list of features.
     encoder = getattr(model, "_input", None)
     return {
-        "labels": len(model.classes_),
+        **({} if is_lattice_ranker(model) else {"labels": len(model.classes_)}),
         **({} if encoder is None else {"features": encoder.n_features}),
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What is shown of a run in this order, as far as a model has it.
 SIZES = (
+    "lattices",
+    "edges",
     "sentences",
     "tokens",
     "words",

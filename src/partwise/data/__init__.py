@@ -17,6 +17,7 @@ from partwise.data.columns import (
 from partwise.data.crfsuite import read_crfsuite, write_crfsuite
 from partwise.data.files import open_output
 from partwise.data.gazetteer import read_gazetteer
+from partwise.data.lattice_files import iter_lattices, read_lattices, write_lattices
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
 from partwise.data.tree_files import iter_trees, read_trees, write_trees
 from partwise.data.treebank import Sentence
@@ -27,6 +28,7 @@ __all__ = [
     "escape_brackets",
     "iter_brackets",
     "iter_columns",
+    "iter_lattices",
     "iter_trees",
     "open_output",
     "read_brackets",
@@ -34,12 +36,14 @@ __all__ = [
     "read_columns",
     "read_crfsuite",
     "read_gazetteer",
+    "read_lattices",
     "read_svmhmm",
     "read_trees",
     "resolve_column",
     "write_brackets",
     "write_columns",
     "write_crfsuite",
+    "write_lattices",
     "write_svmhmm",
     "write_trees",
 ]

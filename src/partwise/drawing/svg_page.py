@@ -28,6 +28,15 @@ text-anchor: middle }
 .partwise .node text { font-size: 14px }
 .partwise .node.tag text { fill: #59636e }
 .partwise .branch path { fill: none; stroke: #0b62c4; stroke-width: 1.5 }
+.partwise .edge text { font-size: 12px; stroke: #ffffff; stroke-width: 4px; \
+paint-order: stroke }
+.partwise .edge path { fill: none; stroke: #8c959f; stroke-width: 1.5 }
+.partwise .edge .arrow { fill: #8c959f; stroke: none }
+.partwise .chosen path { stroke: #0b62c4; stroke-width: 2.5 }
+.partwise .chosen .arrow { fill: #0b62c4; stroke: none }
+.partwise .chosen text { font-weight: bold }
+.partwise .joint circle { fill: #59636e }
+.partwise .joint.end circle { fill: #ffffff; stroke: #59636e; stroke-width: 2.5 }
 @media (prefers-color-scheme: dark) {
 .partwise .paper { fill: #0d1117 }
 .partwise text { fill: #f0f6fc }
@@ -38,6 +47,11 @@ text-anchor: middle }
 .partwise .alternative .arrow { fill: #f0a352 }
 .partwise .node.tag text { fill: #9198a1 }
 .partwise .branch path { stroke: #6cb6ff }
+.partwise .edge text { stroke: #0d1117 }
+.partwise .chosen path { stroke: #6cb6ff }
+.partwise .chosen .arrow { fill: #6cb6ff }
+.partwise .joint circle { fill: #9198a1 }
+.partwise .joint.end circle { fill: #0d1117; stroke: #9198a1 }
 }
 """
 OPENING = re.compile(

@@ -88,9 +88,9 @@ class ReadGraph(NamedTuple):
 
 
 def read_graphs(
-    graphs: Any, node_kind: str | None, edge_kind: str | None
+    graphs: Any, node_kind: str | None, edge_kind: str | None, called: str = "graph"
 ) -> list[ReadGraph]:
-    """Read graphs; raise `DataError` where one cannot be read."""
+    """Read graphs; raise `DataError` where one, `called` so, cannot be read."""
     if hasattr(graphs, "nodes") or isinstance(graphs, str | bytes | Mapping):
         raise DataError(
             f"graphs must be a list of graphs, not {type(graphs).__name__} (wrap it in "
@@ -100,7 +100,7 @@ def read_graphs(
         raise DataError(f"graphs must be a list, not {type(graphs).__name__}")
     found = []
     for i, given in enumerate(graphs):
-        where = f"graph {i}"
+        where = f"{called} {i}"
         if hasattr(given, "is_directed") and hasattr(given, "edges"):
             found.append(_read_networkx(given, node_kind, edge_kind, where))
         elif isinstance(given, tuple) and 2 <= len(given) <= len(GraphArrays._fields):
@@ -113,7 +113,7 @@ def read_graphs(
     if len({graph.directed for graph in found}) > 1:
         odd = next(i for i, g in enumerate(found) if g.directed != found[0].directed)
         raise DataError(
-            f"graph {odd} is {_direction(found[odd])}, but graph 0 is "
+            f"{called} {odd} is {_direction(found[odd])}, but {called} 0 is "
             f"{_direction(found[0])} (convert one: to_directed, to_undirected)"
         )
     return found

@@ -249,8 +249,8 @@ class GraphLabeler(StructuredEstimator):
         if not isinstance(most, int | np.integer) or most < 1:
             raise ValueError(f"max_table must be an integer >= 1, not {most!r}")
 
-    def _read(self, graphs: Any) -> list[ReadGraph]:
-        return read_graphs(graphs, self.node_kind, self.edge_kind)
+    def _read(self, graphs: Any, called: str = "graph") -> list[ReadGraph]:
+        return read_graphs(graphs, self.node_kind, self.edge_kind, called)
 
     def _prepare(
         self, graphs: Any, labels: Any, sample_weight: Any = None, *, dev: Any = None
@@ -303,9 +303,9 @@ class GraphLabeler(StructuredEstimator):
 
     def _evaluator(self, graphs: Any, labels: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
-        read = self._read(graphs)
+        read = self._read(graphs, "dev graph")
         right = read_labels(labels, read)
-        _encode_labels(right, self._labels, "dev, graph")
+        _encode_labels(right, self._labels, "dev graph")
         measure = (
             checked(self.dev_metric)
             if callable(self.dev_metric)

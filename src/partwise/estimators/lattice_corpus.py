@@ -124,12 +124,13 @@ class LatticeReader:
         self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
+        """Return how many lattices have been read."""
         return len(self.titles)
 
     def features(self) -> Iterator[list[Any]]:
         """Read all lattices; yield the features of the edges of each."""
         for i, given in enumerate(self._lattices):
-            title = getattr(given, "name", "") or f"{self._what} {i}"
+            title = getattr(given, "title", "") or f"{self._what} {i}"
             lattice = _as_lattice(given, title)
             self.titles.append(title)
             good = self._good_paths(lattice, title) if self.learning else []
@@ -197,7 +198,7 @@ class LatticeReader:
             raise DataError(
                 f"{title}: it has no good path (give it one, or leave it out)"
             )
-        named = lattice if lattice.name else _renamed(lattice, title)
+        named = lattice if lattice.title else _renamed(lattice, title)
         return list(dict.fromkeys(named.check_path(path) for path in paths))
 
     def structure(self, rows: SparseRows) -> Lattice:
@@ -347,4 +348,3 @@ def edge_probabilities(s: Lattice, i: int, mu: Any, reader: LatticeReader) -> An
     real = own < reader.n_edges[i]
     result[own[real]] = mu[real]
     return result
-

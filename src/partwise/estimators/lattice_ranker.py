@@ -403,9 +403,7 @@ class LatticeRanker(StructuredEstimator):
         """
         names = self.feature_names_
         order = np.argsort(-np.abs(self.weights_), kind="stable")[: max(n, 0)]
-        return [
-            (names[f], float(self.weights_[f])) for f in order if self.weights_[f]
-        ]
+        return [(names[f], float(self.weights_[f])) for f in order if self.weights_[f]]
 
 
 def _as_pair(dev: Any) -> tuple[Any, Any]:

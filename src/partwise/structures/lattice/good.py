@@ -41,7 +41,9 @@ def yields_same(s: Lattice, i: int, y: CodeArray, n: int, path: CodeArray) -> bo
     while True:
         while a < n and one == ptr[first + y[a] + 1] - ptr[first + y[a]]:
             a, one = a + 1, 0
-        while b < path.size and other == ptr[first + path[b] + 1] - ptr[first + path[b]]:
+        while (
+            b < path.size and other == ptr[first + path[b] + 1] - ptr[first + path[b]]
+        ):
             b, other = b + 1, 0
         if a == n or b == path.size:
             return a == n and b == path.size

@@ -144,9 +144,7 @@ def _pop(table: Table) -> int:
 
 
 @kernel
-def _add_member(
-    members: Table, e: int, offset: int, trail: int, score: float
-) -> Table:
+def _add_member(members: Table, e: int, offset: int, trail: int, score: float) -> Table:
     members = _with_room(members, 1)
     m = members.size[0]
     members.size[0] += 1

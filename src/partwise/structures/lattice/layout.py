@@ -46,6 +46,7 @@ class CheckedLayout(NamedTuple):
 
 
 def check_layout(layout: LatticeLayout) -> CheckedLayout:
+    """Return arrays of the right types; raise if they do not fit together."""
     n_nodes, ptr, start, end = (
         np.ascontiguousarray(values, np.int64)
         for values in (layout.n_nodes, layout.edge_ptr, layout.start, layout.end)
@@ -112,6 +113,7 @@ def check_order(layout: LatticeLayout) -> Ordering:
 
 
 def order_checked(given: CheckedLayout) -> Ordering:
+    """Return the edges that lie on paths, in order; see `check_order`."""
     made = order_corpus(
         given.edge_ptr, given.n_nodes, given.source, given.target, given.start,
         given.end,
@@ -137,8 +139,8 @@ def _find_cycle(source: list[int], target: list[int]) -> list[int]:
         path, following = [root], [iter(after[root])]
         on_path = {root}
         while path:
-            v = next((v for v in following[-1] if v not in finished), None)
-            if v is None:
+            v = next((v for v in following[-1] if v not in finished), -1)
+            if v < 0:
                 finished.add(path[-1])
                 on_path.discard(path.pop())
                 following.pop()

@@ -76,7 +76,7 @@ def _mark_paths(
     target: CodeArray, out_ptr: IntArray, out: IntArray, order: IntArray,
     start: int, end: int, mark: IntArray, n: int,
 ) -> None:  # fmt: skip
-    """Number the nodes on paths from `start` to `end` in order; the others get -1."""
+    """Give numbers to the nodes on paths from `start` to `end`, -1 to others."""
     fill(mark, n, 0)
     mark[start] = 1
     for at in range(n):

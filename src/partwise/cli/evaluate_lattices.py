@@ -1,0 +1,64 @@
+"""What ``partwise evaluate`` measures of paths through lattices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from partwise.errors import DataError
+
+if TYPE_CHECKING:
+    from partwise import LatticeInput
+    from partwise.lattice_scores import LatticeScores
+
+
+def measure(ranker: Any, lattices: Sequence[LatticeInput]) -> LatticeScores:
+    """Compare the best paths with the good ones that lattices have."""
+    from partwise import LatticePath
+    from partwise.lattice_scores import lattice_scores
+
+    for i, lattice in enumerate(lattices):
+        if not lattice.good:
+            raise DataError(
+                f"{lattice.title or f'lattice {i}'}: has no good path to compare with "
+                '(give it "good")'
+            )
+    good = [
+        [LatticePath(tuple(path), lattice.words_of(path)) for path in lattice.good]
+        for lattice in lattices
+    ]
+    return lattice_scores(good, ranker.predict(lattices))
+
+
+def evaluate_lattices(ranker: Any, path: str, encoding: str, json: bool) -> None:
+    """Measure a ranker on a file of lattices with good paths, and show it."""
+    from partwise.cli.output import print_json
+    from partwise.data import read_lattices
+
+    lattices = read_lattices(path, encoding=encoding)
+    if not lattices:
+        raise DataError(f"{path}: holds no lattices (expected one a line, as JSON)")
+    scores = measure(ranker, lattices)
+    if json:
+        print_json(scores.to_dict())
+    else:
+        _show(scores)
+
+
+def _show(scores: LatticeScores) -> None:
+    from partwise.cli.output import Percent, print_pairs
+
+    print_pairs(
+        f"result on {scores.n_lattices:,} lattices",
+        [
+            (name, None if share is None else Percent(share))
+            for name, share in (
+                ("good paths", scores.good_paths),
+                ("good words", scores.good_words),
+                ("word error rate", scores.word_error_rate),
+                ("edge precision", scores.edge_precision),
+                ("edge recall", scores.edge_recall),
+                ("edge F1", scores.edge_f1),
+            )
+        ],
+    )

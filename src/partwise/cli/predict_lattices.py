@@ -1,0 +1,87 @@
+"""What ``partwise predict`` writes for lattice rankers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+
+from partwise.cli.output import as_json
+
+if TYPE_CHECKING:
+    from partwise import LatticeInput, LatticePath, LatticeRanker
+
+# How many lattices are ranked together; one by one in a pipe, which is answered while
+# it is still open.
+BATCH = 64
+
+
+def write_paths(
+    out: IO[str],
+    ranker: LatticeRanker,
+    path: str,
+    *,
+    encoding: str,
+    outputs: str | None,
+    marginals: bool,
+    kbest: int | None,
+    json: bool,
+) -> None:
+    """Write what a ranker predicts for lattices, as they come in."""
+    from partwise.data import iter_lattices
+
+    lattices = iter_lattices(path, encoding=encoding)
+    size = 1 if path == "-" else BATCH
+    while batch := list(islice(lattices, size)):
+        if kbest is not None:
+            ranked = ranker.predict_kbest(batch, kbest, outputs=outputs)
+            lines = _ranked(batch, ranked, json)
+        else:
+            shares = ranker.predict_marginals(batch) if marginals else None
+            lines = _best(batch, ranker.predict(batch), shares, json)
+        out.writelines(f"{line}\n" for line in lines)
+        out.flush()
+
+
+def text_of(path: LatticePath) -> str:
+    """Return the words of a path; the numbers of its edges if it yields none."""
+    return path.text if path.words else " ".join(map(str, path.edges))
+
+
+def _described(lattice: LatticeInput, more: dict[str, Any]) -> str:
+    return as_json({"name": lattice.name, **more} if lattice.name else more)
+
+
+def _numbers(path: LatticePath) -> dict[str, Any]:
+    return {"words": list(path.words), "edges": list(path.edges), "score": path.score}
+
+
+def _best(
+    batch: Sequence[LatticeInput],
+    paths: Sequence[LatticePath],
+    shares: Sequence[Any] | None,
+    json: bool,
+) -> Iterator[str]:
+    for i, (lattice, path) in enumerate(zip(batch, paths, strict=True)):
+        own = None if shares is None else shares[i].tolist()
+        if json:
+            more = {} if own is None else {"probabilities": own}
+            yield _described(lattice, {**_numbers(path), **more})
+            continue
+        for e in path.edges if own is not None else ():
+            edge = lattice.edges[e]
+            words = " ".join(edge.words)
+            yield f"# edge {e} {own[e]:.4f} {words}".rstrip()  # type: ignore[index]
+        yield text_of(path)
+
+
+def _ranked(
+    batch: Sequence[LatticeInput], ranked: Iterable[Sequence[LatticePath]], json: bool
+) -> Iterator[str]:
+    for lattice, paths in zip(batch, ranked, strict=True):
+        if json:
+            yield _described(lattice, {"kbest": [_numbers(path) for path in paths]})
+            continue
+        for rank, path in enumerate(paths, 1):
+            yield f"# rank {rank} score {path.score:.6f}"
+            yield text_of(path)

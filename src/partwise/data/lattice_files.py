@@ -1,0 +1,247 @@
+r"""Lattices as JSON lines: one object a line, readable and writable as a stream.
+
+A line is one lattice::
+
+    {"name": "s1", "start": 0, "end": 2, "edges": [
+       {"from": 0, "to": 1, "words": "the", "features": {"lm": -1.5, "tag": "DT"}},
+       {"from": 1, "to": 2, "words": "house", "features": ["noun"], "cost": 2}],
+     "good": [[0, 1]]}
+
+(on one line). ``edges`` is needed, and of an edge ``from`` and ``to``, which are
+strings or whole numbers. ``features`` are as in feature dicts, or a list of names;
+``words`` are a list, or a string that is split at its blanks. ``start`` and ``end`` are
+a node or a list of nodes; ``nodes`` may list all there are. ``good`` are the good
+paths, lists of numbers of edges from 0, the right one first. Blank lines are passed
+over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from partwise.data.files import Source, Target, open_output, read_lines, source_name
+from partwise.errors import DataError
+from partwise.lattices import LatticeEdge, LatticeInput
+
+KEYS = {"name", "nodes", "start", "end", "edges", "good"}
+EDGE_KEYS = {"from", "to", "words", "features", "cost"}
+
+
+def iter_lattices(source: Source, *, encoding: str = "utf-8") -> Iterator[LatticeInput]:
+    r"""Read lattices from JSON lines, one by one.
+
+    Parameters
+    ----------
+    source : path, "-" or file object
+        The file, plain or gzip; ``"-"`` is standard input.
+    encoding : str, default="utf-8"
+        How bytes stand for characters.
+
+    Yields
+    ------
+    LatticeInput
+        With its good paths, if it has some, and with file and line as its place.
+
+    Raises
+    ------
+    DataError
+        With file and line, if something is no lattice.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = '{"edges": [{"from": 0, "to": 1, "words": "a b"}], "good": [[0]]}\n'
+    >>> [lattice] = iter_lattices(io.StringIO(text))
+    >>> lattice.edges[0].words, lattice.good, lattice.place
+    (('a', 'b'), ((0,),), '<input>:1')
+    """
+    file = source_name(source)
+    for line, text in read_lines(source, encoding=encoding):
+        if text.strip():
+            yield _parse(text, f"{file}:{line}")
+
+
+def read_lattices(source: Source, *, encoding: str = "utf-8") -> list[LatticeInput]:
+    """Read all lattices of a file; see `iter_lattices`."""
+    return list(iter_lattices(source, encoding=encoding))
+
+
+def write_lattices(target: Target, lattices: Iterable[LatticeInput]) -> int:
+    r"""Write lattices as JSON lines; return how many.
+
+    Parameters
+    ----------
+    target : path, "-" or file object
+        Where to; a name that ends in ``.gz`` is packed.
+    lattices : iterable of LatticeInput
+        Read one by one. Nodes must be strings or whole numbers.
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.StringIO()
+    >>> write_lattices(out, [LatticeInput([(0, 1, {"x": 0.5}, "a")], good=[[0]])])
+    1
+    >>> list(json.loads(out.getvalue()))
+    ['start', 'end', 'edges', 'good']
+    """
+    count = 0
+    with open_output(target) as out:
+        for lattice in lattices:
+            out.write(to_line(lattice, lattice.title or f"lattice {count}") + "\n")
+            count += 1
+    return count
+
+
+def to_line(lattice: LatticeInput, title: str = "a lattice") -> str:
+    """Return a lattice as one line of JSON, without a newline."""
+    described: dict[str, Any] = {}
+    if lattice.name:
+        described["name"] = lattice.name
+    for key, nodes in (("start", lattice.starts), ("end", lattice.ends)):
+        shown = [_plain_node(node, title) for node in nodes]
+        described[key] = shown[0] if len(shown) == 1 else shown
+    if lattice.nodes is not None:
+        described["nodes"] = [_plain_node(node, title) for node in lattice.nodes]
+    described["edges"] = [
+        _plain_edge(edge, f"{title}, edge {e}") for e, edge in enumerate(lattice.edges)
+    ]
+    if lattice.good:
+        described["good"] = [list(path) for path in lattice.good]
+    return json.dumps(described, ensure_ascii=False, allow_nan=False)
+
+
+def _plain_node(node: Any, title: str) -> int | str:
+    if isinstance(node, str | int) and not isinstance(node, bool):
+        return node
+    if isinstance(node, np.integer):
+        return int(node)
+    raise DataError(
+        f"{title}: node {node!r} cannot be written (only strings and whole numbers "
+        "can: name the nodes so)"
+    )
+
+
+def _plain_edge(edge: LatticeEdge, where: str) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "from": _plain_node(edge.source, where),
+        "to": _plain_node(edge.target, where),
+    }
+    if edge.words:
+        words = list(edge.words)
+        joined = " ".join(words)
+        shown["words"] = joined if joined.split() == words else words
+    if edge.features:
+        shown["features"] = _plain_features(edge.features, where)
+    if edge.cost is not None:
+        shown["cost"] = float(edge.cost)
+    return shown
+
+
+def _plain_features(features: Any, where: str) -> Any:
+    if isinstance(features, Mapping):
+        return {name: _plain_features(value, where) for name, value in features.items()}
+    if features is None or isinstance(features, str | bool | int):
+        return features
+    if isinstance(features, np.generic):
+        return _plain_features(features.item(), where)
+    if isinstance(features, float):
+        if not np.isfinite(features):
+            raise DataError(f"{where}: a feature has the value {features}")
+        return features
+    if isinstance(features, Iterable):
+        ordered = sorted(features) if isinstance(features, set) else features
+        return [_plain_features(value, where) for value in ordered]
+    raise DataError(f"{where}: a feature of type {type(features).__name__} is no text")
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number that JSON has")
+
+
+def _parse(text: str, place: str) -> LatticeInput:
+    try:
+        found = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place}: is no JSON ({_short(error)})") from None
+    if not isinstance(found, dict) or "edges" not in found:
+        raise DataError(
+            f'{place}: expected an object with "edges", found {text[:40]!r}'
+        )
+    _refuse_unknown(found, KEYS, place)
+    name = found.get("name", "")
+    if not isinstance(name, str):
+        raise DataError(f'{place}: "name" must be a string, not {name!r}')
+    edges = found["edges"]
+    if not isinstance(edges, list):
+        raise DataError(f'{place}: "edges" must be a list, not {edges!r:.40}')
+    good = found.get("good", [])
+    if not isinstance(good, list) or not all(isinstance(p, list) for p in good):
+        raise DataError(
+            f'{place}: "good" must be a list of paths, each a list of numbers of edges'
+        )
+    nodes = found.get("nodes")
+    if nodes is not None:
+        nodes = _nodes(nodes, '"nodes"', place)
+    return LatticeInput(
+        [_edge(edge, f"{place}: edge {e}") for e, edge in enumerate(edges)],
+        _terminals(found.get("start"), '"start"', place),
+        _terminals(found.get("end"), '"end"', place),
+        nodes,
+        good,
+        name,
+        place,
+    )
+
+
+def _short(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+
+
+def _refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:
+    odd = [key for key in found if key not in known]
+    if odd:
+        raise DataError(
+            f'{place}: unknown key "{odd[0]}" (known are {", ".join(sorted(known))})'
+        )
+
+
+def _edge(found: Any, place: str) -> LatticeEdge:
+    if not isinstance(found, dict) or not {"from", "to"} <= set(found):
+        raise DataError(f'{place} must be an object with "from" and "to"')
+    _refuse_unknown(found, EDGE_KEYS, place)
+    words, features = found.get("words", ()), found.get("features", ())
+    if not isinstance(words, str | list | tuple):
+        raise DataError(f'{place}: "words" must be a string or a list of strings')
+    if not isinstance(features, dict | list | tuple):
+        raise DataError(f'{place}: "features" must be an object or a list of names')
+    cost = found.get("cost")
+    if cost is not None and (
+        isinstance(cost, bool) or not isinstance(cost, int | float)
+    ):
+        raise DataError(f'{place}: "cost" must be a number, not {cost!r}')
+    return LatticeEdge(
+        _node(found["from"], place), _node(found["to"], place), features, words, cost
+    )
+
+
+def _node(found: Any, place: str) -> int | str:
+    if isinstance(found, str | int) and not isinstance(found, bool):
+        return found
+    raise DataError(f"{place}: a node is a string or a whole number, not {found!r}")
+
+
+def _nodes(found: Any, key: str, place: str) -> Sequence[int | str]:
+    if not isinstance(found, list):
+        raise DataError(f"{place}: {key} must be a list of nodes, not {found!r}")
+    return [_node(node, f"{place}: {key}") for node in found]
+
+
+def _terminals(found: Any, key: str, place: str) -> Any:
+    if found is None:
+        return None
+    return _nodes(found if isinstance(found, list) else [found], key, place)

@@ -1,0 +1,125 @@
+"""What is to be drawn of a lattice: its nodes in columns, its edges, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
+
+from partwise.drawing.arguments import ROUNDING
+from partwise.lattices import LatticeEdge, LatticeInput
+
+# More cannot be told apart by anybody.
+MOST_EDGES = 400
+SWEEPS = 4
+
+
+class DrawnEdge(NamedTuple):
+    """An edge, what is written at it, and whether it is on the path to be shown."""
+
+    edge: LatticeEdge
+    label: str
+    probability: float | None
+    is_chosen: bool
+
+
+class LatticeDrawing(NamedTuple):
+    """Nodes by column, from left to right, and edges in the order of the lattice."""
+
+    columns: list[list[Hashable]]
+    edges: list[DrawnEdge]
+
+
+def place_lattice(
+    lattice: LatticeInput,
+    path: Iterable[int] | None = None,
+    probabilities: Iterable[float] | None = None,
+    max_edges: int | None = MOST_EDGES,
+) -> LatticeDrawing:
+    """Put the nodes of a lattice into columns; refuse what cannot be drawn.
+
+    A node is one column right of the last node with an edge to it.
+
+    Examples
+    --------
+    >>> drawing = place_lattice(LatticeInput([("a", "b"), ("b", "c"), ("a", "c")]))
+    >>> drawing.columns
+    [['a'], ['b'], ['c']]
+    """
+    n_edges = len(lattice.edges)
+    if max_edges is not None and n_edges > max_edges:
+        raise ValueError(
+            f"a lattice of {n_edges:,} edges is too large to be drawn; the most are "
+            f"{max_edges:,}"
+        )
+    chosen = set(() if path is None else lattice.check_path(path))
+    shares = None if probabilities is None else _shares(probabilities, n_edges)
+    edges = []
+    for e, edge in enumerate(lattice.edges):
+        share = None if shares is None else shares[e]
+        label = " ".join(edge.words)
+        if share is not None:
+            label = f"{label} {share:.2f}".lstrip()
+        edges.append(DrawnEdge(edge, label, share, e in chosen))
+    return LatticeDrawing(_columns(lattice), edges)
+
+
+def _shares(probabilities: Iterable[float], n_edges: int) -> list[float]:
+    found = [float(p) for p in probabilities]
+    if len(found) != n_edges:
+        raise ValueError(f"{len(found)} probabilities for {n_edges} edges")
+    for e, p in enumerate(found):
+        if not -ROUNDING <= p <= 1 + ROUNDING:
+            raise ValueError(
+                f"edge {e} has a probability of {p} (it must be in [0, 1])"
+            )
+    return [min(max(p, 0.0), 1.0) for p in found]
+
+
+def _columns(lattice: LatticeInput) -> list[list[Hashable]]:
+    after: dict[Hashable, list[Hashable]] = {}
+    before: dict[Hashable, list[Hashable]] = {}
+    for node in (*lattice.starts, *lattice.ends):
+        after.setdefault(node, [])
+    for edge in lattice.edges:
+        after.setdefault(edge.source, []).append(edge.target)
+        after.setdefault(edge.target, [])
+        before.setdefault(edge.target, []).append(edge.source)
+    waiting = {node: len(before.get(node, ())) for node in after}
+    order = [node for node in after if not waiting[node]]
+    level = dict.fromkeys(after, 0)
+    for node in order:  # the list grows while it is read
+        for target in after[node]:
+            level[target] = max(level[target], level[node] + 1)
+            waiting[target] -= 1
+            if not waiting[target]:
+                order.append(target)
+    if len(order) < len(after):
+        raise ValueError("the edges of the lattice form a cycle, which is not drawn")
+    columns: list[list[Hashable]] = [[] for _ in range(max(level.values()) + 1)]
+    for node in order:
+        columns[level[node]].append(node)
+    for sweep in range(SWEEPS):
+        _align(columns, before if sweep % 2 == 0 else after, backward=sweep % 2 == 1)
+    return columns
+
+
+def _align(
+    columns: list[list[Hashable]],
+    neighbours: dict[Hashable, list[Hashable]],
+    backward: bool,
+) -> None:
+    """Sort every column by the middle of each node's neighbours: fewer crossings."""
+    height: dict[Hashable, float] = {}
+    for column in reversed(columns) if backward else columns:
+
+        def middle(node: Hashable, own: float) -> float:
+            known = [height[v] for v in neighbours.get(node, ()) if v in height]
+            return sum(known) / len(known) if known else own
+
+        places = {node: _centred(r, len(column)) for r, node in enumerate(column)}
+        column.sort(key=lambda node: middle(node, places[node]))
+        height.update((v, _centred(r, len(column))) for r, v in enumerate(column))
+
+
+def _centred(rank: int, size: int) -> float:
+    return rank - (size - 1) / 2

@@ -1,0 +1,361 @@
+"""The lattice ranker: what it learns, takes, refuses, and saves."""
+
+import contextlib
+import copy
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import problems
+from corruption import corruptions, join, split
+from partwise import LatticeEdge, LatticeInput, LatticePath, LatticeRanker, load
+from partwise.errors import DataError, ModelFileError
+from partwise.lattice_scores import edit_distance, lattice_scores
+from partwise.synthetic import make_lattices
+
+# Compiled, one example each in the docstrings and the guide: see there.
+pytestmark = pytest.mark.skipif(
+    not problems.PLAIN_PYTHON, reason="run by test_plain_python"
+)
+
+TRAIN = make_lattices(24, 0, max_words=3)
+TEST = make_lattices(20, 1, max_words=3)
+EDGES = [(0, 1, {"x": 1.0}, "a"), (0, 1, {"y": 1.0}, "b"), (1, 2, {"z": 1.0}, "c")]
+TWO = LatticeInput(EDGES)
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    return LatticeRanker(C=1.0).fit(TRAIN)
+
+
+def path_score(ranker, lattice, path):
+    """Score a path by the names of its features."""
+    weight = dict(zip(ranker.feature_names_, ranker.weights_, strict=True))
+    total = 0.0
+    for e in path:
+        for name, value in lattice.edges[e].features.items():
+            if isinstance(value, list):
+                total += sum(weight.get(f"{name}={one}", 0.0) for one in value)
+            else:
+                total += float(value) * weight.get(name, 0.0)
+    return total
+
+
+def test_ranker_learns_what_sound_and_tags_say(ranker):
+    assert ranker.score(TRAIN) > 0.9
+    by_sound = LatticeRanker().fit([_only_sound(one) for one in TRAIN])
+    alone = by_sound.score([_only_sound(one) for one in TEST])
+    assert ranker.score(TEST) > alone + 0.1
+    assert ranker.certificate_.relative_gap <= 0.01
+
+
+def _only_sound(lattice):
+    edges = [e._replace(features={"sound": e.features["sound"]}) for e in lattice.edges]
+    return LatticeInput(edges, *lattice.starts, *lattice.ends, good=lattice.good)
+
+
+def test_ranker_predicts_the_path_with_the_highest_score(ranker):
+    for lattice, path in zip(TEST, ranker.predict(iter(TEST)), strict=True):
+        assert lattice.check_path(path.edges) == path.edges
+        assert lattice.words_of(path.edges) == path.words
+        assert path.score == pytest.approx(path_score(ranker, lattice, path.edges))
+        assert path.score >= path_score(ranker, lattice, lattice.good[0]) - 1e-9
+
+
+def test_ranker_ranks_different_paths_or_different_words(ranker):
+    for lattice in TEST:
+        [paths] = ranker.predict_kbest([lattice], 20)
+        [words] = ranker.predict_kbest([lattice], 20, outputs="words")
+        for ranking, key in ((paths, "edges"), (words, "words")):
+            assert len({getattr(path, key) for path in ranking}) == len(ranking)
+            scores = [path.score for path in ranking]
+            assert scores == sorted(scores, reverse=True)
+        # The first path with any words is the best one that yields them.
+        first = {}
+        for path in paths:
+            first.setdefault(path.words, path.score)
+        for path, (sequence, score) in zip(words, first.items(), strict=False):
+            assert path.words == sequence
+            assert path.score == pytest.approx(score)
+    assert any(
+        len({p.words for p in ranking}) < len(ranking)
+        for ranking in ranker.predict_kbest(TEST, 20)
+    )
+
+
+def test_ranker_marginals_are_those_of_the_paths(ranker):
+    [lattice] = make_lattices(1, 3, max_words=3, n_alternatives=1)
+    [paths] = ranker.predict_kbest([lattice], 1000)
+    assert len(paths) < 1000
+    p = np.exp([path.score for path in paths])
+    expected = np.zeros(len(lattice.edges))
+    for path, share in zip(paths, p / p.sum(), strict=True):
+        expected[list(path.edges)] += share
+    [marginals] = ranker.predict_marginals([lattice])
+    np.testing.assert_allclose(marginals, expected, atol=1e-10)
+
+
+def test_ranker_reads_streams_once(ranker):
+    seen = []
+
+    def stream():
+        for lattice in TRAIN:
+            seen.append(lattice.name)
+            yield lattice
+
+    again = LatticeRanker(C=1.0).fit(stream(), (one.good for one in TRAIN))
+    assert seen == [lattice.name for lattice in TRAIN]
+    np.testing.assert_array_equal(again.weights_, ranker.weights_)
+
+
+def test_ranker_takes_networkx_graphs():
+    graph = nx.MultiDiGraph()
+    for source, target, features, words in EDGES:
+        graph.add_edge(source, target, features=features, words=words)
+    ranker = LatticeRanker(C=1.0).fit([graph], [[1, 2]])
+    assert ranker.predict([graph]) == ranker.predict([TWO])
+    assert ranker.predict([graph])[0].text == "b c"
+    with pytest.raises(DataError, match="lattice 0: the edges of a lattice are direct"):
+        ranker.predict([nx.MultiGraph(graph)])
+
+
+def test_ranker_joins_several_starts_and_ends():
+    edges = [
+        *[("a", "m", {"a": 1.0}, "a"), ("b", "m", {"b": 1.0}, "b")],
+        *[("m", "x", {"x": 1.0}, "x"), ("m", "y", {"y": 1.0}, "y")],
+        ("x", "z", {"z": 1.0}, "z"),
+    ]
+    lattice = LatticeInput(edges, ["a", "b"], ["x", "y", "z"])
+    for good in ([1, 2], [0, 2, 4], [1, 3]):
+        ranker = LatticeRanker(C=10.0).fit([lattice], [good])
+        [path] = ranker.predict([lattice])
+        assert path.edges == tuple(good)
+        [paths] = ranker.predict_kbest([lattice], 100)
+        assert len(paths) == 6
+        assert ranker.weights_.size == 5
+        [marginals] = ranker.predict_marginals([lattice])
+        assert marginals.shape == (5,)
+        assert marginals[0] + marginals[1] == pytest.approx(1.0)
+
+
+def test_ranker_costs_are_those_of_edges():
+    """A costly edge must be farther from the right one than a cheap one."""
+    edges = [(0, 1, {name: 1.0}) for name in "abc"]
+    costs = [None, 1.0, 5.0]
+    lattice = LatticeInput(
+        [LatticeEdge(*edge, cost=cost) for edge, cost in zip(edges, costs, strict=True)]
+    )
+    ranker = LatticeRanker(loss="hinge", C=100.0, tol=1e-6, max_iter=1000)
+    ranker.fit([lattice], [[0]])
+    margins = ranker.weights_[0] - ranker.weights_[1:]
+    np.testing.assert_allclose(margins, [2.5, 5.0], atol=0.02)
+
+
+def test_ranker_by_words_takes_all_paths_with_good_words_for_good():
+    """The right path is worse than another one with the same words, which is fine."""
+    edges = [(0, 1, {"x": 1.0}, "a"), (0, 1, {"y": 1.0}, "a"), (0, 1, {}, "b")]
+    lattice = LatticeInput(edges, good=[[0], [1]])
+    by_words = LatticeRanker(C=1.0, outputs="words").fit([lattice])
+    assert by_words.score([lattice], [[1]]) == 1.0
+    ranking = by_words.predict_kbest([lattice])
+    assert [path.text for path in ranking[0]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"),
+    [
+        *(("dcd-light", "squared_hinge"), ("eg", "log_loss"), ("lbfgs", "log_loss")),
+        *(("frank-wolfe", "hinge"), ("sgd", "hinge"), ("mira-kbest", "hinge")),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_ranker_trains_with_solvers_by_name(solver, loss):
+    ranker = LatticeRanker(loss, C=1.0, solver=solver, max_iter=10).fit(TRAIN[:8])
+    assert ranker.score(TRAIN[:8]) > 0.5
+
+
+def test_ranker_stops_by_development_data(ranker):
+    fitted = LatticeRanker(C=1.0, max_iter=8, tol=1e-9, patience=8)
+    with pytest.warns(UserWarning, match="stopped after"):
+        fitted.fit(TRAIN, dev=TEST)
+    scores = fitted.trace_["dev_score"]
+    assert fitted.score(TEST) == pytest.approx(scores.max())
+    seen = []
+
+    def minus_errors(good, predicted):
+        seen.append(predicted)
+        pairs = zip(good, predicted, strict=True)
+        return -float(sum(edit_distance(g[0].words, p.words) for g, p in pairs))
+
+    LatticeRanker(C=1.0, tol=0.5, dev_metric=minus_errors).fit(
+        TRAIN, dev=(TEST, [one.good for one in TEST])
+    )
+    assert all(isinstance(path, LatticePath) for path in seen[-1])
+
+
+# --- what is refused -----------------------------------------------------------------
+
+CYCLE = LatticeInput([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")], "a", "d")
+
+
+@pytest.mark.parametrize(
+    ("lattices", "good", "message"),
+    [
+        ([], [], "there are no lattices to learn from"),
+        (TWO, [[0, 2]], "lattices must be a list of lattices, not LatticeInput"),
+        ([42], [[0]], "lattice 0: expected a LatticeInput or a networkx"),
+        ([TWO], None, r"lattice 0: it has no good path \(give it one"),
+        ([TWO], [[]], "lattice 0: it has no good path"),
+        ([TWO], [], "lattice 0: there are good paths of 0 lattices only"),
+        ([TWO], [[0, 2], [0, 2]], "there are 1 lattices, but good paths of more"),
+        ([TWO], ["02"], "lattice 0: good paths must be lists of numbers"),
+        ([TWO], [[0, 1]], r"path \[0, 1\] is none: edge 0 leads to 1, but edge 1 beg"),
+        ([TWO], [[2]], r"lattice 0: path \[2\] begins at 1, which is no start"),
+        ([TWO], [[0]], r"lattice 0: path \[0\] ends at 1, which is no end"),
+        ([TWO], [[0, 7]], "names edge 7, but there are 3, counted from 0"),
+        ([TWO], [[[0, 2], [1, 2]]], "lattice 0: all its paths are good"),
+        ([CYCLE], [[0, 1, 3]], "lattice 0: its edges form a cycle: 'b' -> 'c' -> 'b'"),
+        (
+            [LatticeInput([(0, 1, {"x": 1}), (2, 3)], 0, 3)],
+            [[0]],
+            r"lattice 0: path \[0\] ends at 1, which is no end",
+        ),
+        (
+            [LatticeInput([(0, 1, {"x": np.nan}), (0, 1)])],
+            [[0]],
+            "lattice 0, edge 0: feature 'x' has the value nan",
+        ),
+        (
+            [LatticeInput([(0, 1, {"x": 1e300}), (0, 1)])],
+            [[0]],
+            "lattice 0, edge 0: its features must be finite numbers",
+        ),
+        ([LatticeInput([(0, 1), (0, 1)])], [[0]], "no edge has a feature"),
+        (
+            [LatticeInput([(0, 1, {"x": 1}), (0, 1, {}, (), 0.0)])],
+            [[0]],
+            "no edge costs anything",
+        ),
+        (
+            [LatticeInput([(0, 1, {"x": 1}, (), 2.0), (0, 1)], name="s7")],
+            [[0]],
+            "s7: edge 0 lies on the right path",
+        ),
+    ],
+)
+def test_ranker_refuses(lattices, good, message):
+    with pytest.raises(DataError, match=message):
+        LatticeRanker().fit(lattices, good)
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "message"),
+    [
+        ([(0, 1)], {"end": 5}, "its end 5 is none of its nodes"),
+        ([(0, 1)], {"nodes": [0]}, "edge 0 names node 1, which is not among its 1 no"),
+        ([(0, 1), (1, 0)], {}, "it has no start: its edges form a cycle"),
+        ([], {}, "it has no start and no edges"),
+        ([(0,)], {}, "edge 0 must be a LatticeEdge or a tuple"),
+        ([(0, 1, {}, [3])], {}, "edge 0: its words must be strings, not 3"),
+        ([(0, 1, {}, "a", -1)], {}, "edge 0: its cost must be finite and not negative"),
+        ([(0, [1])], {}, r"edge 0: \[1\] cannot be a node"),
+        ([(0, float("nan"))], {}, "edge 0: nan cannot be a node"),
+        ([(0, 1)], {"good": [["a"]]}, "a path must be a list of numbers of edges"),
+        ("abc", {}, "its edges must be a list"),
+    ],
+)
+def test_lattice_input_refuses(edges, options, message):
+    with pytest.raises(DataError, match=f"^L: {message}"):
+        LatticeInput(edges, name="L", **options)
+
+
+@pytest.mark.parametrize(
+    ("edges", "start", "end", "message"),
+    [
+        ([(0, 1), (2, 3)], 0, 3, "no path leads to its end: 0 -> 3"),
+        ([(0, 1), (2, 3)], [0], [1, 3], "no path leads to its end 3"),
+        ([(0, 1), (2, 3)], [0, 2], [1], "no path leads from its start 2 to an end"),
+    ],
+)
+def test_ranker_refuses_ends_that_no_path_reaches(ranker, edges, start, end, message):
+    with pytest.raises(DataError, match=f"lattice 0: {message}"):
+        ranker.predict([LatticeInput(edges, start, end)])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"outputs": "edges"}, "outputs must be 'paths' or 'words', not 'edges'"),
+        ({"dev_metric": "good_path"}, "did you mean 'good_paths'"),
+        ({"C": -1.0}, "C must be a positive number"),
+        ({"solver": "eg", "loss": "squared_hinge"}, "squared_hinge"),
+    ],
+)
+def test_ranker_refuses_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        LatticeRanker(**settings).fit(TRAIN)
+
+
+def test_ranker_refuses_to_predict_nothing_known(ranker):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        LatticeRanker().predict(TEST)
+    with pytest.raises(ValueError, match="outputs must be"):
+        ranker.predict_kbest(TEST, outputs="words?")
+    with pytest.raises(ValueError, match="k must be an integer"):
+        ranker.predict_kbest(TEST, 0)
+    assert ranker.predict([]) == []
+
+
+# --- saving --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hash_bits", [None, 10])
+def test_ranker_is_saved_and_loaded(tmp_path, hash_bits):
+    ranker = LatticeRanker(outputs="words", hash_bits=hash_bits).fit(TRAIN)
+    ranker.save(tmp_path / "r.partwise")
+    again = load(tmp_path / "r.partwise")
+    assert again.predict(TEST) == ranker.predict(TEST)
+    assert again.outputs == "words"
+    assert again.certificate_ == ranker.certificate_
+    assert pickle.loads(pickle.dumps(again)).predict(TEST) == ranker.predict(TEST)
+    assert copy.deepcopy(TEST) == TEST
+
+
+def test_ranker_refuses_damaged_files(ranker, tmp_path):
+    path = tmp_path / "r.partwise"
+    ranker.save(path)
+    whole = path.read_bytes()
+    for damaged in corruptions(whole, 60, seed=0):
+        path.write_bytes(damaged)
+        # What was forged may make sense: another number, say.
+        with contextlib.suppress(ModelFileError):
+            assert len(load(path).predict(TEST[:2])) == 2
+    header, body = split(whole)
+    header["partwise"]["settings"]["params"]["outputs"] = "pathz"
+    path.write_bytes(join(header, body))
+    with pytest.raises(ModelFileError, match="outputs must be 'paths' or 'words'"):
+        load(path)
+
+
+# --- metrics -------------------------------------------------------------------------
+
+
+def test_lattice_scores_compare_with_the_closest_good_path():
+    good = [
+        [LatticePath((0, 1), ("a", "b")), LatticePath((2,), ("a", "c"))],
+        [LatticePath((5, 6, 7), ("x", "y", "z"))],
+    ]
+    found = [LatticePath((2,), ("a", "c")), LatticePath((5, 8), ("x", "w"))]
+    scores = lattice_scores(good, found)
+    assert (scores.good_paths, scores.good_words) == (0.5, 0.5)
+    assert scores.word_error_rate == pytest.approx(2 / 5)
+    assert scores.edge_precision == pytest.approx(2 / 3)
+    assert scores.edge_recall == pytest.approx(2 / 4)
+    assert scores.edge_f1 == pytest.approx(4 / 7)
+    without = lattice_scores([[LatticePath((0,), ())]], [LatticePath((0,), ())])
+    assert without.word_error_rate is None
+    with pytest.raises(DataError, match="good paths of 1 lattices, but 2"):
+        lattice_scores(good[:1], found)
