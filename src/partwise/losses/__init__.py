@@ -3,9 +3,10 @@
 from partwise.losses.base import Certificate, DualPoint, Loss
 from partwise.losses.log_loss import LogLoss
 from partwise.losses.margin import Hinge, SquaredHinge
+from partwise.losses.set_hinge import SetHinge
 
 LOSSES: dict[str, Loss] = {
-    loss.name: loss for loss in (Hinge(), SquaredHinge(), LogLoss())
+    loss.name: loss for loss in (Hinge(), SquaredHinge(), LogLoss(), SetHinge())
 }
 
 
@@ -29,6 +30,7 @@ __all__ = [
     "Hinge",
     "LogLoss",
     "Loss",
+    "SetHinge",
     "SquaredHinge",
     "get_loss",
 ]

@@ -84,6 +84,10 @@ class Loss(ABC):
     name: ClassVar[str]
     needs: ClassVar[tuple[Generic, ...]]
 
+    def key(self) -> str:
+        """Return a text that no other loss has, settings and all."""
+        return self.name
+
     @abstractmethod
     def fill(
         self,

@@ -38,15 +38,18 @@ STALLED = "stalled"
 SEPARATED = "separated"
 
 
-def penalty_name(l1_ratio: float) -> str:
+def penalty_name(l1_ratio: float, positive: bool = False) -> str:
     """Return what a penalty with this share of the L1 norm is called.
 
     Examples
     --------
     >>> penalty_name(0.0), penalty_name(0.5), penalty_name(1.0)
     ('l2', 'elasticnet', 'l1')
+    >>> penalty_name(1.0, positive=True)
+    'positive l1'
     """
-    return {0.0: "l2", 1.0: "l1"}.get(l1_ratio, "elasticnet")
+    name = {0.0: "l2", 1.0: "l1"}.get(l1_ratio, "elasticnet")
+    return f"positive {name}" if positive else name
 
 
 @dataclass(frozen=True)
@@ -74,13 +77,17 @@ class Problem:
     l1_ratio: float = 0.0
     n_jobs: int = 1
     reference: FloatArray | None = None
+    positive: bool = False
 
     @property
     def penalty(self) -> str:
-        """The name of the penalty: "l2", "elasticnet", "l1" or "divergence"."""
+        """The name of the penalty: "l2", "elasticnet", "l1" or "divergence".
+
+        With "positive" before it where weights must not be negative.
+        """
         if self.reference is not None:
             return "divergence"
-        return penalty_name(self.l1_ratio)
+        return penalty_name(self.l1_ratio, self.positive)
 
     def distributions(self) -> LogDistributions:
         """Return which weights are the logarithms of one distribution."""
@@ -112,14 +119,18 @@ class Problem:
         """Return the penalty of `w`, the objective without the losses."""
         if self.reference is not None:
             return divergence(w, self.reference, self.distributions())
+        if self.positive and (w < 0.0).any():
+            return np.inf
         return penalty(w, self.l1_ratio)
 
     def fingerprint(self) -> str:
         """Return a hash of all the data, to recognise the problem again."""
-        digest = hashlib.blake2b(self.loss.name.encode(), digest_size=16)
+        digest = hashlib.blake2b(self.loss.key().encode(), digest_size=16)
         digest.update(structure_fingerprint(self.structure).encode())
         digest.update(self.C.data)
         digest.update(np.float64(self.l1_ratio).tobytes())
+        if self.positive:
+            digest.update(b"positive")
         if self.reference is not None:
             digest.update(self.reference.data)
         return digest.hexdigest()
@@ -150,8 +161,11 @@ def make_problem(
     l1_ratio: float = 0.0,
     n_jobs: int = 1,
     reference: FloatArray | None = None,
+    positive: bool = False,
 ) -> Problem:
     """Put a problem together; examples of weight zero cost nothing.
+
+    With `positive`, weights must not be negative.
 
     A `reference`, distributions for weights that are log-probabilities, makes it the
     problem of a generative model; the structure must answer `distribution_of`.
@@ -173,13 +187,13 @@ def make_problem(
     count = int(n_examples(structure))
     if sample_weight is None:
         same = np.full(count, float(C))
-        return Problem(structure, loss, same, l1_ratio, n_jobs, reference)
+        return Problem(structure, loss, same, l1_ratio, n_jobs, reference, positive)
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (count,):
         raise ValueError(f"{weight.size} sample weights for {count} examples")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
-    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference)
+    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
 
 
 class State(ABC):
@@ -198,12 +212,19 @@ class State(ABC):
         to minimise, with the last good weights in `w`; `STALLED` when rounding
         allows no better weights; `SEPARATED` when a whole pass found nothing to
         correct. Empty while it can.
+    rows : int
+        Constraints in the master problem, of solvers with one.
+    master_seconds, decoding_seconds : float
+        The time spent on it, and on finding constraints, so far.
     """
 
     w: FloatArray
     oracle_calls: int = 0
     estimate: Certificate | None = None
     halted: str = ""
+    rows: int = 0
+    master_seconds: float = 0.0
+    decoding_seconds: float = 0.0
 
     @abstractmethod
     def tensors(self) -> dict[str, Any]:

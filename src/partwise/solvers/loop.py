@@ -247,6 +247,9 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
         known.relative_gap if run.state.estimate else math.nan,
         known.exact,
         score,
+        rows=run.state.rows,
+        master_seconds=run.state.master_seconds,
+        decoding_seconds=run.state.decoding_seconds,
     )
     run.trace.append(row)
 

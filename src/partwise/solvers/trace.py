@@ -30,6 +30,10 @@ class TraceRow:
     unproved : int
         For how many examples a relaxed structure could not prove its argmax to be the
         best; counted where the numbers are exact.
+    rows : int
+        Constraints in the master problem, of solvers with one.
+    master_seconds, decoding_seconds : float
+        The time spent on it, and on finding constraints, so far.
     """
 
     iteration: int
@@ -41,11 +45,18 @@ class TraceRow:
     exact: bool
     dev_score: float
     unproved: int = 0
+    rows: int = 0
+    master_seconds: float = 0.0
+    decoding_seconds: float = 0.0
 
 
 COLUMNS = tuple(field.name for field in fields(TraceRow))
-ADDED = ("unproved",)
-"""Columns that traces saved by the first versions do not have."""
+ADDED = ("unproved", "rows", "master_seconds", "decoding_seconds")
+"""Columns that traces saved by earlier versions do not have."""
+
+_WHOLE = ("iteration", "oracle_calls", "unproved", "rows")
+KINDS: dict[str, Any] = dict.fromkeys(COLUMNS, float)
+KINDS |= {"exact": bool, **dict.fromkeys(_WHOLE, int)}
 
 
 class Trace:
@@ -93,10 +104,9 @@ class Trace:
         """Rebuild a trace from `to_dict`."""
         names = [name for name in COLUMNS if name in columns or name not in ADDED]
         rows = zip(*(columns[name] for name in names), strict=True)
-        kinds: tuple[Any, ...] = (int, int, *[float] * 4, bool, float, int)
         return cls(
             [
-                TraceRow(*(kind(x) for kind, x in zip(kinds, row, strict=False)))
+                TraceRow(**{n: KINDS[n](x) for n, x in zip(names, row, strict=True)})
                 for row in rows
             ]
         )

@@ -1,0 +1,360 @@
+"""The search for the wrong output whose margin is missed most, for every example.
+
+Lines 5 and 6 of Algorithm 1 of paper 002, on any structure with k-best outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise._jit import kernel
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+    add_costs,
+    diff_sqnorm,
+    good_at,
+    is_good,
+    kbest,
+    largest_sizes,
+    make_diff,
+    n_examples,
+    n_good,
+    n_parts,
+    output_size,
+    part_scores,
+    parts_of,
+    visit,
+)
+from partwise.structures.parallel import Crew, Worker
+from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.vectors import copy
+
+MOST_OUTPUTS = 256
+"""So many best outputs are looked at for the largest violation of LP (7)."""
+
+UNFINISHED = -1.0
+"""In the place of a slack: more outputs are needed to know."""
+
+
+CODES, PARTS, FEATURES = 0, 1, 2
+"""Ways to tell how far two outputs are apart."""
+
+
+class Rules(NamedTuple):
+    """Which margin is asked for, and between which outputs.
+
+    Attributes
+    ----------
+    unit : bool
+        A margin of one for every wrong output; False: of its cost.
+    closest : bool
+        Compare with the closest good output, LP (7); False: with the one that scores
+        worst, LP (8).
+    distance : int
+        What close means: `CODES`, `PARTS` or `FEATURES`.
+    """
+
+    unit: bool
+    closest: bool
+    distance: int
+
+
+class Candidates(NamedTuple):
+    """Room for the best outputs of an example, and to compare good ones."""
+
+    ys: NDArray[np.int32]
+    scores: FloatArray
+    y_good: CodeArray
+    ids: IntArray
+    counts: FloatArray
+
+
+class Violations(NamedTuple):
+    """What was found for every example.
+
+    Attributes
+    ----------
+    slack : array
+        The loss: the largest violation, zero if there is none. An upper bound where
+        a largest one could not be told among `MOST_OUTPUTS`.
+    amount : array
+        The violation of the wrong output that was found; minus infinity if there is
+        none.
+    codes : array
+        The wrong outputs, one after the other from ``start[i]`` on.
+    start : array
+        Where the output of an example starts.
+    good : array
+        The number of the good output that it is compared with.
+    """
+
+    slack: FloatArray
+    amount: FloatArray
+    codes: CodeArray
+    start: IntArray
+    good: IntArray
+
+
+def make_candidates(s: Structure, k: int) -> Candidates:
+    """Make room for `k` best outputs."""
+    most_parts, most_codes = largest_sizes(s)
+    room = most_parts + 2 * most_codes
+    return Candidates(
+        np.zeros((k, most_codes), np.int32),
+        np.zeros(k),
+        np.zeros(most_codes, np.int32),
+        np.zeros(room, np.int64),
+        np.zeros(room),
+    )
+
+
+@kernel
+def _output_sizes(s: Structure, out: IntArray) -> None:
+    for i in range(out.size):
+        out[i] = output_size(s, i)
+
+
+def make_violations(s: Structure) -> Violations:
+    """Make room for a wrong output of every example."""
+    count = int(n_examples(s))
+    sizes = np.zeros(count, np.int64)
+    _output_sizes(s, sizes)
+    return Violations(
+        np.zeros(count),
+        np.full(count, -np.inf),
+        np.zeros(int(sizes.sum()), np.int32),
+        np.cumsum(sizes) - sizes,
+        np.zeros(count, np.int64),
+    )
+
+
+@kernel
+def _distance(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    kind: int,
+    room: Candidates,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Return the distance of `y` from the good output in ``room.y_good``."""
+    total = 0.0
+    if kind == CODES:
+        for c in range(output_size(s, i)):
+            total += y[c] != room.y_good[c]
+    elif kind == PARTS:
+        # Twice the parts of one that the other does not have, by a table of counts.
+        found = parts_of(s, i, y, scratch.ids, scratch.counts)
+        found_good = parts_of(s, i, room.y_good, room.ids, room.counts)
+        for p in range(found):
+            scratch.mu[scratch.ids[p]] = 0.0
+        for p in range(found_good):
+            scratch.mu[room.ids[p]] = 0.0
+        for p in range(found):
+            scratch.mu[scratch.ids[p]] += scratch.counts[p]
+        for p in range(found_good):
+            scratch.mu[room.ids[p]] -= room.counts[p]
+        for p in range(found):
+            total += abs(scratch.mu[scratch.ids[p]])
+            scratch.mu[scratch.ids[p]] = 0.0
+        for p in range(found_good):
+            total += abs(scratch.mu[room.ids[p]])
+            scratch.mu[room.ids[p]] = 0.0
+    else:
+        total = diff_sqnorm(s, i, y, room.y_good, diff, ws)
+    return total
+
+
+@kernel
+def _good_score(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    rules: Rules,
+    room: Candidates,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> tuple[int, float]:
+    """Return the good output to compare `y` with, and its score (line 6)."""
+    best, chosen, score = np.inf, 0, 0.0
+    count = n_good(s, i)
+    for j in range(count):
+        good_at(s, i, j, room.y_good)
+        own = score_of(s, i, room.y_good, scratch.theta, scratch)
+        key = own
+        if rules.closest and count > 1:
+            key = _distance(s, i, y, rules.distance, room, scratch, diff, ws)
+        if key < best:
+            best, chosen, score = key, j, own
+    return chosen, score
+
+
+@kernel
+def _lowest_good(
+    s: Structure, i: int, room: Candidates, scratch: Scratch
+) -> float:
+    lowest = np.inf
+    for j in range(n_good(s, i)):
+        good_at(s, i, j, room.y_good)
+        lowest = min(lowest, score_of(s, i, room.y_good, scratch.theta, scratch))
+    return lowest
+
+
+@kernel
+def _find_violation(
+    s: Structure,
+    i: int,
+    rules: Rules,
+    augmented: FloatArray,
+    found: Violations,
+    room: Candidates,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Find the most violated wrong output (Algorithm 1, lines 5 and 6).
+
+    Best outputs are asked for, twice as many every time, until one is wrong; if good
+    outputs are compared by distance, until none further down the list can be violated
+    more. Return the slack, or `UNFINISHED` where the room is too small for that.
+    """
+    most = room.scores.size
+    n_codes = output_size(s, i)
+    several = n_good(s, i) > 1
+    margin = 1.0 if rules.unit else 0.0  # costs are in the scores
+    lowest = _lowest_good(s, i, room, scratch)
+    k = 1  # often enough, and faster
+    while True:
+        k = min(k, most)
+        count = kbest(s, i, augmented, k, room.ys, room.scores, ws)
+        amount, first = -np.inf, -1
+        for j in range(count):
+            y = room.ys[j]
+            if first >= 0 and not (rules.closest and several):
+                break
+            # No output from here on is violated more.
+            if margin + room.scores[j] - lowest <= amount:
+                return max(amount, 0.0)
+            if is_good(s, i, y, room.y_good):
+                continue
+            chosen, score = _good_score(s, i, y, rules, room, scratch, diff, ws)
+            violation = margin + room.scores[j] - score
+            if violation > amount:
+                amount, first = violation, j
+                found.amount[i] = amount
+                found.good[i] = chosen
+                at = found.start[i]
+                copy(y[:n_codes], found.codes[at : at + n_codes])
+        if count < k or (first >= 0 and not (rules.closest and several)):
+            return max(amount, 0.0)
+        if k >= MOST_OUTPUTS and first >= 0:
+            return max(amount, margin + room.scores[count - 1] - lowest, 0.0)
+        if k == most:
+            return UNFINISHED
+        k *= 2
+
+
+@kernel
+def find_violations(
+    s: Structure,
+    w: FloatArray,
+    rules: Rules,
+    start: int,
+    stop: int,
+    augmented: FloatArray,
+    found: Violations,
+    room: Candidates,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+) -> None:
+    """Do it for the examples whose slack is unfinished; some may stay so."""
+    for i in range(start, stop):
+        if found.slack[i] >= 0.0:
+            continue
+        visit(s, i, ws)
+        part_scores(s, i, w, scratch.theta, ws)
+        n = n_parts(s, i)
+        copy(scratch.theta[:n], augmented)
+        if not rules.unit:
+            add_costs(s, i, augmented)
+        found.amount[i] = -np.inf
+        found.slack[i] = _find_violation(
+            s, i, rules, augmented, found, room, scratch, diff, ws
+        )
+    
+
+
+class Search:
+    """Looks for the most violated wrong output of every example, again and again.
+
+    Parameters
+    ----------
+    s : structure
+        A corpus that answers `kbest`.
+    rules : Rules
+        Which margin is asked for.
+    n_jobs : int
+        How many threads look.
+    used : array, optional
+        Examples where this is zero are passed over.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0]]), [0], 3)
+    >>> search = Search(s, Rules(unit=True, closest=False, distance=CODES))
+    >>> for done in search.run(np.array([0.0, 0.0, 2.0])):
+    ...     pass
+    >>> search.found.slack.tolist(), search.found.codes.tolist()
+    ([3.0], [2])
+    """
+
+    def __init__(
+        self,
+        s: Structure,
+        rules: Rules,
+        n_jobs: int = 1,
+        used: FloatArray | None = None,
+    ):
+        self.s, self.rules, self.n_jobs, self.used = s, rules, n_jobs, used
+        self.found = make_violations(s)
+        self._make_room(2)
+
+    def _make_room(self, k: int) -> None:
+        """Make room for `k` best outputs."""
+        self.k = k
+        self.crew = Crew(self.s, self.n_jobs, self.used, k=k)
+        most_parts = largest_sizes(self.s)[0]
+        self.rooms = [
+            (np.zeros(most_parts), make_candidates(self.s, k), make_diff(self.s))
+            for _ in self.crew.workers
+        ]
+
+    def run(self, w: FloatArray) -> Iterator[float]:
+        """Look at the weights `w`; yield the fraction done every moment or so."""
+        slack = self.found.slack
+        slack[:] = UNFINISHED if self.used is None else np.where(self.used, -1.0, 0.0)
+
+        def look(start: int, stop: int, worker: Worker) -> None:
+            augmented, room, diff = self.rooms[worker.number]
+            find_violations(
+                self.s, w, self.rules, start, stop, augmented, self.found, room,
+                worker.scratch, diff, worker.workspace,
+            )  # fmt: skip
+
+        yield from self.crew.visit(look)
+        while (slack < 0.0).any():
+            self._make_room(2 * self.k)
+            yield from self.crew.visit(look)

@@ -1,0 +1,332 @@
+"""Column generation: the hinge with an L1 penalty as a linear program (paper 002).
+
+``min |w|_1 + sum_i C_i xi_i`` with a constraint for every wrong output of every
+example: too many to write down. Every round solves a *master problem* of those found
+so far, then looks for the wrong output that is violated most, one an example
+(Algorithm 1). What the master problem does not know of is decided by where one looks:
+between its weights and the best ones so far, so that both get better.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.losses import Certificate, SetHinge
+from partwise.solvers.base import STALLED, Problem, Solver, State
+from partwise.solvers.extragradient import STEPS, Extragradient
+from partwise.solvers.highs_master import METHODS, HighsMaster
+from partwise.solvers.lp_master import Master, dual_bound, make_master_problem
+from partwise.solvers.lp_rows import Rows
+from partwise.solvers.lp_warm_up import warm_up
+from partwise.solvers.proximal_master import ProximalMaster
+from partwise.losses.wrong_outputs import Search
+from partwise.structures.interface import FloatArray, add_costs, cost, kbest
+
+MASTERS = ("proximal", "extragradient", *METHODS)
+
+FRUITLESS = 20
+"""Rounds in a row that improve neither bound: no more of them."""
+
+MASTER_SHARE = 0.1
+"""The master problem is solved to this share of the gap, where that can be chosen."""
+
+LEAST_VIOLATION = 1e-9
+
+
+class ColumnGenerationState(State):
+    """Rows, multipliers, the weights of the master problem, and the best ones.
+
+    Attributes
+    ----------
+    w : array
+        The weights of the lowest objective so far.
+    master_w : array
+        The weights of the master problem.
+    lam : array
+        The multipliers of the rows.
+    reach : float
+        How far from the best weights towards those of the master problem it is looked
+        for rows, as a share of the way.
+    """
+
+    def __init__(self, problem: Problem, master: Master):
+        loss = problem.loss
+        rules = (loss if isinstance(loss, SetHinge) else SetHinge("cost")).rules()
+        s = problem.structure
+        self.search = Search(s, rules, problem.n_jobs, problem.C)
+        self.row_set = Rows(s, rules, problem.n_weights)
+        self.master = master
+        self.w = np.zeros(problem.n_weights)
+        self.master_w = self.w
+        self.lam = np.zeros(0)
+        self.reach = 0.3
+        self.primal, self.dual = np.inf, 0.0
+        self.fruitless = 0
+
+    @contextmanager
+    def clock(self, what: str) -> Iterator[None]:
+        """Add the time that something takes to its counter."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - begin
+            name = f"{what}_seconds"
+            setattr(self, name, getattr(self, name) + spent)
+
+    def tensors(self) -> dict[str, Any]:
+        """Return rows, weights, multipliers and counters."""
+        numbers = [
+            self.reach, self.primal, self.dual, self.fruitless,
+            self.master_seconds, self.decoding_seconds,
+        ]  # fmt: skip
+        own = {f"rows.{k}": v for k, v in self.row_set.tensors().items()}
+        own |= {f"master.{k}": v for k, v in self.master.tensors().items()}
+        return own | {
+            "w": self.w,
+            "master_w": self.master_w,
+            "lam": self.lam,
+            "numbers": np.array(numbers, np.float64),
+        }
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Take back what `tensors` returned."""
+
+        def part(name: str) -> dict[str, Any]:
+            return {
+                k[len(name) :]: v for k, v in tensors.items() if k.startswith(name)
+            }
+
+        self.row_set.restore(part("rows."))
+        self.master.restore(part("master."))
+        self.w, self.master_w = tensors["w"], tensors["master_w"]
+        self.lam = tensors["lam"]
+        self.reach, self.primal, self.dual, fruitless, *seconds = tensors[
+            "numbers"
+        ].tolist()
+        self.fruitless, self.rows = int(fruitless), len(self.row_set)
+        self.master_seconds, self.decoding_seconds = seconds
+
+
+@dataclass(frozen=True)
+class ColumnGeneration(Solver):
+    """The hinge with an L1 penalty: a linear program, solved round by round.
+
+    Weights may be signed, or not negative as in the paper; most of them are zero,
+    exactly. Margins may be one or costs, and examples may have several good outputs:
+    see `SetHinge`.
+
+    Parameters
+    ----------
+    master : {"proximal", "extragradient", "highs", "pdlp"}
+        How the master problem is solved: by proximal steps with dual coordinate
+        ascent, by the extragradient method, by HiGHS's simplex method on a model that
+        stays warm, or by HiGHS's first-order method.
+    step : {"scaled", "spectral", "frobenius"}
+        How long steps of the extragradient method are; "frobenius" is the paper's.
+    change : float
+        The extragradient method stops where a step changes the point by less than
+        this, relatively, and objective and bound are close.
+    steps : int
+        Steps of the extragradient method in a round, at most.
+    passes : int
+        Online passes in the beginning, which find the first rows and weights.
+    drop_after : int
+        Rows without a multiplier for so many rounds are dropped.
+
+    Notes
+    -----
+    A pass is a round. The lower bound is that of the multipliers, scaled down until
+    they are feasible for the dual of the whole problem, whatever the master problem
+    left out; the objective is that of slacks from exact decoding. A run that resumes
+    from a checkpoint is bit for bit the same, but for "highs" and "pdlp": their model
+    is built again from all rows, without the basis.
+
+    Examples
+    --------
+    >>> from partwise.losses import get_loss
+    >>> from partwise.solvers import make_problem, solve
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
+    >>> problem = make_problem(s, get_loss("set_hinge"), C=2.0, l1_ratio=1.0)
+    >>> solution = solve(problem, ColumnGeneration("highs"), tol=1e-6)
+    >>> round(solution.certificate.primal, 6)
+    1.0
+    """
+
+    master: str = "proximal"
+    step: str = "scaled"
+    change: float = 1e-4
+    steps: int = 1000
+    passes: int = 5
+    drop_after: int = 20
+
+    names: ClassVar[dict[str, dict[str, Any]]] = {
+        "column-generation": {},
+        "column-generation-extragradient": {"master": "extragradient"},
+        "column-generation-highs": {"master": "highs"},
+        "column-generation-pdlp": {"master": "pdlp"},
+    }
+    losses: ClassVar[tuple[str, ...]] = ("hinge", "set_hinge")
+    penalties: ClassVar[tuple[str, ...]] = ("l1", "positive l1")
+    needs: ClassVar[tuple[Any, ...]] = (kbest, add_costs, cost)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name, known in (("master", MASTERS), ("step", STEPS)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(known)}, "
+                    f"not {getattr(self, name)!r}"
+                )
+        if not self.change > 0.0:
+            raise ValueError(f"change must be positive, not {self.change!r}")
+        for name, least in (("steps", 1), ("passes", 0), ("drop_after", 1)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} must be at least {least}")
+
+    def memory(self, problem: Problem) -> int:
+        """Return about the bytes of the vectors; rows come as they are needed."""
+        return 8 * 5 * problem.n_weights
+
+    def _make_master(self, problem: Problem) -> Master:
+        if self.master == "proximal":
+            return ProximalMaster(problem.positive)
+        if self.master == "extragradient":
+            return Extragradient(
+                problem.positive, self.step, self.change, self.steps
+            )
+        return HighsMaster(problem.positive, self.master)
+
+    def start(
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
+    ) -> ColumnGenerationState:
+        """Start at zero, or with the rows and weights of an earlier run."""
+        state = ColumnGenerationState(problem, self._make_master(problem))
+        if previous is not None:
+            if previous.w.size != state.w.size:
+                raise ValueError("the previous run was on another structure")
+            if problem.positive and (previous.w < 0.0).any():
+                raise ValueError("the previous run had negative weights")
+            state.w = state.master_w = previous.w.copy()
+            if (
+                isinstance(previous, ColumnGenerationState)
+                and previous.search.rules == state.search.rules
+            ):
+                state.row_set.restore(previous.row_set.tensors())
+                state.lam = previous.lam.copy()
+        return state
+
+    def run_pass(
+        self, problem: Problem, state: State, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Solve the master problem, and look for rows that are violated."""
+        assert isinstance(state, ColumnGenerationState)
+        before = (state.primal, state.dual)
+        if state.primal == np.inf:
+            yield from self._begin(problem, state, rng)
+        if len(state.row_set):
+            with state.clock("master"):
+                self._solve_master(problem, state, rng)
+        yield 0.5
+        yield from self._generate(problem, state)
+        state.estimate = Certificate(state.primal, state.dual)
+        same = (state.primal, state.dual) == before
+        state.fruitless = state.fruitless + 1 if same else 0
+        if state.fruitless >= FRUITLESS:
+            state.halted = STALLED
+
+    def _begin(
+        self, problem: Problem, state: ColumnGenerationState, rng: np.random.Generator
+    ) -> Iterator[float]:
+        """Find the first rows, and weights to start from."""
+        starts = [state.w]
+        with state.clock("decoding"):
+            if len(state.row_set) == 0 and self.passes:
+                average = np.zeros(problem.n_weights)
+                for done in warm_up(
+                    state.search, state.row_set, problem.C, problem.positive,
+                    self.passes, rng, average,
+                ):  # fmt: skip
+                    yield 0.3 * done
+                state.oracle_calls += self.passes * problem.n_examples
+                state.lam = np.zeros(len(state.row_set))
+                starts.append(average)
+            for w in starts:
+                yield from self._look(problem, state, w, 0.3, 0.5)
+
+    def _look(
+        self,
+        problem: Problem,
+        state: ColumnGenerationState,
+        w: FloatArray,
+        done: float,
+        end: float,
+    ) -> Iterator[float]:
+        """Decode at `w`; keep the weights if they are the best, add violated rows."""
+        for fraction in state.search.run(w):
+            yield done + (end - done) * fraction
+        state.oracle_calls += problem.n_examples
+        found, rows = state.search.found, state.row_set
+        primal = problem.penalise(w) + float(problem.C @ found.slack)
+        if primal < state.primal:
+            state.primal, state.w = primal, w.copy()
+        known = rows.slacks(w, problem.n_examples)
+        # What all violations below this add up to is a small share of the gap.
+        least = 0.1 * (state.primal - state.dual) / problem.C.sum()
+        if not np.isfinite(least):
+            least = 0.0
+        todo = np.flatnonzero(found.amount > known + max(least, LEAST_VIOLATION))
+        rows.add(todo, found)
+        state.lam = np.concatenate([state.lam, np.zeros(todo.size)])
+        state.rows = len(rows)
+
+    def _solve_master(
+        self, problem: Problem, state: ColumnGenerationState, rng: np.random.Generator
+    ) -> None:
+        """Solve the master problem, take its bound, drop rows that do nothing."""
+        rows = state.row_set
+        accuracy = MASTER_SHARE * max(state.primal - state.dual, 0.0)
+        w, lam = state.master.solve(
+            rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy, rng
+        )
+        p = make_master_problem(rows, problem.C, problem.positive)
+        bound = dual_bound(p, lam, rows.n_columns)
+        state.dual = max(state.dual, min(bound, state.primal))
+        state.master_w = np.zeros(problem.n_weights)
+        state.master_w[rows.weight_of] = w
+        rows.idle = np.where(lam > 0.0, 0, rows.idle + 1)
+        dropped = np.flatnonzero(rows.idle > self.drop_after)
+        if dropped.size:
+            rows.drop(dropped)
+            lam = np.delete(lam, dropped)
+            state.master.forget(dropped)
+        state.lam = lam
+
+    def _generate(
+        self, problem: Problem, state: ColumnGenerationState
+    ) -> Iterator[float]:
+        """Look between the best weights and those of the master problem."""
+        primal, n_rows = state.primal, len(state.row_set)
+        w = state.w + state.reach * (state.master_w - state.w)
+        if state.reach == 1.0:
+            w = state.master_w
+        with state.clock("decoding"):
+            yield from self._look(problem, state, w, 0.5, 1.0)
+        if state.primal < primal or len(state.row_set) == n_rows:
+            state.reach = min(1.5 * state.reach, 1.0)
+        else:
+            state.reach = max(0.7 * state.reach, 0.1)
+
+    def certify(self, problem: Problem, state: State) -> Certificate:
+        """Return the certificate, which is known after every round."""
+        assert isinstance(state, ColumnGenerationState)
+        if state.primal == np.inf:  # not one round has ended
+            state.primal = problem.primal(state.w)
+        return Certificate(state.primal, state.dual)

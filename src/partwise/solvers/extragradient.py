@@ -1,0 +1,200 @@
+"""The master problem by the extragradient method (Algorithm 2 of paper 002).
+
+A saddle point of ``|w|_1 + C.xi + lam.(margin - M xi - H w)``, equation (12), is looked
+for by steps along the gradients: a predictor, then a corrector from the same point with
+the gradients at the predictor (equation 13; Korpelevich 1976). For weights that must
+not be negative, `shrink` is the projection of the paper; for signed ones it is the same
+for a weight that is split into two parts of different sign, one of which is zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.solvers.lp_master import (
+    Master,
+    MasterProblem,
+    dual_bound,
+    make_master_problem,
+    multiply,
+    multiply_transposed,
+    primal_value,
+    row_dot,
+    shrink,
+)
+from partwise.solvers.lp_rows import Rows
+from partwise.solvers.saddle_steps import restarted_steps
+from partwise.structures.interface import FloatArray, IntArray
+
+STEPS = ("scaled", "spectral", "frobenius")
+
+POWER_STEPS = 30
+"""Steps of the power iteration for the spectral norm."""
+
+
+@kernel
+def _spectral_norm(p: MasterProblem, n_columns: int, group_of: IntArray) -> float:
+    """Return about ``|[H M]|_2``, by power iteration."""
+    w, xi = np.ones(n_columns), np.ones(p.cap.size)
+    rows = np.zeros(p.margin.size)
+    norm = 1.0
+    for _ in range(POWER_STEPS):
+        multiply(p, w, rows)
+        for r in range(rows.size):
+            rows[r] += xi[group_of[r]]
+        multiply_transposed(p, rows, w)
+        xi[:] = 0.0
+        for r in range(rows.size):
+            xi[group_of[r]] += rows[r]
+        norm = np.sqrt((w * w).sum() + (xi * xi).sum())
+        w /= norm
+        xi /= norm
+    return np.sqrt(norm)
+
+
+@kernel
+def _move(
+    p: MasterProblem,
+    group_of: IntArray,
+    step: float,
+    w: FloatArray,
+    xi: FloatArray,
+    lam: FloatArray,
+    w_at: FloatArray,
+    xi_at: FloatArray,
+    lam_at: FloatArray,
+    pull: FloatArray,
+    w_out: FloatArray,
+    xi_out: FloatArray,
+    lam_out: FloatArray,
+) -> None:
+    """Step from (w, xi, lam) along the gradients at the point `at`: half of (13)."""
+    multiply_transposed(p, lam_at, pull)
+    for j in range(w.size):
+        w_out[j] = shrink(w[j] + step * pull[j], step, p.positive)
+    for r in range(lam.size):
+        missing = p.margin[r] - xi_at[group_of[r]] - row_dot(p, r, w_at)
+        lam_out[r] = max(lam[r] + step * missing, 0.0)
+    for b in range(xi.size):
+        mass = 0.0
+        for k in range(p.group_ptr[b], p.group_ptr[b + 1]):
+            mass += lam_at[p.order[k]]
+        xi_out[b] = max(xi[b] - step * (p.cap[b] - mass), 0.0)
+
+
+@kernel
+def _change(new: FloatArray, old: FloatArray) -> tuple[float, float]:
+    """Return the squared norm of the change, and that of the new values."""
+    change, size = 0.0, 0.0
+    for j in range(new.size):
+        change += (new[j] - old[j]) ** 2
+        size += new[j] ** 2
+    return change, size
+
+
+@kernel
+def _extragradient(
+    p: MasterProblem,
+    group_of: IntArray,
+    step: float,
+    w: FloatArray,
+    xi: FloatArray,
+    lam: FloatArray,
+    change: float,
+    accuracy: float,
+    most: int,
+) -> int:
+    """Iterate (13) until both tolerances hold (Algorithm 2, lines 9 and 10)."""
+    pull = np.zeros(w.size)
+    w_bar, xi_bar, lam_bar = w.copy(), xi.copy(), lam.copy()
+    w_new, xi_new, lam_new = w.copy(), xi.copy(), lam.copy()
+    for t in range(most):
+        _move(
+            p, group_of, step, w, xi, lam, w, xi, lam, pull, w_bar, xi_bar, lam_bar
+        )
+        _move(
+            p, group_of, step, w, xi, lam, w_bar, xi_bar, lam_bar, pull,
+            w_new, xi_new, lam_new,
+        )  # fmt: skip
+        moved_w, size_w = _change(w_new, w)
+        moved_xi, size_xi = _change(xi_new, xi)
+        moved_lam, size_lam = _change(lam_new, lam)
+        w[:] = w_new
+        xi[:] = xi_new
+        lam[:] = lam_new
+        gap = (xi * p.cap).sum() - (lam * p.margin).sum()
+        for j in range(w.size):
+            gap += abs(w[j])
+        still = moved_w + moved_xi <= change**2 * (size_w + size_xi)
+        if still and moved_lam <= change**2 * size_lam and gap <= accuracy:
+            return t + 1
+    return most
+
+
+class Extragradient(Master):
+    """Steps towards the saddle point, from where the last round ended.
+
+    Parameters
+    ----------
+    positive : bool
+        Whether weights must not be negative.
+    step : {"scaled", "spectral", "frobenius"}
+        The length of steps: from the Frobenius norm, as in the paper, which is timid;
+        from the spectral norm; or one for every row and column, with averages and
+        restarts, which is fastest.
+    change : float
+        The first tolerance: the relative change in a step.
+    most : int
+        Steps in a round.
+    """
+
+    def __init__(self, positive: bool, step: str, change: float, most: int):
+        self.positive, self.step = positive, step
+        self.change, self.most = change, most
+        self.balance = 1.0
+
+    def solve(
+        self,
+        rows: Rows,
+        C: FloatArray,
+        w: FloatArray,
+        lam: FloatArray,
+        accuracy: float,
+        rng: np.random.Generator,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Step until the tolerances hold, or `most` times."""
+        p = make_master_problem(rows, C, self.positive)
+        if self.step == "scaled":
+            w, lam, self.balance = restarted_steps(
+                p, w, lam, self.balance, accuracy, self.most
+            )
+            return w, lam
+        group_of = np.zeros(len(rows), np.int64)
+        group_of[p.order] = np.repeat(np.arange(p.cap.size), np.diff(p.group_ptr))
+        if self.step == "frobenius":
+            norm = np.sqrt(2.0 * float(rows.val @ rows.val) + 2.0 * len(rows))
+        else:
+            norm = 1.05 * float(_spectral_norm(p, w.size, group_of))
+        old_w, old_lam = w, lam
+        w, lam = w.copy(), lam.copy()
+        hw, xi = np.zeros(len(rows)), np.zeros(p.cap.size)
+        multiply(p, w, hw)
+        np.maximum.at(xi, group_of, p.margin - hw)  # line 5: raised to feasibility
+        _extragradient(
+            p, group_of, 1.0 / norm, w, xi, lam, self.change, accuracy, self.most
+        )
+        # Where a step has not come far, the start may be the better bound.
+        if primal_value(p, old_w) < primal_value(p, w):
+            w = old_w
+        if dual_bound(p, old_lam, w.size) > dual_bound(p, lam, w.size):
+            lam = old_lam
+        return w, lam
+
+    def tensors(self) -> dict[str, FloatArray]:
+        """Return how primal and dual steps are balanced."""
+        return {"balance": np.array([self.balance])}
+
+    def restore(self, tensors: dict[str, FloatArray]) -> None:
+        """Take it back."""
+        self.balance = float(tensors["balance"][0])

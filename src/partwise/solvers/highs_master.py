@@ -1,0 +1,110 @@
+"""The master problem by HiGHS: rows are added to a model that stays warm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise.solvers.lp_master import Master
+from partwise.solvers.lp_rows import Rows
+from partwise.structures.interface import FloatArray, IntArray
+
+METHODS = {"highs": "simplex", "pdlp": "pdlp"}
+
+
+class HighsMaster(Master):
+    """A model in HiGHS, with the basis of the last round.
+
+    Columns are weights, split into two where they are signed, and slacks; they are
+    added when a row needs them. Nothing is ever built twice.
+
+    Parameters
+    ----------
+    positive : bool
+        Whether weights must not be negative.
+    method : {"highs", "pdlp"}
+        The simplex method, or HiGHS's own first-order method.
+    """
+
+    def __init__(self, positive: bool, method: str):
+        import highspy
+
+        self.positive, self.method = positive, method
+        self.infinity = highspy.kHighsInf
+        self.model = highspy.Highs()
+        self.model.setOptionValue("output_flag", False)
+        self.model.setOptionValue("solver", METHODS[method])
+        self.plus = np.zeros(0, np.int64)
+        self.minus = np.zeros(0, np.int64)
+        self.slack_of: IntArray = np.zeros(0, np.int64)
+        self.n_rows = 0
+
+    def _add_columns(self, costs: FloatArray) -> IntArray:
+        """Add columns without entries; return their numbers."""
+        first, n = self.model.getNumCol(), costs.size
+        if n:
+            none = np.zeros(0, np.int32)
+            self.model.addCols(
+                n, costs, np.zeros(n), np.full(n, self.infinity), 0,
+                np.zeros(n, np.int32), none, np.zeros(0),
+            )  # fmt: skip
+        return first + np.arange(n)
+
+    def _extend(self, rows: Rows, C: FloatArray) -> None:
+        """Bring the model up to date."""
+        from scipy.sparse import csr_matrix
+
+        n_new = rows.n_columns - self.plus.size
+        self.plus = np.append(self.plus, self._add_columns(np.ones(n_new)))
+        if not self.positive:
+            self.minus = np.append(self.minus, self._add_columns(np.ones(n_new)))
+        if self.slack_of.size == 0:
+            self.slack_of = np.full(C.size, -1, np.int64)
+        start = self.n_rows
+        owner = rows.owner[start:]
+        fresh = np.unique(owner[self.slack_of[owner] < 0])
+        self.slack_of[fresh] = self._add_columns(C[fresh])
+        n = owner.size
+        entries = slice(rows.ptr[start], rows.ptr[-1])
+        row = np.repeat(np.arange(n), np.diff(rows.ptr[start:]))
+        idx, val = rows.idx[entries], rows.val[entries]
+        at = [(row, self.plus[idx], val), (np.arange(n), self.slack_of[owner], 1.0)]
+        if not self.positive:
+            at.append((row, self.minus[idx], -val))
+        i, j = (np.concatenate([part[k] for part in at]) for k in range(2))
+        v = np.concatenate([np.broadcast_to(part[2], part[0].shape) for part in at])
+        H = csr_matrix((v, (i, j)), shape=(n, self.model.getNumCol()))
+        self.model.addRows(
+            n, rows.margin[start:].copy(), np.full(n, self.infinity), H.nnz,
+            H.indptr[:-1].astype(np.int32), H.indices.astype(np.int32), H.data,
+        )  # fmt: skip
+        self.n_rows = len(rows)
+
+    def solve(
+        self,
+        rows: Rows,
+        C: FloatArray,
+        w: FloatArray,
+        lam: FloatArray,
+        accuracy: float,
+        rng: np.random.Generator,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Add the new rows and optimise from the last basis."""
+        self._extend(rows, C)
+        self.model.run()
+        solution: Any = self.model.getSolution()
+        x = np.array(solution.col_value)
+        multipliers = np.maximum(np.array(solution.row_dual), 0.0)
+        if x.size == 0 or not np.isfinite(x).all():
+            return w, lam
+        new = np.maximum(x[self.plus], 0.0)
+        if not self.positive:
+            new -= np.maximum(x[self.minus], 0.0)
+        return new, multipliers
+
+    def forget(self, dropped: IntArray) -> None:
+        """Delete rows that are no longer there."""
+        if dropped.size:
+            self.model.deleteRows(dropped.size, dropped.astype(np.int32))
+            self.n_rows -= dropped.size

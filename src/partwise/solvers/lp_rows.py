@@ -1,0 +1,262 @@
+"""The constraints that column generation has found, as a sparse matrix that grows.
+
+A row says ``w . (Phi(good) - Phi(wrong)) >= margin - xi_i``. Only weights that occur in
+a row matter to the master problem: they are its columns, numbered as they come.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses.wrong_outputs import Rules, Violations
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    SparseSum,
+    Structure,
+    accumulate,
+    cost,
+    good_at,
+    largest_sizes,
+    make_diff,
+    make_sparse_sum,
+    max_features,
+    output_size,
+    part_row,
+    parts_of,
+    visit,
+    workspace,
+)
+from partwise.structures.vectors import copy
+
+CHUNK = 1 << 18
+"""Entries that are collected before they are put to the others."""
+
+
+SAVED = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
+
+
+class RowRoom(NamedTuple):
+    """Room to write sparse rows, one after the other."""
+
+    idx: IntArray
+    val: FloatArray
+    end: IntArray
+    owner: IntArray
+    margin: FloatArray
+
+
+@kernel
+def _take_parts(
+    s: Structure, i: int, y: CodeArray, sign: float, parts: SparseSum, diff: Diff
+) -> None:
+    found = parts_of(s, i, y, diff.ids, diff.counts)
+    for p in range(found):
+        accumulate(parts, diff.ids[p], sign * diff.counts[p])
+
+
+@kernel
+def _write_row(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_good: CodeArray,
+    room: RowRoom,
+    at: int,
+    parts: SparseSum,
+    diff: Diff,
+    ws: Any,
+) -> int:
+    """Write ``Phi(good) - Phi(y)`` from `at` on; return where it ends.
+
+    Parts that both outputs have are left out before their features are looked at.
+    """
+    _take_parts(s, i, y_good, 1.0, parts, diff)
+    _take_parts(s, i, y, -1.0, parts, diff)
+    for j in range(parts.size[0]):
+        slot = parts.slots[j]
+        count, part = parts.values[slot], parts.keys[slot]
+        parts.keys[slot] = -1
+        parts.values[slot] = 0.0
+        if count != 0.0:
+            n = part_row(s, i, part, diff.idx, diff.val, ws)
+            for f in range(n):
+                accumulate(diff.total, diff.idx[f], count * diff.val[f])
+    parts.size[0] = 0
+    for j in range(diff.total.size[0]):
+        slot = diff.total.slots[j]
+        if diff.total.values[slot] != 0.0:
+            room.idx[at] = diff.total.keys[slot]
+            room.val[at] = diff.total.values[slot]
+            at += 1
+        diff.total.keys[slot] = -1
+        diff.total.values[slot] = 0.0
+    diff.total.size[0] = 0
+    return at
+
+
+class RowScratch(NamedTuple):
+    """Scratch arrays to write rows with."""
+
+    y: CodeArray
+    y_good: CodeArray
+    parts: SparseSum
+    diff: Diff
+
+
+@kernel
+def write_row_of(
+    s: Structure,
+    i: int,
+    unit: bool,
+    found: Violations,
+    room: RowRoom,
+    number: int,
+    at: int,
+    scratch: RowScratch,
+    ws: Any,
+) -> int:
+    """Write the row of what was found for an example; return where it ends."""
+    size = output_size(s, i)
+    copy(found.codes[found.start[i] : found.start[i] + size], scratch.y)
+    good_at(s, i, found.good[i], scratch.y_good)
+    at = _write_row(
+        s, i, scratch.y, scratch.y_good, room, at, scratch.parts, scratch.diff, ws
+    )
+    room.end[number] = at
+    room.owner[number] = i
+    room.margin[number] = 1.0 if unit else cost(s, i, scratch.y)
+    return at
+
+
+@kernel
+def _write_rows(
+    s: Structure,
+    todo: IntArray,
+    unit: bool,
+    found: Violations,
+    room: RowRoom,
+    most: int,
+    scratch: RowScratch,
+    ws: Any,
+) -> int:
+    """Write the rows of some examples while there is room; return how many."""
+    at = 0
+    for n in range(todo.size):
+        if n >= room.end.size or at + most > room.idx.size:
+            return n
+        visit(s, todo[n], ws)
+        at = write_row_of(s, todo[n], unit, found, room, n, at, scratch, ws)
+    return todo.size
+
+
+class Rows:
+    """All constraints so far.
+
+    Attributes
+    ----------
+    ptr, idx, val : array
+        The rows, CSR; `idx` are columns, of which ``weight_of`` tells the weights.
+    owner : array
+        The example of every row.
+    margin : array
+        The margin that it asks for.
+    idle : array
+        For how many rounds a row has had no multiplier.
+    """
+
+    def __init__(self, s: Structure, rules: Rules, n_weights: int):
+        self.s, self.rules = s, rules
+        self.ptr = np.zeros(1, np.int64)
+        self.idx = np.zeros(0, np.int32)
+        self.val = np.zeros(0)
+        self.owner = np.zeros(0, np.int64)
+        self.margin = np.zeros(0)
+        self.idle = np.zeros(0, np.int64)
+        self.column_of = np.full(n_weights, -1, np.int32)
+        self.weight_of = np.zeros(0, np.int64)
+        most_parts, most_codes = largest_sizes(s)
+        self.most = int(max_features(s))
+        size = CHUNK + self.most
+        self.room = RowRoom(
+            np.zeros(size, np.int64), np.zeros(size), np.zeros(CHUNK, np.int64),
+            np.zeros(CHUNK, np.int64), np.zeros(CHUNK),
+        )  # fmt: skip
+        self.scratch = RowScratch(
+            np.zeros(most_codes, np.int32), np.zeros(most_codes, np.int32),
+            make_sparse_sum(2 * (most_parts + 2 * most_codes)), make_diff(s),
+        )  # fmt: skip
+        self._ws = workspace(s, 1)
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return self.owner.size
+
+    @property
+    def n_columns(self) -> int:
+        """How many weights occur."""
+        return self.weight_of.size
+
+    def add(self, todo: IntArray, found: Violations) -> None:
+        """Add the rows of the wrong outputs that were found for some examples."""
+        while todo.size:
+            n = int(
+                _write_rows(
+                    self.s, todo, self.rules.unit, found, self.room, self.most,
+                    self.scratch, self._ws,
+                )
+            )  # fmt: skip
+            todo = todo[n:]
+            self.take(n)
+
+    def take(self, n: int) -> None:
+        """Add the first `n` rows of the room."""
+        if n == 0:
+            return
+        end = self.room.end[:n]
+        weights, val = self.room.idx[: end[-1]], self.room.val[: end[-1]]
+        new = np.unique(weights[self.column_of[weights] < 0])
+        self.column_of[new] = self.n_columns + np.arange(new.size, dtype=np.int32)
+        self.weight_of = np.concatenate([self.weight_of, new])
+        self.ptr = np.concatenate([self.ptr, self.ptr[-1] + end])
+        self.idx = np.concatenate([self.idx, self.column_of[weights]])
+        self.val = np.concatenate([self.val, val])
+        self.owner = np.concatenate([self.owner, self.room.owner[:n]])
+        self.margin = np.concatenate([self.margin, self.room.margin[:n]])
+        self.idle = np.concatenate([self.idle, np.zeros(n, np.int64)])
+
+    def drop(self, dropped: IntArray) -> None:
+        """Forget some rows; columns stay."""
+        keep = np.ones(len(self), bool)
+        keep[dropped] = False
+        sizes = np.diff(self.ptr)
+        entries = np.repeat(keep, sizes)
+        self.idx, self.val = self.idx[entries], self.val[entries]
+        self.ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[keep])])
+        self.owner, self.margin = self.owner[keep], self.margin[keep]
+        self.idle = self.idle[keep]
+
+    def slacks(self, w: FloatArray, n_examples: int) -> FloatArray:
+        """Return the largest violation of every example among the rows, at least 0."""
+        product = self.val * w[self.weight_of][self.idx]
+        sums = np.concatenate([np.zeros(1), np.cumsum(product)])
+        slack = np.zeros(n_examples)
+        missing = self.margin - (sums[self.ptr[1:]] - sums[self.ptr[:-1]])
+        np.maximum.at(slack, self.owner, missing)
+        return slack
+
+    def tensors(self) -> dict[str, Any]:
+        """Return the rows as arrays."""
+        return {name: getattr(self, name) for name in SAVED}
+
+    def restore(self, tensors: dict[str, Any]) -> None:
+        """Take back what `tensors` returned."""
+        for name in SAVED:
+            setattr(self, name, tensors[name])
+        self.column_of[:] = -1
+        self.column_of[self.weight_of] = np.arange(self.n_columns, dtype=np.int32)

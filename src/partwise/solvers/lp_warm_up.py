@@ -1,0 +1,105 @@
+"""The first rows of column generation: those that an online learner stumbles over.
+
+Rows found at one point say little about other weights, and the solution of a master
+problem with few rows is far from any good weights. A few passes with an update after
+every example, as small as will do (the passive-aggressive rule), meet rows at many
+points and end at weights to start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.losses.wrong_outputs import (
+    UNFINISHED,
+    Candidates,
+    Rules,
+    Search,
+    Violations,
+    find_violations,
+)
+from partwise.solvers.lp_rows import RowRoom, RowScratch, Rows, write_row_of
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
+from partwise.structures.scratch import Scratch
+
+AVERAGED = 50
+"""Points in a pass that the average is taken over."""
+
+
+@kernel
+def _learn(
+    s: Structure,
+    examples: IntArray,
+    rules: Rules,
+    C: FloatArray,
+    positive: bool,
+    w: FloatArray,
+    augmented: FloatArray,
+    found: Violations,
+    candidates: Candidates,
+    scratch: Scratch,
+    diff: Diff,
+    room: RowRoom,
+    most: int,
+    rows: RowScratch,
+    ws: Any,
+) -> tuple[int, int]:
+    """Visit some examples; return how many were visited, and how many rows found."""
+    count, at = 0, 0
+    for n in range(examples.size):
+        if count >= room.end.size or at + most > room.idx.size:
+            return n, count
+        i = examples[n]
+        found.slack[i] = UNFINISHED
+        find_violations(
+            s, w, rules, i, i + 1, augmented, found, candidates, scratch, diff, ws
+        )
+        if not found.amount[i] > 0.0 or C[i] == 0.0:
+            continue
+        end = write_row_of(s, i, rules.unit, found, room, count, at, rows, ws)
+        sqnorm = 0.0
+        for k in range(at, end):
+            sqnorm += room.val[k] ** 2
+        if sqnorm > 0.0:
+            step = min(found.amount[i] / sqnorm, C[i])
+            for k in range(at, end):
+                j = room.idx[k]
+                w[j] += step * room.val[k]
+                if positive:
+                    w[j] = max(w[j], 0.0)
+            at = end
+            count += 1
+    return examples.size, count
+
+
+def warm_up(
+    search: Search,
+    rows: Rows,
+    C: FloatArray,
+    positive: bool,
+    passes: int,
+    rng: np.random.Generator,
+    average: FloatArray,
+) -> Iterator[float]:
+    """Add rows, and set `average` to the mean weights of the last pass."""
+    w = np.zeros(average.size)
+    worker = search.crew.workers[0]
+    augmented, candidates, diff = search.rooms[0]
+    pieces = max(min(AVERAGED, C.size), 1)
+    for done in range(passes):
+        average[:] = 0.0
+        for part, examples in enumerate(np.array_split(rng.permutation(C.size), pieces)):
+            while examples.size:
+                n, count = _learn(
+                    search.s, examples, search.rules, C, positive, w, augmented,
+                    search.found, candidates, worker.scratch, diff, rows.room,
+                    rows.most, rows.scratch, worker.workspace,
+                )  # fmt: skip
+                rows.take(int(count))
+                examples = examples[n:]
+            average += w / pieces
+            yield (done + (part + 1) / pieces) / passes

@@ -1,0 +1,190 @@
+"""The master problem by proximal steps, each of them by dual coordinate ascent.
+
+``|w|_1 + rho/2 |w - c|^2 + sum_i C_i xi_i`` has one best point for every `lam`, in
+closed form: ``w_j = shrink(c_j + (H' lam)_j / rho, 1 / rho)``. So its dual function is
+smooth, and a step on the multipliers of one example costs no more than its rows. The
+centre then moves to the best point. At a fixed point ``H' lam = 1 + rho (w - c)`` is
+feasible, so the bound gets as good as the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.solvers.lp_master import (
+    Master,
+    MasterProblem,
+    dual_bound,
+    make_master_problem,
+    multiply,
+    multiply_transposed,
+    primal_value,
+    row_dot,
+    shrink,
+    shrink_all,
+    slack_sum,
+)
+from partwise.solvers.lp_rows import Rows
+from partwise.structures.interface import FloatArray, IntArray
+
+MOST_CENTRES = 10
+"""Centres in a round."""
+
+MOST_PASSES = 50
+"""Passes of ascent for one centre."""
+
+SHARE = 0.3
+"""The proximal problem is solved to this share of the gap."""
+
+LOOK_EVERY = 10
+"""Passes between looks at the gap."""
+
+
+@kernel
+def _shift(
+    p: MasterProblem,
+    r: int,
+    change: float,
+    rho: float,
+    centre: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lam: FloatArray,
+) -> None:
+    """Change one multiplier, and the weights with it."""
+    lam[r] += change
+    for k in range(p.ptr[r], p.ptr[r + 1]):
+        j = p.idx[k]
+        pull[j] += change * p.val[k]
+        w[j] = shrink(centre[j] + pull[j] / rho, 1.0 / rho, p.positive)
+
+
+@kernel
+def _ascend(
+    p: MasterProblem,
+    groups: IntArray,
+    sqnorm: FloatArray,
+    rho: float,
+    centre: FloatArray,
+    w: FloatArray,
+    pull: FloatArray,
+    lam: FloatArray,
+) -> None:
+    """Improve the multipliers of every example once.
+
+    Those of an example sum to at most C. Below that, the row that is violated most
+    gains and the one that is least so loses, each by a Newton step; at it, mass moves
+    from the one to the other.
+    """
+    for b in groups:
+        mass, slope_high, slope_low = 0.0, -np.inf, np.inf
+        high, low = -1, -1
+        for k in range(p.group_ptr[b], p.group_ptr[b + 1]):
+            r = p.order[k]
+            mass += lam[r]
+            slope = p.margin[r] - row_dot(p, r, w)
+            if slope > slope_high:
+                high, slope_high = r, slope
+            if lam[r] > 0.0 and slope < slope_low:
+                low, slope_low = r, slope
+        free = p.cap[b] - mass
+        if slope_high > 0.0 and free <= 1e-12 * p.cap[b]:
+            if low >= 0 and low != high and slope_high > slope_low:
+                bend = 2.0 * (sqnorm[high] + sqnorm[low]) / rho
+                step = min((slope_high - slope_low) / bend, lam[low])
+                _shift(p, high, step, rho, centre, w, pull, lam)
+                _shift(p, low, -step, rho, centre, w, pull, lam)
+            continue
+        if slope_high > 0.0:
+            step = min(slope_high * rho / sqnorm[high], free)
+            _shift(p, high, step, rho, centre, w, pull, lam)
+        if low >= 0:
+            slope_low = p.margin[low] - row_dot(p, low, w)
+            if slope_low < 0.0:
+                step = max(slope_low * rho / sqnorm[low], -lam[low])
+                _shift(p, low, step, rho, centre, w, pull, lam)
+
+
+def _proximal_gap(
+    p: MasterProblem, w: FloatArray, pull: FloatArray, lam: FloatArray
+) -> float:
+    """Return how far the proximal problem is from solved, where `w` is best."""
+    hw = np.zeros(lam.size)
+    multiply(p, w, hw)
+    return float(slack_sum(p, hw) + pull @ w - lam @ p.margin)
+
+
+class ProximalMaster(Master):
+    """Proximal point steps; the weight of the proximal term adapts to the work."""
+
+    def __init__(self, positive: bool):
+        self.positive = positive
+        self.rho = 0.0
+
+    def solve(
+        self,
+        rows: Rows,
+        C: FloatArray,
+        w: FloatArray,
+        lam: FloatArray,
+        accuracy: float,
+        rng: np.random.Generator,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Move the centre until bound and objective meet, or a few times."""
+        p = make_master_problem(rows, C, self.positive)
+        sqnorm = np.add.reduceat(rows.val**2, rows.ptr[:-1])
+        if self.rho == 0.0:
+            # One over the size of weights that would give a typical row its margin.
+            size = np.abs(rows.val).sum() / len(rows)
+            self.rho = size / max(float(p.margin.mean()), 1e-12)
+        best_w, best_lam = w, lam
+        best = primal_value(p, w)
+        bound = dual_bound(p, lam, w.size)
+        centre, lam, pull = w.copy(), lam.copy(), np.zeros(w.size)
+        multiply_transposed(p, lam, pull)
+        for _ in range(MOST_CENTRES):
+            w = shrink_all(centre + pull / self.rho, 1.0 / self.rho, self.positive)
+            passes = self._ascend(
+                p, sqnorm, centre, w, pull, lam, SHARE * (best - bound), rng
+            )
+            value, below = primal_value(p, w), dual_bound(p, lam, w.size)
+            if value < best:
+                best, best_w = value, w
+            if below > bound:
+                bound, best_lam = below, lam.copy()
+            if best - bound <= accuracy:
+                break
+            centre = w
+            if passes >= MOST_PASSES:
+                self.rho *= 1.3
+            elif passes < MOST_PASSES // 2:
+                self.rho *= 0.7
+        return best_w, best_lam
+
+    def _ascend(
+        self,
+        p: MasterProblem,
+        sqnorm: FloatArray,
+        centre: FloatArray,
+        w: FloatArray,
+        pull: FloatArray,
+        lam: FloatArray,
+        accuracy: float,
+        rng: np.random.Generator,
+    ) -> int:
+        """Solve the proximal problem, not too well; return how many passes it took."""
+        for done in range(1, MOST_PASSES + 1):
+            groups = rng.permutation(p.cap.size)
+            _ascend(p, groups, sqnorm, self.rho, centre, w, pull, lam)
+            if done % LOOK_EVERY == 0 and _proximal_gap(p, w, pull, lam) <= accuracy:
+                break
+        return done
+
+    def tensors(self) -> dict[str, FloatArray]:
+        """Return the weight of the proximal term."""
+        return {"rho": np.array([self.rho])}
+
+    def restore(self, tensors: dict[str, FloatArray]) -> None:
+        """Take it back."""
+        self.rho = float(tensors["rho"][0])
