@@ -71,7 +71,8 @@ class Found(NamedTuple):
     """A lattice: edges in topological order; node 0 is the start, the last the end.
 
     `option` yields the words of an edge, but `NO_OPTION` only ends the sentence.
-    `history` has the two words before each node.
+    `covered` counts the source words it translates, `history` has the two words before
+    each node.
     """
 
     n_nodes: int
@@ -81,6 +82,7 @@ class Found(NamedTuple):
     backward: IntArray
     forward: IntArray
     distance: IntArray
+    covered: IntArray
     language_model: FloatArray
     history: IntArray
 
@@ -403,6 +405,7 @@ def search(
             )  # fmt: skip
     end = n_nodes
     here[end] = -np.inf
+    state[end, COVERED] = n
     for node in range(finished, end):
         edges = _with_room(edges)
         e = edges.size[0]
@@ -423,6 +426,7 @@ def search(
         numbers[:, BACK].copy(),
         numbers[:, FORTH].copy(),
         numbers[:, FAR].copy(),
+        state[numbers[:, TO], COVERED] - state[numbers[:, FROM], COVERED],
         edges.scores[kept, LM],
         state[: end + 1, BEFORE : LAST + 1].copy(),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,21 +27,24 @@ FloatArray = NDArray[np.float64]
 Paths = list[list[int]]
 
 
-class Corpus(NamedTuple):
+@dataclass(frozen=True)
+class Corpus:
     """Lattice `i` has ``n_nodes[i]`` nodes and edges ``ptr[i]:ptr[i + 1]``.
 
-    `history` has the two words before each edge, `words` what edges yield.
+    `covered` counts the source words that each edge translates, `history` has the two
+    words before it, `words` what it yields.
     """
 
     n_nodes: IntArray
     ptr: IntArray
     source: NDArray[np.int32]
     target: NDArray[np.int32]
+    covered: NDArray[np.int32]
     history: NDArray[np.int32]
     words: Words
     rows: SparseRows
 
-    def __len__(self) -> int:  # type: ignore[override]
+    def __len__(self) -> int:
         """Return the number of lattices."""
         return self.n_nodes.size
 
@@ -68,6 +72,27 @@ class Corpus(NamedTuple):
             costs=costs,
             words=self.words if by_words else None,
             by_words=by_words,
+        )
+
+    def select(self, kept: IntArray) -> Corpus:
+        """Return some of the lattices."""
+        edges = ranges(self.ptr, kept)
+        rows, words = self.rows, self.words
+        entries, at = ranges(rows.ptr, edges), ranges(words.ptr, edges)
+        return Corpus(
+            self.n_nodes[kept],
+            _pointers(np.diff(self.ptr)[kept]),
+            self.source[edges],
+            self.target[edges],
+            self.covered[edges],
+            self.history[edges],
+            Words(_pointers(np.diff(words.ptr)[edges]), words.number[at]),
+            make_sparse_rows(
+                _pointers(np.diff(rows.ptr)[edges]),
+                rows.idx[entries],
+                rows.val[entries],
+                rows.n_columns,
+            ),
         )
 
     def words_of(self, i: int, path: Sequence[int]) -> IntArray:
@@ -104,6 +129,7 @@ def join_lattices(
         for name, values in (
             ("source", found.source.astype(np.int32)),
             ("target", found.target.astype(np.int32)),
+            ("covered", found.covered.astype(np.int32)),
             ("history", found.history[found.source].astype(np.int32)),
             ("word_sizes", word_sizes),
             ("words", words.astype(np.int32)),
@@ -121,6 +147,7 @@ def join_lattices(
         _pointers(np.array(sizes, np.int64)),
         joined["source"],
         joined["target"],
+        joined["covered"],
         joined["history"],
         Words(_pointers(joined["word_sizes"]), joined["words"]),
         make_sparse_rows(
@@ -132,6 +159,7 @@ def join_lattices(
 _COLUMNS = {
     "source": np.zeros(0, np.int32),
     "target": np.zeros(0, np.int32),
+    "covered": np.zeros(0, np.int32),
     "history": np.zeros((0, 2), np.int32),
     "word_sizes": np.zeros(0, np.int64),
     "words": np.zeros(0, np.int32),
@@ -139,6 +167,20 @@ _COLUMNS = {
     "idx": np.zeros(0, np.int32),
     "val": np.zeros(0),
 }
+
+
+def ranges(ptr: IntArray, kept: IntArray) -> IntArray:
+    """Return all numbers of ``ptr[k]:ptr[k + 1]``, for one `k` after the other.
+
+    Examples
+    --------
+    >>> ranges(np.array([0, 2, 5]), np.array([1, 0])).tolist()
+    [2, 3, 4, 0, 1]
+    """
+    sizes = np.diff(ptr)[kept]
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if ends.size else 0
+    return np.repeat(ptr[:-1][kept] - ends + sizes, sizes) + np.arange(total)
 
 
 def _pointers(sizes: IntArray) -> IntArray:
@@ -191,4 +233,4 @@ def restrict_features(corpus: Corpus, number: IntArray, n_kept: int) -> Corpus:
     rows = make_sparse_rows(
         so_far[corpus.rows.ptr], new[kept], corpus.rows.val[kept], n_kept
     )
-    return corpus._replace(rows=rows)
+    return replace(corpus, rows=rows)
