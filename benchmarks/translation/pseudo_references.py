@@ -2,8 +2,9 @@
 
 BLEU is no sum over edges, but a linear function of matched n-grams comes close to its
 logarithm (Tromble et al. 2008), and edges know the two words before them. The best
-paths by that sum, plus some of the model's own score so that they can be reached, are
-listed; their true sentence BLEU chooses among them.
+paths by that sum, or by the model's own score, are listed; their true sentence BLEU
+chooses among them. What the model finds far below its best translation cannot be
+reached by any weights, and teaches little (Liang et al. 2006, local updates).
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ FloatArray = NDArray[np.float64]
 
 PRECISION, RATIO = 0.85, 0.72  # of unigrams, and from one order to the next
 ORDERS = 3
+# Weights of the model's score and of the linear form of BLEU; the other breaks ties.
+LOCAL, BOLD = (1.0, 1e-6), (1e-6, 1.0)
 GAINS = np.array([-1.0] + [1 / (4 * PRECISION * RATIO**n) for n in range(ORDERS)])
 
 
@@ -59,26 +62,37 @@ def _add_gains(
                 a, b = b, word
 
 
-def reference_gains(corpus: Corpus, references: Sequence[IntArray]) -> FloatArray:
-    """Return what every edge adds to the linear form of BLEU."""
-    words, ptr = join(references)
+def add_gains(
+    corpus: Corpus, words: IntArray, ptr: IntArray, gains: FloatArray
+) -> FloatArray:
+    """Return for every edge the sum of gains: of a word, and of its matched n-grams.
+
+    The words of lattice `i` to match are ``words[ptr[i]:ptr[i + 1]]``.
+    """
     out = np.zeros(corpus.source.size)
     _add_gains(
         corpus.ptr, corpus.words.ptr, corpus.words.number, corpus.history, ptr, words,
-        GAINS, out,
+        gains, out,
     )  # fmt: skip
     return out
+
+
+def reference_gains(corpus: Corpus, references: Sequence[IntArray]) -> FloatArray:
+    """Return what every edge adds to the linear form of BLEU."""
+    return add_gains(corpus, *join(references), GAINS)
 
 
 class PseudoReferences(NamedTuple):
     """Good paths of every lattice, the best first, and their sentence BLEU.
 
-    `counts` are those of the best ones.
+    `counts` are those of the best ones; `n_listed` is how many translations were
+    compared.
     """
 
     paths: list[list[list[int]]]
     bleu: list[FloatArray]
     counts: IntArray
+    n_listed: IntArray
 
     @property
     def corpus_bleu(self) -> float:
@@ -91,7 +105,7 @@ def find_pseudo_references(
     references: Sequence[IntArray],
     w: FloatArray,
     *,
-    trust: float = 0.0,
+    local: bool = False,
     k: int = 50,
     n_good: int = 1,
     slack: float = 0.0,
@@ -102,8 +116,9 @@ def find_pseudo_references(
     ----------
     w : array
         Weights of the dense features.
-    trust : float
-        How much the score by `w` counts; 0 looks for the best BLEU alone.
+    local : bool
+        Look among the k best translations by `w`, which can be reached; otherwise
+        among those that come closest to the best BLEU of all.
     k : int
         How many translations of each lattice are compared by their sentence BLEU.
     n_good : int
@@ -113,7 +128,7 @@ def find_pseudo_references(
     """
     score = dense_matrix(corpus) @ w[:N_DENSE]
     columns = np.stack([score, reference_gains(corpus, references)], axis=1)
-    best = list_best(corpus, references, columns, np.array([trust, 1.0]), k)
+    best = list_best(corpus, references, columns, np.array(LOCAL if local else BOLD), k)
     bleu = sentence_bleu(best.counts)
     ptr = np.searchsorted(best.owner, np.arange(len(corpus) + 1))
     paths, scores, counts = [], [], []
@@ -124,4 +139,4 @@ def find_pseudo_references(
         paths.append([best.paths[h] for h in order])
         scores.append(bleu[order])
         counts.append(best.counts[order[0]])
-    return PseudoReferences(paths, scores, np.array(counts))
+    return PseudoReferences(paths, scores, np.array(counts), np.diff(ptr))

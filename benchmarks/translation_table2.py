@@ -1,0 +1,368 @@
+"""Translation: LP, MIRA, DCD and MERT on lattices (Wang, Shawe-Taylor 2009, Table 2).
+
+French to English, captions of Multi30k, a phrase-based translator written for it. MERT
+tunes the 14 dense features on the development set. The lattices that it finds are those
+of all other methods: they learn those weights anew, and those of trigrams, phrases and
+their orientations, from training sentences translated without having been seen, with
+pseudo-references for right answers. C and the number of passes are chosen on the
+development set.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness.bench import Bench, Skip
+from benchmarks.harness.child import run_in_child
+from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
+from benchmarks.translation.beam_search import N_DENSE, Limits
+from benchmarks.translation.bitext import Bitext, read_bitext
+from benchmarks.translation.bleu import all_counts, corpus_bleu
+from benchmarks.translation.invented import invent_bitext
+from benchmarks.translation.lattices import Corpus, join_lattices
+from benchmarks.translation.nist import nist, nist_sums
+from benchmarks.translation.pseudo_references import find_pseudo_references
+from benchmarks.translation.significance import p_value
+from benchmarks.translation.storage import save_corpus
+from benchmarks.translation.training import GoodSets, Judge
+from benchmarks.translation.translation_model import (
+    TranslationModel,
+    coverage,
+    learn_translation,
+)
+from benchmarks.translation.tuning import Baseline, tune_dense
+from benchmarks.translation.vocabulary import IntArray
+
+PARTS = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
+FILES = [
+    f"multi30k/{name}.{language}.gz"
+    for name in PARTS.values()
+    for language in ("fr", "en")
+]
+MERT = "MERT"
+# Values of C that are tried.
+COSTS = {
+    "k-best MIRA": [0.001, 0.01, 0.1],
+    "DCD": [0.0003, 0.001, 0.01],
+    "LP (7)": [1.0, 3.0, 10.0],
+    "LP (8)": [1.0, 3.0, 10.0],
+}
+SIGNIFICANT = 0.05
+
+
+class Budget(NamedTuple):
+    """How much of everything there is."""
+
+    n_train: int | None
+    n_dev: int | None
+    n_folds: int
+    mert_rounds: int
+    passes: dict[str, int]
+    n_search: int
+    limits: Limits
+    sets: GoodSets
+
+
+FULL = Budget(
+    None, None, 5, 4,
+    {"k-best MIRA": 6, "DCD": 8, "LP (7)": 15, "LP (8)": 15},
+    6000, Limits(40, 4.0, 25), GoodSets(),
+)  # fmt: skip
+QUICK = Budget(
+    2000, 300, 4, 2,
+    {"k-best MIRA": 3, "DCD": 4, "LP (7)": 6, "LP (8)": 6},
+    1000, Limits(20, 3.0, 15), GoodSets(),
+)  # fmt: skip
+
+Texts = dict[str, Bitext]
+
+
+def run(bench: Bench) -> Report:
+    """Learn to translate, tune, train with every method, and compare."""
+    for module in ("sacrebleu", "nltk"):
+        try:
+            __import__(module)
+        except ImportError:
+            raise Skip(
+                f"translations are measured with {module}: "
+                "pip install 'partwise[translation]'"
+            ) from None
+    budget = bench.choose(FULL, QUICK)
+    texts = _read(bench, budget)
+    bench.say("aligning words, extracting phrases")
+    begin = time.perf_counter()
+    model = learn_translation(texts["train"])
+    seconds = {"learning phrases": time.perf_counter() - begin}
+    references = {
+        part: [model.target_words.number_all(e) for e in texts[part].target]
+        for part in PARTS
+    }
+    begin = time.perf_counter()
+    baseline = tune_dense(
+        model, texts["dev"].source, references["dev"], budget.limits,
+        n_rounds=budget.mert_rounds, say=bench.say,
+    )  # fmt: skip
+    seconds[MERT] = time.perf_counter() - begin
+    begin = time.perf_counter()
+    corpora, references["train"] = _translate(bench, budget, model, texts, baseline.w)
+    seconds["translating all"] = time.perf_counter() - begin
+    np.save(bench.scratch / "dense.npy", baseline.w)
+    for part, corpus in corpora.items():
+        save_corpus(bench.scratch / part, corpus, references[part])
+    sizes = _sizes(model, texts, corpora, references, baseline.w)
+    judge = Judge(corpora["test"], references["test"])
+    del corpora
+    learned = _learn(bench, budget)
+    return _report(budget, model, baseline, learned, seconds, sizes, judge, bench)
+
+
+def _read(bench: Bench, budget: Budget) -> Texts:
+    sizes = dict(zip(PARTS, (budget.n_train, budget.n_dev, budget.n_dev), strict=True))
+
+    def real(*paths: Path) -> Texts:
+        pairs = zip(PARTS, paths[::2], paths[1::2], strict=True)
+        return {
+            part: read_bitext(f, e, keep_empty=part != "train").first(sizes[part])
+            for part, f, e in pairs
+        }
+
+    def invented() -> Texts:
+        counts = enumerate(zip(PARTS, (400, 60, 60), strict=True))
+        return {part: invent_bitext(n, seed) for seed, (part, n) in counts}
+
+    return bench.data("Multi30k", FILES, real, invented)
+
+
+def _translate(
+    bench: Bench, budget: Budget, model: TranslationModel, texts: Texts, w: Any
+) -> tuple[dict[str, Corpus], list[IntArray]]:
+    """Return lattices of all parts, and the references of the training part.
+
+    Its sentences come fold by fold, each translated by what the others taught.
+    """
+    n, source = len(model.source), texts["train"].source
+    fold = np.arange(n) % budget.n_folds
+    order = np.argsort(fold, kind="stable")
+
+    def unseen() -> Iterator[Any]:
+        for k in range(budget.n_folds):
+            bench.say(f"translating the training sentences, fold {k + 1}")
+            own = [source[i] for i in order if fold[i] == k]
+            yield from model.without(fold == k).lattices(own, w, budget.limits)
+
+    corpora = {"train": join_lattices(unseen(), model.space)}
+    for part in ("dev", "test"):
+        lattices = model.lattices(texts[part].source, w, budget.limits)
+        corpora[part] = join_lattices(lattices, model.space)
+    return corpora, [model.target[i] for i in order]
+
+
+class Sizes(NamedTuple):
+    """What is known of the lattices of one part."""
+
+    part: str
+    n_sentences: int
+    covered_words: float
+    covered_sentences: float
+    edges: float
+    nodes: float
+    paths: float
+    first: float
+    oracle: float
+
+
+def _sizes(
+    model: TranslationModel, texts: Texts, corpora: dict[str, Corpus],
+    references: dict[str, list[IntArray]], w: Any,
+) -> list[Sizes]:  # fmt: skip
+    result = []
+    dense = np.zeros(model.space.size)
+    dense[:N_DENSE] = w
+    for part in ("dev", "test"):
+        corpus = corpora[part]
+        structure = corpus.structure()
+        known = coverage(model, texts[part].source)
+        used = [
+            len(set(own[0].tolist()) | set(own[1].tolist())) for own in _ends(corpus)
+        ]
+        result.append(
+            Sizes(
+                part,
+                len(corpus),
+                *known,
+                corpus.source.size / len(corpus),
+                float(np.mean(used)),
+                float(np.median(structure.paths.n_paths)),
+                Judge(corpus, references[part]).bleu(dense),
+                find_pseudo_references(corpus, references[part], w).corpus_bleu,
+            )
+        )
+    return result
+
+
+def _ends(corpus: Corpus) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    for first, last in zip(corpus.ptr[:-1], corpus.ptr[1:], strict=True):
+        yield corpus.source[first:last], corpus.target[first:last]
+
+
+def _learn(bench: Bench, budget: Budget) -> dict[str, dict[str, Any]]:
+    learned = {}
+    for name, costs in COSTS.items():
+        bench.say(name)
+        learned[name] = run_in_child(
+            "benchmarks.translation.training",
+            "run_method",
+            str(bench.scratch),
+            name,
+            bench.choose(costs, costs[1:2]),
+            budget.passes[name],
+            budget.n_search,
+            list(budget.sets),
+        )
+        bench.say(f"{name}: BLEU {learned[name]['dev']:.2f} on development data")
+    return learned
+
+
+class Measured(NamedTuple):
+    """Translations of the test set by one method."""
+
+    bleu: float
+    nist: float
+    counts: IntArray
+    sums: NDArray[np.float64]
+    texts: list[str]
+
+
+def _measure(model: TranslationModel, judge: Judge, w: Any) -> Measured:
+    import sacrebleu
+
+    words = judge.translations(w)
+    texts = [model.text(own) for own in words]
+    right = [model.text(own) for own in judge.references]
+    owner = np.arange(len(words))
+    sums = nist_sums(words, judge.references)
+    return Measured(
+        sacrebleu.corpus_bleu(texts, [right], tokenize="none", force=True).score,
+        float(nist(sums.sum(0))),
+        all_counts(words, owner, judge.references),
+        sums,
+        texts,
+    )
+
+
+def _report(
+    budget: Budget, model: TranslationModel, baseline: Baseline,
+    learned: dict[str, dict[str, Any]], seconds: dict[str, float],
+    sizes: Sequence[Sizes], judge: Judge, bench: Bench,
+) -> Report:  # fmt: skip
+    dense = np.zeros(model.space.size)
+    dense[:N_DENSE] = baseline.w
+    found = {MERT: _measure(model, judge, dense)}
+    for name in learned:
+        w = np.load(bench.scratch / f"{name}.npy")
+        found[name] = _measure(model, judge, w)
+    base = found[MERT]
+    rows = [
+        [
+            *(MERT, base.bleu, base.nist, None, None, max(baseline.history), N_DENSE),
+            *(None, seconds[MERT], None, None),
+        ]
+    ]
+    figures = []
+    for name, result in learned.items():
+        own = found[name]
+        p_bleu = p_value(own.counts, base.counts, corpus_bleu)
+        p_nist = p_value(own.sums, base.sums, nist)
+        rows.append(
+            [
+                *(name, own.bleu, own.nist, p_bleu, p_nist, result["dev"]),
+                *(result["n_features"], result["C"], result["seconds"]),
+                *(result["peak_mib"], result["gap"]),
+            ]
+        )
+        is_lp = name.startswith("LP")
+        gain = own.bleu - base.bleu
+        figures.append(
+            Figure(f"{name}: BLEU above MERT", gain, "points", 0.0 if is_lp else None)
+        )
+        if is_lp:
+            figures.append(
+                Figure(f"{name}: p of that", p_bleu, "", at_most=SIGNIFICANT)
+            )
+    figures += [
+        Figure("MERT: BLEU", base.bleu, "%"),
+        Figure("oracle BLEU of the test lattices", sizes[-1].oracle, "%"),
+        Figure("words that phrases cover, test", sizes[-1].covered_words, "%"),
+        Figure("edges of a lattice, test", sizes[-1].edges, "edges"),
+    ]
+    first = next(iter(learned.values()))
+    return Report(
+        figures,
+        settings={
+            "folds": budget.n_folds,
+            "limits": budget.limits._asdict(),
+            "good sets": budget.sets._asdict(),
+            "C": COSTS,
+            "passes": budget.passes,
+            "lattices to choose C": budget.n_search,
+        },
+        seeds=[0],
+        tables=[
+            Table("Test 2016", HEADINGS, rows),
+            Table("Lattices", SIZE_HEADINGS, [list(one) for one in sizes]),
+            Table(
+                "Training set",
+                ["", "value"],
+                [
+                    ["pairs of phrases", model.space.n_pairs],
+                    ["trigrams", model.space.trigrams.size],
+                    ["features in lattices", first["n_weights"]],
+                    ["lattices learnt from", first["n_lattices"]],
+                    ["BLEU of pseudo-references", first["pseudo_bleu"]],
+                    *([f"{what}, s", spent] for what, spent in seconds.items()),
+                ],
+            ),
+        ],
+        plots=[
+            Plot(
+                "rounds",
+                "pass or round",
+                "BLEU, development set",
+                [
+                    Curve(MERT, range(len(baseline.history)), baseline.history),
+                    *(
+                        Curve(
+                            name,
+                            range(1, len(result["curve"]) + 1),
+                            [bleu for _, bleu in result["curve"]],
+                        )
+                        for name, result in learned.items()
+                    ),
+                ],
+            )
+        ],
+        notes=[
+            "p: approximate randomisation against MERT, 2,000 trials, two-sided.",
+            "Seconds are those of training with the C chosen, without choosing it and "
+            "without the development set; memory is that of the whole process, most of "
+            "it lattices. MERT's seconds include its translating.",
+            "Oracle: the path that a search by matched n-grams finds, so a lower bound "
+            "of the best one.",
+        ],
+    )
+
+
+HEADINGS = [
+    "", "BLEU", "NIST", "p, BLEU", "p, NIST", "dev BLEU", "non-zero weights", "C", "s",
+    "MiB", "gap",
+]  # fmt: skip
+SIZE_HEADINGS = [
+    "", "sentences", "words covered, %", "sentences covered, %", "edges", "nodes",
+    "paths, median", "BLEU of MERT", "oracle BLEU",
+]  # fmt: skip
