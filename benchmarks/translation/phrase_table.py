@@ -35,6 +35,7 @@ class Phrases(NamedTuple):
 
     source_number: dict[Phrase, int]
     longest: int
+    source_words: list[Phrase]
     target_words: list[Phrase]
     source: IntArray
     target: IntArray
@@ -125,6 +126,7 @@ def number_phrases(
     return Phrases(
         f_number,
         max(map(len, f_number), default=1),
+        list(f_number),
         list(e_number),
         keys // n_targets,
         keys % n_targets,
