@@ -11,6 +11,7 @@ from partwise._jit import kernel
 from partwise.structures import Chain, Multiclass
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
+from partwise.structures.bayesnet import BayesNet
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.graph import Graph
@@ -41,12 +42,17 @@ class PlainLattice(Lattice):
     """Lattices compared by the defaults of the waist."""
 
 
+class PlainNetwork(BayesNet):
+    """Networks compared by the defaults of the waist."""
+
+
 PLAIN_CLASSES = {
     Chain: PlainChain,
     Multiclass: PlainMulticlass,
     DependencyTrees: PlainTrees,
     Graph: PlainGraph,
     Lattice: PlainLattice,
+    BayesNet: PlainNetwork,
     ConstituencyTrees: PlainDerivations,
 }
 

@@ -28,6 +28,7 @@ from partwise.structures import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.bayesnet import BayesNet
 from partwise.structures.dependency import (
     DependencyTrees,
     arcs,
@@ -504,6 +505,9 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
         return
     if isinstance(s, Lattice):
         yield from _legal_paths(s, i, (), 0)
+        return
+    if isinstance(s, BayesNet):
+        yield from _legal(s.graph, i)
         return
     if isinstance(s, DependencyTrees):
         yield from _legal_trees(s, int(s.ptr[i + 1] - s.ptr[i]))

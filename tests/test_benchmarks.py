@@ -71,7 +71,9 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "parse_speed",
         "parse_table1",
         "mrf",
+        "ring_tracking",
         "wcfg",
+        "connect4",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 

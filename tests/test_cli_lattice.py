@@ -177,6 +177,10 @@ def test_lattice_commands_say_what_is_wrong(
     bad.write_text('{"edges": [{"from": 0, "to": 1}, {"from": 1, "to": 0}]}\n')
     for command in (["predict", model], ["evaluate", model]):
         assert "bad.jsonl:1: it has no start" in message(*command, bad)
+    back = '{"from": 0, "to": 1}, {"from": 1, "to": 0}, {"from": 1, "to": 2}'
+    bad.write_text(f'\n{{"start": 0, "end": 2, "edges": [{back}]}}\n')
+    cycle = "bad.jsonl:2: its edges form a cycle: 0 -> 1 -> 0"
+    assert cycle in message("predict", model, bad)
     bad.write_text('{"edges": [{"from": 0, "to": 1, "features": {"x": 1}}]}\n')
     command = ("train", "lattice", bad, "-m", tmp_path / "m")
     assert "bad.jsonl:1: it has no good path" in message(*command)

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import pytest
 
+import problems
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 # The pages of docs/examples are run by test_examples.
@@ -28,6 +30,8 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 RUNNABLE = ("python", "console", "bash", "sh", "pycon")
+# What they compile would take longer than all they do; test_plain_python runs them.
+IN_PLAIN_PYTHON = ("bayesian_networks.md",)
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BROKEN_PIPE = 141  # what a command returns whose reader, such as head, has enough
 
@@ -63,6 +67,7 @@ def pages_with(kind):
         pytest.param(page, id=str(page.relative_to(ROOT)))
         for page in PAGES
         if any(block.kind == kind for block in blocks(page))
+        and (page.name in IN_PLAIN_PYTHON) == problems.PLAIN_PYTHON
     ]
 
 

@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils import estimator_checks
 
 import problems
-from partwise import C_path, HiddenMarkovModel, load
+from corruption import corruptions
+from hidden_markov_data import X, Y
+from partwise import C_path, HiddenMarkovModel, ModelFileError, load
+from partwise.data import ColumnData
 from partwise.errors import DataError, PairingError
 from partwise.solvers import RestrictedSimplicialDecomposition
 from partwise.structures.hidden_markov import (
@@ -22,9 +27,6 @@ from partwise.structures.interface import distribution_of
 
 # What is compiled is the chain's, and the solver's; both are tested elsewhere.
 pytestmark = problems.plain_only
-
-X = [["walk", "shop", "clean"], ["clean", "clean", "walk"], ["shop", "walk"]]
-Y = [["sun", "sun", "rain"], ["rain", "rain", "sun"], ["sun", "sun"]]
 
 
 def joint(p: Probabilities, states: Any, symbols: Any) -> float:
@@ -81,6 +83,49 @@ def test_hidden_markov_answers_are_those_of_enumeration() -> None:
     assert model.score([words], [[model.classes_[s] for s in best]]) == 1.0
 
 
+def test_hidden_markov_best_paths_are_those_of_enumeration() -> None:
+    model = HiddenMarkovModel("likelihood").fit(X, Y)
+    symbols = [2, 0, 1]
+    paths = itertools.product(range(2), repeat=3)
+    scores = sorted(joint(model.probabilities_, p, symbols) for p in paths)[::-1]
+    (found,) = model.predict_kbest([[model.symbols_[s] for s in symbols]], k=99)
+    np.testing.assert_allclose([one.score for one in found], np.log(scores))
+    assert len({tuple(one.labels) for one in found}) == 8
+
+
+def test_hidden_markov_least_risk_is_that_of_the_marginals() -> None:
+    costs = {("sun", "rain"): 0.1}
+    model = HiddenMarkovModel("likelihood", costs=costs).fit(X, Y)
+    words = [["walk", "unknown"], []]
+    first, _ = model.predict_marginals(words)
+    cost = np.array([[0.0, 1.0], [0.1, 0.0]])  # rain, sun
+    expected = [model.classes_[j] for j in (first @ cost).argmin(axis=1)]
+    assert model.predict(words, decoding="minimum_risk") == [expected, []]
+    # Rain costs little where it does not fall, so it is predicted where it may.
+    assert model.predict(words) == [["sun", "sun"], []]
+    assert expected == ["rain", "rain"]
+
+
+def test_hidden_markov_chunks_have_probabilities() -> None:
+    labels = [["B-NP", "I-NP", "O"], ["O", "O", "B-NP"], ["B-NP", "O"]]
+    model = HiddenMarkovModel("likelihood").fit(X, labels)
+    found = model.predict_spans(X)[0]
+    assert [span[:3] for span in found] == [(0, 2, "NP")]
+    assert 0.0 < found[0].score < 1.0
+
+
+def test_hidden_markov_reads_a_column() -> None:
+    rows = [[("-", s, "label") for s in row] for row in X]
+    data = ColumnData.from_sentences(rows)
+    by_columns = HiddenMarkovModel("likelihood", column=1).fit(data, Y)
+    np.testing.assert_array_equal(
+        by_columns.weights_, HiddenMarkovModel("likelihood").fit(X, Y).weights_
+    )
+    assert by_columns.predict(data) == by_columns.predict(X)
+    with pytest.raises(DataError, match="there is no column 3"):
+        HiddenMarkovModel(column=3).fit(data, Y)
+
+
 def test_hidden_markov_samples_follow_the_model() -> None:
     model = HiddenMarkovModel("likelihood").fit(X, Y)
     symbols, states = model.sample(4000, 2, random_state=0)
@@ -109,6 +154,20 @@ def test_hidden_markov_margin_separates_what_can_be_separated() -> None:
         assert distribution.sum(axis=-1).max() <= 1.0 + 1e-9
     for missing in model.missing_:
         assert missing.min() >= 0.0
+
+
+def test_hidden_markov_default_C_suits_the_data(tmp_path: Path) -> None:
+    model, dear = HiddenMarkovModel().fit(X, Y), HiddenMarkovModel(costs=_tenfold)
+    # Both are rounded to two digits.
+    assert model.C_ == pytest.approx(10 * dear.fit(X, Y).C_, rel=0.1)
+    twice = HiddenMarkovModel().fit(2 * X, 2 * Y)
+    assert model.C_ == pytest.approx(2 * twice.C_, rel=0.1)
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").C_ == model.C_
+
+
+def _tenfold(right: str, predicted: str) -> float:
+    return 10.0
 
 
 def test_hidden_markov_small_C_stays_at_the_reference() -> None:
@@ -154,6 +213,19 @@ def test_hidden_markov_costs_change_what_is_learnt() -> None:
     )
 
 
+@pytest.mark.parametrize("integers", [True, False])
+def test_hidden_markov_ring_costs_are_distances(integers: bool) -> None:
+    states: Any = [[1, 2], [3, 12], [5, 9]]
+    if not integers:
+        states = [[str(state) for state in row] for row in states]
+    model = HiddenMarkovModel("likelihood", costs="ring")
+    model.fit([["a", "b"], ["b", "a"], ["a", "a"]], states)
+    order = [int(state) for state in model.classes_]
+    for i, j in itertools.product(range(6), repeat=2):
+        apart = abs(order[i] - order[j])
+        assert model._costs[i, j] == min(apart, 12 - apart)
+
+
 def test_hidden_markov_dev_data_keeps_the_best() -> None:
     model = HiddenMarkovModel(C=1.0).fit(X, Y, dev=(X, Y))
     path = C_path(HiddenMarkovModel(), X, Y, [1e-4, 10.0], dev=(X, Y))
@@ -191,6 +263,24 @@ def test_hidden_markov_file_keeps_the_reference(tmp_path: Path) -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_hidden_markov_damaged_files_are_refused_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    own = HiddenMarkovModel("likelihood").fit(X, Y).probabilities_
+    HiddenMarkovModel(C=0.1, reference=own, costs="hamming").fit(X, Y).save(path)
+    data, refused = path.read_bytes(), 0
+    for damaged in corruptions(data, 60, seed=0):
+        path.write_bytes(damaged)
+        try:
+            model = load(path)
+        except ModelFileError:
+            refused += 1
+        else:
+            assert {state for row in model.predict(X) for state in row} <= set(
+                model.classes_
+            )
+    assert refused > 40
+
+
 # --- the structure ---
 
 
@@ -202,6 +292,31 @@ def test_hidden_markov_distributions_are_rows_of_probabilities() -> None:
     assert p.transitions.tolist() == [[2.0] * 2, [3.0] * 2]
     assert p.initial.tolist() == [4.0] * 2
     np.testing.assert_array_equal(to_weights(p), of)
+
+
+# --- scikit-learn ---
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_parameters_default_constructible",
+        "check_no_attributes_set_in_init",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_valid_tag_types",
+    ],
+)
+def test_hidden_markov_passes_the_checks_that_need_no_matrix(name: str) -> None:
+    getattr(estimator_checks, name)("HiddenMarkovModel", HiddenMarkovModel())
+
+
+def test_hidden_markov_is_searched_over() -> None:
+    grid = GridSearchCV(HiddenMarkovModel(C=1.0), {"smoothing": [0.5, 2.0]}, cv=2)
+    assert grid.fit(2 * X, 2 * Y).best_score_ == 1.0
 
 
 # --- bad input ---
@@ -218,6 +333,7 @@ def test_hidden_markov_distributions_are_rows_of_probabilities() -> None:
         ("ab", [["s", "t"]], "X must be a list"),
         ([["a", "b"]], [["s", "s"]], "at least two states"),
         ([], [], "no sequences"),
+        ([[], []], [[], []], "all sequences are empty"),
     ],
 )
 def test_hidden_markov_bad_data_is_refused(x: Any, y: Any, match: str) -> None:
@@ -241,6 +357,11 @@ def test_hidden_markov_other_alphabet_is_refused_when_predicting() -> None:
         ({"reference": "likelihood", "smoothing": 0.0}, "needs smoothing"),
         ({"loss": "log_loss"}, "loss must be"),
         ({"C": 0.0}, "C must be"),
+        ({"cv": 1}, "cv must be at least 2"),
+        ({"cv": 2.5}, "cv must be an integer"),
+        ({"column": "first"}, "column must be an integer"),
+        ({"costs": "rign"}, "costs must be"),
+        ({"costs": "ring"}, "needs labels that are integers"),
     ],
 )
 def test_hidden_markov_bad_settings_are_refused(settings: Any, match: str) -> None:
@@ -256,6 +377,27 @@ def test_hidden_markov_reference_must_be_distributions(row: Any, match: str) -> 
     own = HiddenMarkovModel("likelihood").fit(X, Y).probabilities_
     with pytest.raises(ValueError, match=match):
         HiddenMarkovModel(reference=own._replace(initial=np.array(row))).fit(X, Y)
+
+
+def test_hidden_markov_empty_sequences_are_fine_among_others() -> None:
+    model = HiddenMarkovModel(C=10.0).fit([*X, []], [*Y, []])
+    assert model.predict([[], *X]) == [[], *Y]
+    assert model.predict_marginals([[]])[0].shape == (0, 2)
+    assert model.log_likelihood([[]]).tolist() == [0.0]
+
+
+def test_hidden_markov_new_states_of_development_data_are_left_out() -> None:
+    dev = [["walk", "clean"], ["walk"]], [["sun", "snow"], ["snow"]]
+    model = HiddenMarkovModel(C=10.0).fit(X, Y, dev=dev)
+    assert np.nanmax(model.trace_["dev_score"]) == 0.0
+    with pytest.raises(DataError, match="none of its states"):
+        HiddenMarkovModel().fit(X, Y, dev=(X, [["snow"] * len(row) for row in X]))
+
+
+def test_hidden_markov_decoding_must_be_known() -> None:
+    model = HiddenMarkovModel("likelihood").fit(X, Y)
+    with pytest.raises(ValueError, match="decoding must be one of"):
+        model.predict(X, decoding="viterbi")
 
 
 def test_hidden_markov_gamma_must_be_positive() -> None:

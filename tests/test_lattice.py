@@ -13,6 +13,7 @@ from lattice_cases import CHOICES, Drawn, make_case, words_of
 from laws import LAWS, law_name
 from partwise._jit import kernel
 from partwise.errors import DataError
+from partwise.losses import SetHinge
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_sparse_rows
 from partwise.structures.lattice import LatticeLayout, Words, make_lattice
@@ -173,6 +174,39 @@ def test_lattice_of_a_million_edges_works_in_memory_as_documented():
     assert theta[y[y >= 0]].sum() == pytest.approx(best)
     assert log_z > best
     assert mu[s.source == 0].sum() == pytest.approx(1.0)
+
+
+def set_hinge(drawn, i, w, margin, compare):
+    """Return the hinge over bad paths, by listing all of them."""
+
+    def features(path):
+        return drawn.matrix[drawn.ptr[i] + np.array(path, int)].sum(axis=0)
+
+    good, worst = drawn.good[i], 0.0
+    for path in drawn.paths[i]:
+        if path in good:
+            continue
+        asked = 1.0
+        if margin == "cost":
+            asked = drawn.costs[drawn.ptr[i] + np.array(path, int)].sum()
+        score = min(features(right) @ w for right in good)
+        if compare == "closest":
+            apart = [len(set(right) ^ set(path)) for right in good]
+            score = features(good[int(np.argmin(apart))]) @ w
+        worst = max(worst, asked - score + features(path) @ w)
+    return worst
+
+
+@plain_only
+@pytest.mark.parametrize("margin", ["unit", "cost"])
+@pytest.mark.parametrize("compare", ["worst", "closest"])
+def test_lattice_has_the_hinge_of_its_good_paths(margin, compare):
+    loss = SetHinge(margin, compare, "parts")
+    for seed in range(8):
+        drawn = Drawn(2, 6, 9, False, 3, seed)
+        w = np.random.default_rng(seed).normal(size=drawn.n_columns)
+        expected = [set_hinge(drawn, i, w, margin, compare) for i in range(2)]
+        np.testing.assert_allclose(loss.values(drawn.s, w), expected, atol=1e-10)
 
 
 # --- agreement with chains -----------------------------------------------------------

@@ -111,6 +111,18 @@ def test_ranker_reads_streams_once(ranker):
     np.testing.assert_array_equal(again.weights_, ranker.weights_)
 
 
+def test_ranker_can_be_cross_validated():
+    from sklearn.base import clone
+    from sklearn.model_selection import cross_val_score
+
+    good = [list(lattice.good) for lattice in TRAIN]
+    scores = cross_val_score(LatticeRanker(C=1.0), TRAIN, good, cv=2)
+    assert scores.shape == (2,)
+    assert scores.min() > 0.2
+    settings = LatticeRanker(C=3.0, outputs="words", compare="closest").get_params()
+    assert clone(LatticeRanker(**settings)).get_params() == settings
+
+
 def test_ranker_takes_networkx_graphs():
     graph = nx.MultiDiGraph()
     for source, target, features, words in EDGES:
@@ -177,6 +189,29 @@ def test_ranker_trains_with_solvers_by_name(solver, loss):
     assert ranker.score(TRAIN[:8]) > 0.5
 
 
+@pytest.mark.parametrize("compare", ["worst", "closest"])
+def test_ranker_separates_sets_of_good_paths_by_linear_programs(compare):
+    """Every good path scores more than every bad one, with few weights."""
+    chosen, good = [], []
+    for lattice in TRAIN[:10]:
+        [paths] = LatticeRanker.with_weights({}).predict_kbest([lattice], 1000)
+        right = lattice.words_of(lattice.good[0])
+        same = [path.edges for path in paths if path.words == right]
+        good.append([lattice.good[0], *(e for e in same if e != lattice.good[0])])
+        chosen.append(lattice)
+    assert max(map(len, good)) > 1
+    ranker = LatticeRanker(
+        "hinge", C=10.0, penalty="l1", margin="unit", compare=compare, tol=1e-3
+    ).fit(chosen, good)
+    assert ranker.certificate_.relative_gap <= 1e-3
+    assert np.count_nonzero(ranker.weights_) < ranker.weights_.size / 2
+    if compare == "worst":
+        for paths, right in zip(ranker.predict_kbest(chosen, 1000), good, strict=True):
+            scores = {path.edges: path.score for path in paths}
+            worst = min(scores.pop(path) for path in right)
+            assert worst >= max(scores.values()) + 0.99
+
+
 def test_ranker_stops_by_development_data(ranker):
     fitted = LatticeRanker(C=1.0, max_iter=8, tol=1e-9, patience=8)
     with pytest.warns(UserWarning, match="stopped after"):
@@ -194,6 +229,36 @@ def test_ranker_stops_by_development_data(ranker):
         TRAIN, dev=(TEST, [one.good for one in TEST])
     )
     assert all(isinstance(path, LatticePath) for path in seen[-1])
+
+
+def test_ranker_takes_weights_that_are_known(ranker, tmp_path):
+    names = ranker._encoder._nodes.keys_by_id()
+    weights = {
+        name if value is None else (name, value): weight
+        for (name, value), weight in zip(names, ranker.weights_, strict=True)
+    }
+    given = LatticeRanker.with_weights(weights)
+    assert given.predict(TEST) == ranker.predict(TEST)
+    given.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict(TEST) == given.predict(TEST)
+    for lattice, path in zip(TEST, given.predict(TEST), strict=True):
+        by_name = dict(zip(ranker.feature_names_, ranker.weights_, strict=True))
+        features = lattice.features_of(path.edges)
+        score = sum(x * by_name.get(name, 0.0) for name, x in features.items())
+        assert score == pytest.approx(path.score)
+
+
+@pytest.mark.parametrize(
+    ("weights", "settings", "message"),
+    [
+        ({"x": np.nan}, {}, "the weight of 'x' must be finite"),
+        ({3: 1.0}, {}, "3 is no name"),
+        ({"x": 1.0}, {"hash_bits": 8}, "hash_bits"),
+    ],
+)
+def test_ranker_refuses_weights(weights, settings, message):
+    with pytest.raises(ValueError, match=message):
+        LatticeRanker.with_weights(weights, **settings)
 
 
 # --- what is refused -----------------------------------------------------------------

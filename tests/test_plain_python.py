@@ -20,7 +20,8 @@ GROUPS = {
     "online": "perceptron mira sgd parallel softmax_margin",
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
-    "estimators": "costs c_path bad_input hidden_markov",
+    "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm",
+    "networks": "bayesnet bayesian_network cli_bayesnet documentation",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",

@@ -31,6 +31,7 @@ from partwise.solvers.proximal_dual import Minimum, ProximalDual, wright_omega
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.simplicial_master import Master
 from partwise.solvers.simplicial_points import DensePoints, SparsePoints
+from partwise.structures import make_hidden_markov
 from problems import Floats, Maker, plain_only
 
 MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
@@ -38,6 +39,7 @@ MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 VARIANTS = {
     "joint": RestrictedSimplicialDecomposition(),
     "directions": RestrictedSimplicialDecomposition(directions=3),
+    "every example": RestrictedSimplicialDecomposition(directions=99),
     "sets": RestrictedSimplicialDecomposition(working_sets=3),
     "coordinate": RestrictedSimplicialDecomposition(
         working_sets=2, variant="coordinate"
@@ -140,6 +142,17 @@ def test_simplicial_iterates_are_distributions_and_bounds_hold(
 
 
 @plain_only
+def test_simplicial_several_directions_rise_further() -> None:
+    """In the first pass, when every output found is a way up."""
+    problem, dual = small(), {}
+    for directions in (1, 3, 99):
+        solver = RestrictedSimplicialDecomposition(directions=directions)
+        (state,) = passes(problem, solver, 1)
+        dual[directions] = state.dual
+    assert dual[1] < dual[3] < dual[99]
+
+
+@plain_only
 def test_simplicial_centre_changes_by_the_second_rule_too() -> None:
     """Where no improvement is enough, a nearly optimal dual point is."""
     problem = generative(C=1.0)
@@ -148,6 +161,18 @@ def test_simplicial_centre_changes_by_the_second_rule_too() -> None:
     *_, alone = passes(problem, first, 15)
     *_, both = passes(problem, second, 15)
     assert both.n_changes > alone.n_changes
+
+
+@plain_only
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("size", [1e2, 1e5])
+def test_simplicial_goes_far_in_few_passes(loss: str, size: float) -> None:
+    """Large costs ask for probabilities as small as ``exp(-size)``."""
+    costs = size * (1.0 - np.eye(2))
+    s = make_hidden_markov([0, 1, 1], [0, 2, 3], [0, 1, 1], 2, 2, costs=costs)
+    solution = solve(generative(s, 1.0, loss), make_solver("simplicial"), max_iter=100)
+    assert solution.converged, solution.status
+    assert solution.w.min() < -0.3 * size
 
 
 @plain_only
@@ -389,11 +414,13 @@ def test_reference_is_refused_by_other_solvers() -> None:
         ({"gamma": 0.0}, "gamma must be positive"),
         ({"gamma": -1.0}, "gamma must be positive"),
         ({"gamma": np.nan}, "gamma must be positive"),
-        ({"points": 2}, "points must be at least 3"),
+        ({"gamma": "small"}, "gamma must be positive"),
+        ({"points": 2}, "points must be an integer of at least 3"),
+        ({"points": 9.5}, "points must be an integer of at least 3"),
         ({"variant": "parallel"}, "variant must be one of"),
-        ({"directions": 0}, "directions must be at least 1"),
-        ({"working_sets": 0}, "working_sets must be at least 1"),
-        ({"rounds": 0}, "rounds must be at least 1"),
+        ({"directions": 0}, "directions must be an integer of at least 1"),
+        ({"working_sets": 0}, "working_sets must be an integer of at least 1"),
+        ({"rounds": 0}, "rounds must be an integer of at least 1"),
         ({"improvement": 1.0}, "improvement must lie"),
         ({"accuracy": 0.0}, "accuracy must be positive"),
     ],

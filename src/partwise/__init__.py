@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
+    "ColumnGeneration": "partwise.solvers",
     "ConjugateGradient": "partwise.solvers",
     "ConstituencyParser": "partwise.estimators.constituency_parser",
     "Constraints": "partwise.estimators.constraints",
@@ -24,6 +25,7 @@ _HOME = {
     "GraphArrays": "partwise.estimators.graph_inputs",
     "GraphLabeler": "partwise.estimators.graph_labeler",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
+    "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
     "LBFGS": "partwise.solvers",
     "LatticeEdge": "partwise.lattices",
     "LatticeInput": "partwise.lattices",
@@ -39,8 +41,10 @@ _HOME = {
     "SequenceTagger": "partwise.estimators.sequence_tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
+    "generalization_bound": "partwise.solvers.generalization",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
+    "with_good_outputs": "partwise.structures",
 }
 
 if TYPE_CHECKING:
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
         PairingError,
         PartwiseError,
     )
+    from partwise.estimators.bayesian_network import BayesianNetworkClassifier
     from partwise.estimators.constituency_parser import ConstituencyParser
     from partwise.estimators.constraints import Constraints
     from partwise.estimators.dependency_parser import DependencyParser
@@ -67,6 +72,7 @@ if TYPE_CHECKING:
     from partwise.solvers import (
         LBFGS,
         OWLQN,
+        ColumnGeneration,
         ConjugateGradient,
         DualCoordinateDescent,
         ExponentiatedGradient,
@@ -75,6 +81,8 @@ if TYPE_CHECKING:
         StochasticDualCoordinateAscent,
         solve,
     )
+    from partwise.solvers.generalization import generalization_bound
+    from partwise.structures import with_good_outputs
 
 
 def __getattr__(name: str) -> Any:
@@ -92,8 +100,10 @@ def __dir__() -> list[str]:
 __all__ = [
     "LBFGS",
     "OWLQN",
+    "BayesianNetworkClassifier",
     "C_path",
     "Certificate",
+    "ColumnGeneration",
     "ConjugateGradient",
     "ConstituencyParser",
     "Constraints",
@@ -118,6 +128,8 @@ __all__ = [
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",
     "__version__",
+    "generalization_bound",
     "load",
     "solve",
+    "with_good_outputs",
 ]

@@ -267,6 +267,27 @@ class LatticeInput:
         """Return the words that a path yields."""
         return tuple(word for e in path for word in self.edges[e].words)
 
+    def features_of(self, path: Iterable[int]) -> dict[str, float]:
+        """Return the features of a path: the sum over its edges, by name.
+
+        Text is part of the name (``word=the``), as in the names that models have.
+
+        Examples
+        --------
+        >>> edges = [(0, 1, {"lm": -1.5, "word": "a"}), (1, 2, ["last"])]
+        >>> lattice = LatticeInput(edges)
+        >>> lattice.features_of([0, 1])
+        {'lm': -1.5, 'word=a': 1.0, 'last': 1.0}
+        """
+        from partwise.data.values import flatten  # whose package imports this file
+
+        total: dict[str, float] = {}
+        for e in path:
+            where = f"{self.title or 'a lattice'}, edge {e}"
+            for name, value in flatten(self.edges[e].features, where):
+                total[name] = total.get(name, 0.0) + value
+        return total
+
     def find_path(self, words: Sequence[str] | str) -> Path | None:
         """Return a path that yields these words, or None.
 

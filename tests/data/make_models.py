@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from partwise import (
+    BayesianNetworkClassifier,
     ConstituencyParser,
     DependencyParser,
     GraphArrays,
@@ -91,6 +92,24 @@ def make_constituency() -> ConstituencyParser:
     return parser
 
 
+def make_network() -> BayesianNetworkClassifier:
+    """Predict two columns of a table, names and numbers, with holes."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for a, b in rng.integers(0, 3, (40, 2)).tolist():
+        rows.append(
+            {"a": "xyz"[a], "b": b, "c": int(a == b), "d": "no yes".split()[a > b]}
+        )
+    graph = [("a", "d"), ("b", "d"), ("a", "c"), ("b", "c")]
+    model = BayesianNetworkClassifier(graph, target=["d", "b"], C=0.3, tol=0.05)
+    model.fit(rows)
+    asked = [
+        {"a": row["a"], "c": None if i % 3 else row["c"]} for i, row in enumerate(rows)
+    ]
+    save_answers("network", asked, model.predict(asked).tolist())
+    return model
+
+
 def main() -> None:
     makers = (
         make_tagger,
@@ -98,6 +117,7 @@ def main() -> None:
         make_parser,
         make_labeler,
         make_constituency,
+        make_network,
     )
     for make in makers:
         path = beside(make.__name__.removeprefix("make_"), "partwise")

@@ -11,8 +11,10 @@ from partwise.cli.files import Layout
 from partwise.cli.kinds import (
     check_tags_sequences,
     is_constituency_parser,
+    is_hidden_markov,
     is_lattice_ranker,
     is_model_file,
+    is_network,
     is_parser,
     load_model,
     refuse_options,
@@ -35,6 +37,7 @@ from partwise.cli.options import (
     Separator,
     SkipDocstart,
 )
+from partwise.cli.tables import MISSING, NETWORKS, TableLayout
 from partwise.cli.treebanks import TreeLayout
 from partwise.errors import DataError
 
@@ -64,6 +67,15 @@ def evaluate(
         typer.Option(
             help="Count only chunks well formed in this scheme: IOB1, IOB2, IOBES, "
             "BILOU or BMEWO (default: lenient, as conlleval).",
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Cells that hold no value, beside empty ones (default: {MISSING}).",
+            metavar="TEXT",
+            rich_help_panel=NETWORKS,
             show_default=False,
         ),
     ] = None,
@@ -117,10 +129,22 @@ def evaluate(
         from partwise.cli.evaluate_lattices import evaluate_lattices
 
         what = f"{first} ranks lattices, which are JSON lines"
-        others = {**for_taggers, **for_arcs, **for_brackets, "--format": format}
-        refuse_options(what, "other models", others)
+        for_trees = {**for_arcs, **for_brackets, "--format": format}
+        unknown = {**for_taggers, **for_trees, "--missing": missing}
+        refuse_options(what, "other models", unknown)
         evaluate_lattices(model, second, encoding, json)
         return
+    if is_network(model):
+        assert second is not None
+        own = {"--confusion", "--separator"}
+        rest = {name: value for name, value in for_taggers.items() if name not in own}
+        others = {"--format": format, **rest, **for_arcs, **for_brackets}
+        refuse_options(f"{first} predicts columns", "taggers and parsers", others)
+        tables = TableLayout(separator, missing or MISSING, encoding)
+        _evaluate_table(model, second, tables, confusion, json)
+        return
+    for_networks = {"--missing": missing}
+    refuse_options("none was given", "Bayesian networks", for_networks)
     what = f"{first} is a parser" if model else "two files of trees were given"
     if second is not None and _are_in_brackets(first, model, format, encoding):
         refuse_options(what, "taggers", for_taggers)
@@ -152,10 +176,26 @@ def evaluate(
         gold, predicted = from_columns(layout, first)
     else:
         check_tags_sequences(model, first)
+        if is_hidden_markov(model):
+            del for_parsers["--decoding"]
         refuse_options(f"{first} is a tagger", "parsers", for_parsers)
         layout = Layout(resolve_format(model, format, first), *options)
-        gold, predicted = from_tagger(model, second, layout, label_column)
+        gold, predicted = from_tagger(model, second, layout, label_column, decoding)
     scores = measure(gold, predicted, scheme, confusion)
+    if json:
+        from partwise.cli.output import print_json
+
+        print_json(as_dict(scores))
+    else:
+        show(scores)
+
+
+def _evaluate_table(
+    model: Any, path: str, layout: TableLayout, confusion: bool, json: bool
+) -> None:
+    from partwise.cli.evaluate_table import as_dict, measure, show
+
+    scores = measure(model, path, layout, confusion)
     if json:
         from partwise.cli.output import print_json
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from partwise.cli.files import Layout, check_columns
-from partwise.cli.options import Format
+from partwise.cli.options import Decoding, Format
+from partwise.cli.predict_tags import predicted
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ def from_columns(layout: Layout, path: str) -> tuple[Any, Any]:
 
 
 def from_tagger(
-    tagger: SequenceTagger, path: str, layout: Layout, label_column: int
+    tagger: SequenceTagger,
+    path: str,
+    layout: Layout,
+    label_column: int,
+    decoding: Decoding | None = None,
 ) -> tuple[Any, Any]:
     """Read the right labels, and predict labels."""
     X, gold = layout.labelled(path, label_column)
@@ -43,7 +48,8 @@ def from_tagger(
             f"{path}: column {label_column} holds {gold[0][0]!r} and other values, "
             "none of them a label of the model (choose another --label-column)"
         )
-    return gold, [list(map(str, labels)) for labels in tagger.predict(X)]
+    found = predicted(tagger, X, decoding)
+    return gold, [list(map(str, labels)) for labels in found]
 
 
 def measure(

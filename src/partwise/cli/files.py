@@ -12,7 +12,6 @@ from partwise.cli.options import LABEL_COLUMN, Format
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
-    from partwise import SequenceTagger
     from partwise.data import ColumnData
     from partwise.features import Template, TokenFeatures
 
@@ -174,16 +173,26 @@ def _chosen_columns(columns: str | None, data: ColumnData) -> Sequence[int] | No
     return chosen
 
 
-def check_columns(tagger: SequenceTagger, data: ColumnData, path: str) -> None:
-    """Raise `DataError` if a file lacks a column that the template reads.
+def columns_read(model: Any) -> list[int]:
+    """Return the columns that a tagger reads, the one with the words first."""
+    from partwise import HiddenMarkovModel
+
+    if isinstance(model, HiddenMarkovModel):
+        return [int(model.column)]
+    template = model._input.encoder.template
+    lines = template.node_lines + template.edge_lines
+    return [macro.column for line in lines for macro in line.macros] or [0]
+
+
+def check_columns(model: Any, data: ColumnData, path: str) -> None:
+    """Raise `DataError` if a file lacks a column that the model reads.
 
     Columns beyond those are not looked at: a file may hold the labels or not.
     """
-    template = tagger._input.encoder.template  # type: ignore[attr-defined]
-    if data.n_columns < template.n_columns:
+    last = max(columns_read(model))
+    if data.n_columns <= last:
         raise DataError(
             f"{path}: has {data.n_columns} column{'s' * (data.n_columns > 1)}, but "
-            f"the model reads column "
-            f"{template.n_columns - 1}, counted from 0 (give the columns it was "
+            f"the model reads column {last}, counted from 0 (give the columns it was "
             "trained on, in the same order)"
         )

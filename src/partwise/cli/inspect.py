@@ -10,7 +10,9 @@ import typer
 
 from partwise.cli.kinds import (
     is_constituency_parser,
+    is_hidden_markov,
     is_lattice_ranker,
+    is_network,
     is_parser,
     load_model,
     refuse_options,
@@ -26,6 +28,8 @@ READS = {
     "grammar": "sentences, or trees in brackets",
     "graphs": "graphs, in Python",
     "lattices": "lattices, JSON lines",
+    "probabilities": "columns, one of them with symbols",
+    "network": "tables with names of columns",
     None: None,
 }
 # Settings of a run rather than of the model, and the template, which is long.
@@ -67,6 +71,9 @@ def inspect(
     if is_lattice_ranker(fitted):
         unlabelled = f"{model} ranks paths, which have no labels"
         refuse_options(unlabelled, "taggers and classifiers", {"--label": label})
+    if is_network(fitted):
+        tables = f"{model} is a Bayesian network, with tables of probabilities"
+        refuse_options(tables, "taggers and classifiers", {"--label": label})
     description = describe(fitted, model, top, label)
     if json:
         print_json(description)
@@ -115,7 +122,8 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
 
     from partwise.cli import certificates
 
-    classes = model.classes_.tolist()
+    # Of a Bayesian network with several targets, this is the first one.
+    classes = list(model._labels.classes)
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,
@@ -129,6 +137,7 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
         "passes": model.n_iter_,
         "certificate": certificates.in_numbers(model.certificate_),
         "status": model.status_,
+        "generalization_bound": getattr(model, "bound_", None),
         "settings": _settings(model),
         "transitions": _strongest_transitions(model, classes, top),
         "trace": model.trace_.to_dict(),
@@ -152,8 +161,16 @@ def _features(
         return {"graphs": _graph_kinds(model)}
     if is_lattice_ranker(model):
         return _edge_features(model, top)
-    weights = model._weights
+    if is_network(model):
+        from partwise.cli.inspect_bayesnet import describe_network
+
+        return {"network": describe_network(model, top)}
     chosen = classes if label is None else [_find_label(classes, label, path)]
+    if is_hidden_markov(model):
+        from partwise.cli.inspect_hidden_markov import probabilities
+
+        return {"probabilities": probabilities(model, top, chosen)}
+    weights = model._weights
     return {
         "features": len(weights.names),
         "top_features": {
@@ -229,6 +246,23 @@ def _graphs_in_words(graphs: dict[str, Any] | None) -> list[tuple[str, str]]:
     ]
 
 
+def _bound_in_words(bound: float | None) -> str | None:
+    """Say what the bound is worth, which is not much."""
+    if bound is None:
+        return None
+    return (
+        f"{bound:.3g} of triples of input, good and wrong output (a curiosity, no "
+        "guarantee: there are exponentially many, and they are not independent)"
+    )
+
+
+def _objective_in_words(probabilities: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    if probabilities is None:
+        return []
+    names = ("symbols", "objective", "reference", "C")
+    return [(name, probabilities.get(name)) for name in names]
+
+
 def _find_label(classes: list[Any], label: str, path: str) -> Any:
     for one in classes:
         if str(one) == label:
@@ -291,7 +325,8 @@ def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
 
 
 def _input_kind(found: dict[str, Any]) -> str | None:
-    for kind in ("trees", "grammar", "graphs", "lattices"):
+    kinds = ("trees", "grammar", "graphs", "lattices", "probabilities", "network")
+    for kind in kinds:
         if kind in found:
             return kind
     return found["input"]  # type: ignore[no-any-return]
@@ -343,10 +378,12 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ("grammar", _grammar_in_words(found.get("grammar"))),
             *_graphs_in_words(found.get("graphs")),
             ("features", found.get("features")),
+            *_objective_in_words(found.get("probabilities") or found.get("network")),
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
             ("status", found["status"]),
+            ("bound on error", _bound_in_words(found["generalization_bound"])),
         ],
     )
     words = certificates.in_words(model.certificate_, model.trace_)
@@ -370,6 +407,14 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
                 for i, one in enumerate(features)
             ],
         )
+    if "probabilities" in found:
+        from partwise.cli import inspect_hidden_markov
+
+        inspect_hidden_markov.show(found["probabilities"])
+    if "network" in found:
+        from partwise.cli import inspect_bayesnet
+
+        inspect_bayesnet.show(found["network"])
     if found["transitions"]:
         out.print()
         print_table(

@@ -10,7 +10,7 @@ from partwise.cli.options import DataFormat, Format, TreeFormat
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
-    from partwise import SequenceTagger
+    from partwise import HiddenMarkovModel, SequenceTagger
 
 
 def load_model(path: str) -> Any:
@@ -43,6 +43,20 @@ def is_constituency_parser(model: object) -> bool:
     return isinstance(model, ConstituencyParser)
 
 
+def is_hidden_markov(model: object) -> bool:
+    """Say whether a model is a hidden Markov model, which tags sequences too."""
+    from partwise import HiddenMarkovModel
+
+    return isinstance(model, HiddenMarkovModel)
+
+
+def is_network(model: object) -> bool:
+    """Say whether a model predicts columns of a table."""
+    from partwise import BayesianNetworkClassifier
+
+    return isinstance(model, BayesianNetworkClassifier)
+
+
 def is_lattice_ranker(model: object) -> bool:
     """Say whether a model predicts paths through lattices."""
     from partwise import LatticeRanker
@@ -51,10 +65,10 @@ def is_lattice_ranker(model: object) -> bool:
 
 
 def check_tags_sequences(model: Any, path: str) -> None:
-    """Refuse a model that is no sequence tagger."""
+    """Refuse a model that puts no labels on sequences."""
     from partwise import SequenceTagger
 
-    if not isinstance(model, SequenceTagger):
+    if not isinstance(model, SequenceTagger) and not is_hidden_markov(model):
         raise PartwiseError(
             f"{path}: is a {type(model).__name__}, which tags no sequences; load it in "
             "Python with partwise.load"
@@ -100,9 +114,18 @@ def bracket_format(chosen: DataFormat | None, what: str) -> DataFormat | None:
 
 
 def resolve_format(
-    tagger: SequenceTagger, chosen: DataFormat | None, path: str
+    tagger: SequenceTagger | HiddenMarkovModel, chosen: DataFormat | None, path: str
 ) -> Format:
     """Return the format of files that a tagger can read, after checking the choice."""
+    from partwise import HiddenMarkovModel
+
+    if isinstance(tagger, HiddenMarkovModel):
+        if chosen not in (None, DataFormat.columns):
+            raise PartwiseError(
+                f"{path}: is a hidden Markov model, which reads columns, not "
+                f"{chosen.value} files"
+            )
+        return Format.columns
     kind = tagger._input.kind
     if kind == "dense":
         raise PartwiseError(

@@ -19,9 +19,11 @@ from partwise.cli.options import (
     Jobs,
     L1Ratio,
     Loss,
+    Margin,
     MaxIter,
     Patience,
     Penalty,
+    Positive,
     Resume,
     Seed,
     SolverName,
@@ -38,6 +40,8 @@ class Learning:
     loss: Loss = "squared_hinge"
     penalty: Penalty = "l2"
     l1_ratio: L1Ratio = 0.5
+    margin: Margin = "cost"
+    positive: Positive = False
     solver: SolverName = "auto"
     C: float | None = None
     C_path: CPath = None
@@ -63,6 +67,8 @@ class Learning:
             "max_iter": self.max_iter,
             "penalty": self.penalty,
             "l1_ratio": self.l1_ratio,
+            "margin": self.margin,
+            "positive": self.positive,
             "n_jobs": self.jobs,
             "random_state": self.seed,
             "patience": self.patience,
@@ -74,7 +80,7 @@ class Learning:
 
 
 def takes_learning(
-    default_C: str, **defaults: Any
+    default_C: str, *, without: tuple[str, ...] = (), **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of `Learning`, in place of a parameter ``learning``.
 
@@ -82,6 +88,8 @@ def takes_learning(
     ----------
     default_C : str
         What ``--C`` is by default, in words.
+    without : tuple of str
+        Options that the command does not have.
     **defaults
         What other options are by default, where that is not as in `Learning`.
 
@@ -103,6 +111,7 @@ def takes_learning(
             annotation=_annotation(field.name, default_C),
         )
         for field in fields(Learning)
+        if field.name not in without
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

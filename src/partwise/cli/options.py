@@ -49,7 +49,7 @@ class DataFormat(StrEnum):
 
 
 class Decoding(StrEnum):
-    """How a parser chooses a tree."""
+    """How a parser chooses a tree, or a hidden Markov model its states."""
 
     best = "best"
     minimum_risk = "minimum-risk"
@@ -114,7 +114,8 @@ DecodingOption = Annotated[
     Decoding | None,
     typer.Option(
         help="The tree with the highest score, or the one with the most arcs right on "
-        "average, by their probabilities (default: best).",
+        "average, by their probabilities; of hidden Markov models, the most probable "
+        "path, or the states that cost least on average (default: best).",
         rich_help_panel=PARSERS,
         show_default=False,
     ),
@@ -155,8 +156,8 @@ Loss = Annotated[
 Penalty = Annotated[
     str,
     typer.Option(
-        help="What keeps weights small: l2; with log_loss also l1, which leaves "
-        "many of them zero, or elasticnet.",
+        help="What keeps weights small: l2; with log_loss or hinge also l1, which "
+        "leaves many of them zero; with log_loss also elasticnet.",
         rich_help_panel=LEARNING,
     ),
 ]
@@ -164,6 +165,22 @@ L1Ratio = Annotated[
     float,
     typer.Option(
         help="The share of the L1 norm in elasticnet, 0 to 1.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Margin = Annotated[
+    str,
+    typer.Option(
+        help="By how much the right output must beat a wrong one: cost, or, for the "
+        "hinge with penalty l1, unit.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Positive = Annotated[
+    bool,
+    typer.Option(
+        "--positive",
+        help="No weight may be negative, for the hinge with penalty l1.",
         rich_help_panel=LEARNING,
     ),
 ]

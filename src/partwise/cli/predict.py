@@ -12,7 +12,9 @@ from partwise.cli.kinds import (
     bracket_format,
     check_tags_sequences,
     is_constituency_parser,
+    is_hidden_markov,
     is_lattice_ranker,
+    is_network,
     is_parser,
     load_model,
     refuse_options,
@@ -31,6 +33,7 @@ from partwise.cli.options import (
     Separator,
     SkipDocstart,
 )
+from partwise.cli.tables import MISSING, NETWORKS, TableLayout
 from partwise.cli.treebanks import TreeLayout
 
 
@@ -63,6 +66,25 @@ def predict(
         int | None,
         typer.Option(
             help="Threads; -1 for one per core; those of training by default.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Other columns to predict than those of training; several times for "
+            "several.",
+            metavar="COLUMN",
+            rich_help_panel=NETWORKS,
+            show_default=False,
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Cells that hold no value, beside empty ones (default: {MISSING}).",
+            metavar="TEXT",
+            rich_help_panel=NETWORKS,
             show_default=False,
         ),
     ] = None,
@@ -102,6 +124,8 @@ def predict(
 
     Lattice rankers read lattices, one a line as JSON, and write the words of the best
     path of each, or the numbers of its edges if it yields none.
+    Bayesian networks read tables with a line of names, and write them with what they
+    predict as more columns. Columns may be left out, cells may be empty.
 
     --kbest writes each sentence K times, best first, after a line "# rank R score S";
     in treebanks, after comments "# rank = R" and "# score = S".
@@ -123,13 +147,15 @@ def predict(
         **{"--comments": comments, "--skip-docstart": skip_docstart},
     }
     for_arcs = {"--decoding": decoding}
+    for_networks = {"--target": target, "--missing": missing}
     for_brackets = {"--keep-functions": keep_functions}
     if is_lattice_ranker(fitted):
         from partwise.cli.predict_lattices import write_paths
 
         what = f"{model} ranks lattices, which are JSON lines"
-        others = {**for_taggers, **for_arcs, **for_brackets, "--format": format}
-        refuse_options(what, "other models", others)
+        for_trees = {**for_arcs, **for_brackets, "--format": format}
+        unknown = {**for_taggers, **for_trees, **for_networks}
+        refuse_options(what, "other models", unknown)
         if outputs is not None and kbest is None:
             raise ValueError("--outputs is about several best ones; give --kbest")
         with open_output(output) as out:
@@ -138,6 +164,20 @@ def predict(
         return
     what = f"{model} predicts no paths"
     refuse_options(what, "lattice rankers", {"--outputs": outputs})
+    if is_network(fitted):
+        from partwise.cli.predict_table import write_table
+
+        del for_taggers["--separator"]
+        others = {"--kbest": kbest, "--format": format, **for_arcs, **for_brackets}
+        what = f"{model} predicts columns of tables"
+        refuse_options(what, "taggers and parsers", {**for_taggers, **others})
+        layout_of_table = TableLayout(separator, missing or MISSING, encoding)
+        write_table(
+            output, fitted, layout_of_table, input, target or [],
+            marginals=marginals, json=json,
+        )  # fmt: skip
+        return
+    refuse_options(f"{model} is none", "Bayesian networks", for_networks)
     if is_constituency_parser(fitted):
         from partwise.cli.predict_constituents import write_constituents
 
@@ -162,11 +202,15 @@ def predict(
     from partwise.cli.predict_tags import write_tags
 
     check_tags_sequences(fitted, model)
-    for_parsers = {**for_arcs, **for_brackets}
-    refuse_options(f"{model} is a tagger", "parsers", for_parsers)
+    if not is_hidden_markov(fitted):
+        refuse_options(f"{model} is a tagger", "parsers", for_arcs)
+    elif decoding is not None and (kbest is not None or spans):
+        raise ValueError("--decoding goes with neither --kbest nor --spans")
+    refuse_options(f"{model} is a tagger", "parsers", for_brackets)
     layout = Layout(
         resolve_format(fitted, format, model), separator, comments, skip_docstart,
         encoding,
     )  # fmt: skip
+    own: dict[str, Any] = {"has_labels": labels, "spans": spans, "decoding": decoding}
     with open_output(output) as out:
-        write_tags(out, fitted, layout, input, has_labels=labels, spans=spans, **shared)
+        write_tags(out, fitted, layout, input, **own, **shared)

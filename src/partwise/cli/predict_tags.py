@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from partwise.cli.files import Layout, check_columns
-from partwise.cli.options import Format
+from partwise.cli.files import Layout, check_columns, columns_read
+from partwise.cli.options import Decoding, Format
 from partwise.cli.output import as_json
 
 if TYPE_CHECKING:
@@ -27,15 +27,16 @@ def write_tags(
     kbest: int | None,
     spans: bool,
     json: bool,
+    decoding: Decoding | None = None,
 ) -> None:
     """Write what a tagger predicts for a file, piece by piece."""
     for piece in _pieces(tagger, layout, path, has_labels):
         if json or spans:
-            _write_json(out, tagger, piece, marginals, kbest, spans)
+            _write_json(out, tagger, piece, marginals, kbest, spans, decoding)
         elif kbest is not None:
             _write_ranked(out, tagger, piece, kbest)
         else:
-            _write_labels(out, tagger, piece, marginals)
+            _write_labels(out, tagger, piece, marginals, decoding)
         out.flush()
 
 
@@ -63,10 +64,22 @@ def _probabilities(
     ]
 
 
+def predicted(tagger: Any, X: Any, decoding: Decoding | None) -> list[list[Any]]:
+    """Return the labels of a tagger, which only some can choose in several ways."""
+    if decoding is None:
+        return tagger.predict(X)  # type: ignore[no-any-return]
+    how = decoding.value.replace("-", "_")
+    return tagger.predict(X, decoding=how)  # type: ignore[no-any-return]
+
+
 def _write_labels(
-    out: IO[str], tagger: SequenceTagger, X: Any, marginals: bool
+    out: IO[str],
+    tagger: SequenceTagger,
+    X: Any,
+    marginals: bool,
+    decoding: Decoding | None,
 ) -> None:
-    extra: list[Any] = [tagger.predict(X)]
+    extra: list[Any] = [predicted(tagger, X, decoding)]
     if marginals:
         shares = _probabilities(tagger, X, extra[0])
         extra.append([[f"{p:.6f}" for p in row] for row in shares])
@@ -114,6 +127,7 @@ def _write_json(
     marginals: bool,
     k: int | None,
     spans: bool,
+    decoding: Decoding | None,
 ) -> None:
     fields: dict[str, list[Any]] = {}
     words = _words(tagger, X)
@@ -129,7 +143,7 @@ def _write_json(
             [span._asdict() for span in found] for found in tagger.predict_spans(X)
         ]
     else:
-        fields["labels"] = tagger.predict(X)
+        fields["labels"] = predicted(tagger, X, decoding)
         if marginals:
             fields["probabilities"] = _probabilities(tagger, X, fields["labels"])
     for values in zip(*fields.values(), strict=True):
@@ -137,12 +151,9 @@ def _write_json(
 
 
 def _words(tagger: SequenceTagger, X: Any) -> list[list[str]] | None:
-    """Return the words of columns: the first column that the template reads."""
+    """Return the words of columns: the first column that the model reads."""
     from partwise.data import ColumnData
 
     if not isinstance(X, ColumnData):
         return None
-    template = tagger._input.encoder.template  # type: ignore[attr-defined]
-    lines = template.node_lines + template.edge_lines
-    read = [macro.column for line in lines for macro in line.macros]
-    return X.column_sequences(read[0] if read else 0)
+    return X.column_sequences(columns_read(tagger)[0])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from partwise.cli.train_bayesnet import bayesnet
 from partwise.cli.train_constituency import constituency
+from partwise.cli.train_hmm import hmm
 from partwise.cli.train_lattice import lattice
 from partwise.cli.train_parse import parse
 from partwise.cli.train_tag import tag
@@ -21,3 +23,5 @@ train_app.command()(tag)
 train_app.command()(parse)
 train_app.command()(constituency)
 train_app.command()(lattice)
+train_app.command()(hmm)
+train_app.command()(bayesnet)

@@ -51,6 +51,22 @@ def lattice(
             rich_help_panel=FEATURES,
         ),
     ] = None,
+    compare: Annotated[
+        str,
+        typer.Option(
+            help="With --loss hinge --penalty l1: the good path that a bad one is "
+            "compared with, worst (scored) or closest.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = "worst",
+    distance: Annotated[
+        str,
+        typer.Option(
+            help="With --compare closest, what close means: parts (edges in common), "
+            "features or codes.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = "parts",
     dev_metric: Annotated[
         str,
         typer.Option(
@@ -78,6 +94,8 @@ def lattice(
         outputs=outputs.value,
         min_count=min_count,
         hash_bits=hash_bits,
+        compare=compare,
+        distance=distance,
         dev_metric=dev_metric,
     )
     # Settings are checked by fit, too, but a large file takes its time to read.

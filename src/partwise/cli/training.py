@@ -64,11 +64,26 @@ def fit(
     begin = time.perf_counter()
     with _plain_warnings(quiet):
         model.fit(X, y, dev=dev)
-    (solution,) = ended
+    # Where counting was enough, nothing was minimised; the model says how it ended.
+    solution = ended[0] if ended else counted(model)
     if solution.reason == FAILED:
         raise PartwiseError(solution.status)
     seconds = time.perf_counter() - begin
     return Outcome(solution, seconds, solution.reason == INTERRUPTED)
+
+
+def counted(model: StructuredEstimator) -> Solution:
+    """Return how a fit ended that had nothing to minimise."""
+    from partwise.solvers.loop import CONVERGED, Solution
+
+    return Solution(
+        model.weights_,
+        model.certificate_,
+        model.trace_,
+        CONVERGED,
+        model.status_,
+        None,  # type: ignore[arg-type]  # there is no solver to go on with
+    )
 
 
 def fit_path(
@@ -119,13 +134,15 @@ def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
     best = certificates.best_dev_pass(trace)
     # A parser hashes what it sees: it has weights, but no list of features.
     encoder = getattr(model, "_input", None)
+    # A generative model that was only counted has neither C nor solver.
+    trained = getattr(model, "objective_", "margin") != "likelihood"
     return {
         **({} if is_lattice_ranker(model) else {"labels": len(model.classes_)}),
         **({} if encoder is None else {"features": encoder.n_features}),
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),
-        "C": model.C_,
-        "solver": name_of(model.solver_),
+        "C": model.C_ if trained else None,
+        "solver": name_of(model.solver_) if trained else None,
         "solver_reason": model._reason or None,
         "passes": len(trace),
         "seconds": outcome.seconds,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 SIZES = (
     "lattices",
     "edges",
+    "rows",
+    "columns",
     "sentences",
     "tokens",
     "words",
@@ -78,6 +80,7 @@ class TrainingRun:
         dev: Any,
         sizes: Mapping[str, int],
         measure: Callable[[Any], Mapping[str, float | None]] | None = None,
+        tell: Callable[[Any], Mapping[str, Any]] | None = None,
     ) -> None:
         """Fit, save, and show what came out.
 
@@ -91,6 +94,8 @@ class TrainingRun:
             How large the training data is.
         measure : callable, optional
             Returns shares that the fitted model gets right of development data.
+        tell : callable, optional
+            Returns what else there is to say of the fitted model, by name.
         """
         from partwise.cli.output import print_json
         from partwise.cli.training import fit, fit_path, path_numbers, summary
@@ -110,12 +115,16 @@ class TrainingRun:
             numbers["C_path"] = path_numbers(found)
         if measure is not None:
             numbers["dev"] = dict(measure(model))
+        own = {} if tell is None else dict(tell(model))
+        numbers |= own
         if asked.json:
             print_json(numbers)
         elif asked.verbose:
             if found is not None:
                 _show_path(numbers["C_path"])
-            _show(numbers, outcome.solution)
+            if "candidates" in own:
+                _show_candidates(own["candidates"])
+            _show(numbers, outcome.solution, own)
         if outcome.interrupted:
             typer.echo(f"{outcome.solution.status}; saved to {self.path}", err=True)
             raise typer.Exit(130)
@@ -128,6 +137,11 @@ def _numbers(text: str) -> list[float]:
         raise ValueError(
             f"--C-path must be numbers with commas, such as 0.01,0.1,1, not {text!r}"
         ) from None
+
+
+def is_short(value: object) -> bool:
+    """Say whether a value fits on a line, as numbers and words do."""
+    return isinstance(value, str | int | float)
 
 
 def _show_path(rows: list[dict[str, Any]]) -> None:
@@ -146,16 +160,35 @@ def _show_path(rows: list[dict[str, Any]]) -> None:
     print_table("tried", ["C", "passes", "seconds", "gap", "dev score"], cells)
 
 
-def _show(numbers: dict[str, Any], solution: Solution) -> None:
+def _show_candidates(rows: list[dict[str, Any]]) -> None:
+    from partwise.cli.output import print_table
+
+    print_table(
+        "tried on held-out sequences: the cost of mistakes in one, and what is gained",
+        ["objective", "reference", "C", "cost", "gain", "standard error"],
+        [
+            ["" if cell is None else _rounded(cell) for cell in row.values()]
+            for row in rows
+        ],
+    )
+
+
+def _rounded(cell: Any) -> Any:
+    return float(f"{cell:.4g}") if isinstance(cell, float) else cell
+
+
+def _show(numbers: dict[str, Any], solution: Solution, own: Mapping[str, Any]) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import Percent, console, print_pairs
 
     certificate = solution.certificate
     pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
     why = numbers["solver_reason"]
+    solver = numbers["solver"]
+    pairs += [(name, value) for name, value in own.items() if is_short(value)]
     pairs += [
         ("C", numbers["C"]),
-        ("solver", numbers["solver"] + (f" ({why})" if why else "")),
+        ("solver", f"{solver} ({why})" if why else solver),
         ("seconds", round(numbers["seconds"], 2)),
         ("objective", None if certificate is None else certificate.primal),
         ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),

@@ -19,12 +19,14 @@ from partwise.data.files import open_output
 from partwise.data.gazetteer import read_gazetteer
 from partwise.data.lattice_files import iter_lattices, read_lattices, write_lattices
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
+from partwise.data.tables import TextTable, read_csv, write_csv
 from partwise.data.tree_files import iter_trees, read_trees, write_trees
 from partwise.data.treebank import Sentence
 
 __all__ = [
     "ColumnData",
     "Sentence",
+    "TextTable",
     "escape_brackets",
     "iter_brackets",
     "iter_columns",
@@ -35,6 +37,7 @@ __all__ = [
     "read_clusters",
     "read_columns",
     "read_crfsuite",
+    "read_csv",
     "read_gazetteer",
     "read_lattices",
     "read_svmhmm",
@@ -43,6 +46,7 @@ __all__ = [
     "write_brackets",
     "write_columns",
     "write_crfsuite",
+    "write_csv",
     "write_lattices",
     "write_svmhmm",
     "write_trees",

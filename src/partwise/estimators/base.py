@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from partwise import model_file
 from partwise._threads import check_jobs
 from partwise.errors import DataError
-from partwise.losses import Certificate, get_loss
+from partwise.losses import LOSSES, Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
@@ -28,6 +28,8 @@ from partwise.solvers.base import (
     penalty_name,
     structure_fingerprint,
 )
+from partwise.solvers.column_generation import ColumnGeneration
+from partwise.solvers.generalization import bound_of
 from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,
@@ -40,7 +42,7 @@ from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace
 from partwise.structures import make_softmax_margin
-from partwise.structures.interface import FloatArray, Structure
+from partwise.structures.interface import FloatArray, Structure, n_good
 
 # Ends of training that a user should hear of.
 UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
@@ -84,6 +86,10 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     max_iter: int
     penalty: str
     l1_ratio: float
+    margin: str = "cost"
+    positive: bool = False
+    compare: str = "worst"
+    distance: str = "codes"
     n_jobs: int | None
     random_state: int | None
     verbose: int
@@ -101,6 +107,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     n_iter_: int
     solver_: Solver
     C_: float
+    bound_: float | None
 
     def _check_settings(self) -> None:
         """Check all that can be checked before any data is touched."""
@@ -120,7 +127,11 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
-        loss = get_loss(self.loss)
+        if self.loss not in LOSSES or self.loss not in self.default_C:
+            get_loss(self.loss)
+            raise ValueError(
+                f"loss must be one of {', '.join(self.default_C)}, not {self.loss!r}"
+            )
         if self.checkpoint is not None:
             model_file.check_writable(self.checkpoint)
         elif self.resume:
@@ -132,13 +143,36 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         ratio: Any = self.l1_ratio
         if not isinstance(ratio, int | float | np.number) or not 0 <= ratio <= 1:
             raise ValueError(f"l1_ratio must be a number from 0 to 1, not {ratio!r}")
+        loss = self._loss_name()
         penalty = self._penalty_name()
         if self.n_jobs is not None:
             check_jobs(self.n_jobs)
         if self.solver == "auto":
-            default_solver(loss.name, penalty)
+            default_solver(loss, penalty)
         else:
-            check_objective(make_solver(self.solver), loss.name, penalty)
+            check_objective(make_solver(self.solver), loss, penalty)
+
+    def _loss_name(self) -> str:
+        """Check the settings of linear programs; return what solvers call the loss."""
+        set_hinge = SetHinge(self.margin, self.compare, self.distance)  # checks them
+        if not isinstance(self.positive, bool | np.bool_):
+            raise ValueError(f"positive must be True or False, not {self.positive!r}")
+        is_program = self.loss == "hinge" and self._l1_share() == 1.0
+        for name, default in (("margin", "cost"), ("positive", False)):
+            value: Any = getattr(self, name)
+            if value != default and not is_program:
+                raise ValueError(
+                    f"{name}={value!r} is for loss='hinge' with penalty='l1'; leave it "
+                    "out, or choose these"
+                )
+        return set_hinge.name if self.margin == "unit" else self.loss
+
+    def _make_loss(self, structure: Structure) -> Loss:
+        """Return the loss; that of sets where examples have several good outputs."""
+        sets = n_good.changed_by(type(structure)) and self._l1_share() == 1.0
+        if self.loss == "hinge" and (self.margin == "unit" or sets):
+            return SetHinge(self.margin, self.compare, self.distance)
+        return get_loss(self.loss)
 
     def _effective_C(self) -> float:
         """Return `C`, or the one that suits the loss."""
@@ -153,7 +187,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _penalty_name(self) -> str:
         """Return what solvers call the penalty."""
-        return penalty_name(self._l1_share())
+        return penalty_name(self._l1_share(), bool(self.positive))
 
     def _l1_share(self) -> float:
         """Return the share of the L1 norm in the penalty."""
@@ -178,12 +212,13 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
         self.C_ = self._effective_C()
         problem = make_problem(
             structure,
-            get_loss(self.loss),
+            self._make_loss(structure),
             self.C_,
             data.sample_weight,
             self._l1_share(),
             self._jobs(),
             data.reference,
+            bool(self.positive),
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
@@ -215,10 +250,14 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             callbacks=callbacks,
         )
         self.weights_ = solution.w
+        self.bound_ = bound_of(problem, solution)
         self.certificate_ = solution.certificate
         self.trace_ = solution.trace
         self.status_ = solution.status
         self._reason = choice.reason
+        if isinstance(solver, ColumnGeneration):
+            n_used = int(np.count_nonzero(solution.w))
+            self.status_ += f"; {n_used} of {solution.w.size} weights are not zero"
         if choice.reason:
             self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
         self.n_iter_ = len(solution.trace)

@@ -100,7 +100,9 @@ class ConstituencyParser(StructuredEstimator):
         best possible. Trees hardly change any more long before it is small.
     max_iter : int
         The most passes over the data.
-    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+    penalty, l1_ratio, margin, positive, n_jobs, random_state, verbose
+        As in `SequenceTagger`.
+    warm_start, patience
         As in `SequenceTagger`.
     dev_metric : {"f1", "precision", "recall", "exact_match"} or callable
         What is measured on development data. A function takes the right and the
@@ -156,6 +158,8 @@ class ConstituencyParser(StructuredEstimator):
         max_iter: int = 100,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
+        margin: str = "cost",
+        positive: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -182,6 +186,8 @@ class ConstituencyParser(StructuredEstimator):
         self.max_iter = max_iter
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.positive = positive
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -20,9 +20,11 @@ def cost_matrix(costs: Any, labels: LabelCodes) -> FloatArray:
 
     Parameters
     ----------
-    costs : matrix, dict, callable or None
+    costs : matrix, dict, callable, "hamming", "ring" or None
         In a dict, pairs not named cost 1. A function is asked for the cost of every
-        ``(right, predicted)``, right ones excepted. None: all wrong labels cost 1.
+        ``(right, predicted)``, right ones excepted. None, or "hamming": all wrong
+        labels cost 1. "ring": labels are integers on a ring, the smallest after the
+        largest, and a mistake costs the distance along it.
     labels : LabelCodes
         The labels, in the order of rows and columns.
 
@@ -34,9 +36,13 @@ def cost_matrix(costs: Any, labels: LabelCodes) -> FloatArray:
     >>> cost_matrix(lambda right, predicted: abs(right - predicted), LabelCodes([1, 4]))
     array([[0., 3.],
            [3., 0.]])
+    >>> cost_matrix("ring", LabelCodes([1, 2, 3, 4]))[0]
+    array([0., 1., 2., 1.])
     """
-    if costs is None:
+    if costs is None or (isinstance(costs, str) and costs == "hamming"):
         return hamming(len(labels))
+    if isinstance(costs, str):
+        return _ring(costs, labels.classes)
     if callable(costs):
         return make_cost_matrix(_ask(costs, labels.classes), len(labels))
     if not isinstance(costs, Mapping):
@@ -56,6 +62,24 @@ def cost_matrix(costs: Any, labels: LabelCodes) -> FloatArray:
             right, predicted = (labels.code(label, "costs") for label in pair)
             matrix[right, predicted] = cost
     return make_cost_matrix(matrix, len(labels))
+
+
+def _ring(name: str, classes: list[Label]) -> FloatArray:
+    if name != "ring":
+        raise ValueError(
+            f"costs must be 'hamming', 'ring', a matrix, a dict or a function, not "
+            f"{name!r}"
+        )
+    try:
+        places = np.array([int(label) for label in classes])
+    except ValueError:
+        raise ValueError(
+            f"costs='ring' needs labels that are integers, not {classes[0]!r} and "
+            "others; give a matrix of costs, or a function"
+        ) from None
+    apart = np.abs(places[:, None] - places)
+    around = int(places.max() - places.min()) + 1
+    return np.asarray(np.minimum(apart, around - apart), np.float64)
 
 
 def _ask(cost: Callable[[Label, Label], Any], classes: list[Label]) -> FloatArray:

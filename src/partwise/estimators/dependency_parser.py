@@ -117,7 +117,9 @@ class DependencyParser(StructuredEstimator):
         best possible. Trees hardly change any more long before it is small.
     max_iter : int
         The most passes over the data.
-    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+    penalty, l1_ratio, margin, positive, n_jobs, random_state, verbose
+        As in `SequenceTagger`.
+    warm_start, patience
         As in `SequenceTagger`.
     dev_metric : {"las", "uas", "complete"} or callable, optional
         What is measured on development data; by default "las", or "uas" without
@@ -178,6 +180,8 @@ class DependencyParser(StructuredEstimator):
         max_iter: int = 100,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
+        margin: str = "cost",
+        positive: bool = False,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -206,6 +210,8 @@ class DependencyParser(StructuredEstimator):
         self.max_iter = max_iter
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.positive = positive
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

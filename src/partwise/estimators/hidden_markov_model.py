@@ -3,81 +3,78 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from numbers import Real
+from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
-from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData
-from partwise.estimators.costs import cost_matrix, sample_weights
-from partwise.estimators.labels import (
-    Label,
-    LabelCodes,
-    class_array,
-    sorted_classes,
+from partwise.estimators.hidden_markov_training import HiddenMarkovTraining
+from partwise.estimators.labels import Label
+from partwise.estimators.sequence_answers import (
+    Ranked,
+    Span,
+    best_labels,
+    best_ranked,
+    best_spans,
+    label_probabilities,
 )
-from partwise.estimators.sequence_checks import as_pair, check_labelled, label_lists
-from partwise.estimators.symbols import sorted_symbols, symbol_lists
+from partwise.estimators.sequence_checks import label_lists
+from partwise.estimators.symbol_sequences import encode_symbols
 from partwise.solvers import Solver
-from partwise.solvers.log_distributions import (
-    LogDistributions,
-    make_log_distributions,
-    uniform_reference,
-)
-from partwise.solvers.loop import Callback, Evaluate
-from partwise.solvers.registry import default_solver
-from partwise.solvers.trace import Trace
+from partwise.solvers.loop import Callback
 from partwise.structures.chain import Chain
-from partwise.structures.counts import gold_counts
-from partwise.structures.decoding import decode, part_marginals
+from partwise.structures.decoding import part_marginals
 from partwise.structures.hidden_markov import (
     Probabilities,
+    draw_sequences,
     from_weights,
-    make_hidden_markov,
-    to_weights,
     with_unknown,
 )
-from partwise.structures.interface import (
-    LEAST_PROBABILITY,
-    FloatArray,
-    IntArray,
-    distribution_of,
-)
+from partwise.structures.interface import FloatArray
 
-OBJECTIVES = ("margin", "likelihood")
-REFERENCES = ("uniform", "likelihood")
+DECODINGS = ("best", "minimum_risk")
 
 
-class HiddenMarkovModel(StructuredEstimator):
+class HiddenMarkovModel(HiddenMarkovTraining):
     """Predict the states behind sequences of symbols, with probabilities.
 
     Parameters
     ----------
-    objective : {"margin", "likelihood"}
+    objective : {"margin", "likelihood", "auto"}
         How the probabilities are found: so that predicted states are right, with a
         margin that grows with the cost of a mistake; or by counting (maximum
-        likelihood).
+        likelihood). "auto" tries both, with several `C` and references, on sequences
+        held out, and trains for margins only where they pay.
     C : float, optional
         Weight of the margin violations against the divergence from the `reference`;
-        0.001 by default, which gives a hundred sequences a say beside their counts.
-        Choose it on development data (`C_path`). Without meaning for the likelihood.
-    reference : {"likelihood", "uniform"}, Probabilities or mapping
+        by default one that suits costs and size of the data, small enough to stay near
+        to the reference. Choose it on development data (`C_path`, or
+        ``objective="auto"``, which tries several unless one is given). Without meaning
+        for the likelihood.
+    reference : {"likelihood", "uniform"}, Probabilities or mapping, optional
         What the probabilities stay near to, unless margins need something else: the
-        smoothed counts, the uniform distribution, or your own, as a mapping with the
-        keys "initial", "transitions" and "emissions".
+        smoothed counts (the default), the uniform distribution, or your own, as a
+        mapping with the keys "initial", "transitions" and "emissions". "auto" tries
+        the first two unless one is given.
     loss : {"hinge", "squared_hinge"}
         How a violated margin is penalised.
-    costs : matrix, dict or callable, optional
-        What predicting one state for another costs; 1 for every wrong one by default.
-        A dict is keyed by ``(right, predicted)``, a callable takes the two.
+    costs : matrix, dict, callable, "hamming" or "ring", optional
+        What predicting one state for another costs; 1 for every wrong one by default
+        ("hamming"). A dict is keyed by ``(right, predicted)``, a callable takes the
+        two. "ring": states are integers on a ring, the smallest after the largest, and
+        a mistake costs the distance.
     smoothing : float
         Added to every count, for the likelihood and the reference that is made of it.
+    cv : int
+        How often "auto" divides the data where there is no development data: every
+        sequence is held out once.
+    column : int
+        Where sequences are columns of a file (`partwise.data.read_columns`), the one
+        with the symbols.
     solver : str or Solver
         "auto", or a `RestrictedSimplicialDecomposition` with settings of your own.
     tol : float
@@ -100,7 +97,7 @@ class HiddenMarkovModel(StructuredEstimator):
     resume : bool
         Go on from `checkpoint` if it exists.
     time_limit : float, optional
-        Stop training after this many seconds.
+        Stop training after this many seconds; "auto" may take as long again to choose.
     callbacks : sequence of Callback
         Watchers of the training loop.
 
@@ -110,6 +107,12 @@ class HiddenMarkovModel(StructuredEstimator):
         The states, sorted.
     symbols_ : array
         The symbols seen in training, sorted.
+    objective_, reference_, C_ : str, str or None, float
+        What was trained for, near to what, and with which `C`.
+    candidates_ : tuple of Candidate
+        What "auto" has tried: objective, reference and `C`, what mistakes in a held-out
+        sequence cost, how much less than those of the likelihood, and the standard
+        error of that.
     probabilities_ : Probabilities
         Of first states, of transitions and of emissions, as arrays.
     missing_ : Probabilities
@@ -130,6 +133,9 @@ class HiddenMarkovModel(StructuredEstimator):
     probability in `predict`, which may well tell states apart; where no state leaves
     anything, it tells nothing.
 
+    "auto" leaves the likelihood only for what is cheaper by more than the standard
+    error of the difference, sequence by sequence.
+
     Examples
     --------
     >>> from partwise import HiddenMarkovModel
@@ -142,24 +148,17 @@ class HiddenMarkovModel(StructuredEstimator):
     True
     """
 
-    # In the benchmark `ring_tracking` never much worse than the likelihood, and often
-    # better; that of the squared hinge has not been tuned.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 0.001, "squared_hinge": 0.0001}
-    penalty = "l2"
-    l1_ratio = 0.0
-
-    classes_: NDArray[Any]
-    symbols_: NDArray[Any]
-
     def __init__(
         self,
         objective: str = "margin",
         C: float | None = None,
-        reference: Any = "likelihood",
+        reference: Any = None,
         *,
         loss: str = "hinge",
         costs: Any = None,
         smoothing: float = 1.0,
+        cv: int = 5,
+        column: int = 0,
         solver: str | Solver = "auto",
         tol: float = 1e-3,
         max_iter: int = 2000,
@@ -179,6 +178,8 @@ class HiddenMarkovModel(StructuredEstimator):
         self.loss = loss
         self.costs = costs
         self.smoothing = smoothing
+        self.cv = cv
+        self.column = column
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -200,8 +201,6 @@ class HiddenMarkovModel(StructuredEstimator):
         tags.target_tags.required = True
         return tags
 
-    # --- training ---------------------------------------------------------------
-
     def fit(
         self,
         X: Any,
@@ -221,7 +220,8 @@ class HiddenMarkovModel(StructuredEstimator):
         sample_weight : array, optional
             A weight for every sequence.
         dev : (X, y), optional
-            Development data: the weights of the pass that costs least on it are kept.
+            Development data. "auto" chooses by it; trained for margins, the weights
+            of the pass that costs least on it are kept.
 
         Returns
         -------
@@ -229,176 +229,48 @@ class HiddenMarkovModel(StructuredEstimator):
             Itself.
         """
         fitted = copy.copy(self)
-        data = fitted._prepare(X, y, sample_weight, dev=dev)
-        if self.objective == "likelihood":
-            fitted._count(data)
+        data, weight = fitted._read(X, y, sample_weight)
+        solution = fitted._learn(data, weight, dev)
+        if solution is None:
             self.__dict__ = fitted.__dict__
         else:
-            self._become(fitted, fitted._train(data))
+            self._become(fitted, solution)
         return self
-
-    def _check_settings(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(
-                f"objective must be 'margin' or 'likelihood', not {self.objective!r}"
-            )
-        if self.loss not in self.default_C:
-            raise ValueError(
-                f"loss must be 'hinge' or 'squared_hinge', not {self.loss!r}"
-            )
-        if isinstance(self.reference, str) and self.reference not in REFERENCES:
-            raise ValueError(
-                "reference must be 'uniform', 'likelihood' or distributions, not "
-                f"{self.reference!r}"
-            )
-        if not isinstance(self.smoothing, Real) or not 0 <= self.smoothing < np.inf:
-            raise ValueError(f"smoothing must be >= 0, not {self.smoothing!r}")
-        super()._check_settings()
-
-    def _penalty_name(self) -> str:
-        return "divergence"
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, dev: Any = None
-    ) -> TrainingData:
-        """Encode what `fit` is given; everything is checked before training starts."""
-        self._check_settings()
-        ptr, flat = symbol_lists(X)
-        y = label_lists(y)
-        check_labelled(ptr, y)
-        states = [label for labels in y for label in labels]
-        self._labels = LabelCodes(sorted_classes(states))
-        self._symbols = LabelCodes(sorted_symbols(flat))
-        if len(self._labels) < 2:
-            raise DataError(
-                f"all positions have the state {self._labels.classes[0]!r}: nothing to "
-                "learn; give examples of at least two states"
-            )
-        self.classes_ = class_array(self._labels.classes)
-        self.symbols_ = class_array(self._symbols.classes)
-        self._costs = cost_matrix(self.costs, self._labels)
-        if not self._costs.any():
-            raise DataError("every mistake costs nothing: nothing to learn from")
-        chain = make_hidden_markov(
-            self._symbols.encode(flat, "X"),
-            ptr,
-            self._labels.encode(states, "y"),
-            len(self._labels),
-            len(self._symbols),
-            costs=self._costs,
-        )
-        weight = sample_weights(sample_weight, len(y))
-        groups = make_log_distributions(distribution_of(chain))
-        reference = self._make_reference(chain, groups, weight)
-        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
-        return TrainingData(chain, weight, evaluate, reference)
-
-    def _make_reference(
-        self, chain: Chain, groups: LogDistributions, weight: FloatArray | None
-    ) -> FloatArray:
-        """Return the reference distributions; for the likelihood, its solution."""
-        if self.objective == "likelihood":
-            return _counted(chain, groups, weight, float(self.smoothing))
-        if not isinstance(self.reference, str):
-            return to_weights(self._own_reference())
-        if self.reference == "uniform":
-            return uniform_reference(groups)
-        if not self.smoothing > 0:
-            raise ValueError(
-                "reference='likelihood' needs smoothing > 0: nothing would keep a "
-                "probability from vanishing whose count is zero"
-            )
-        return _counted(chain, groups, weight, float(self.smoothing))
-
-    def _own_reference(self) -> Probabilities:
-        """Return the distributions a user gave, checked."""
-        given = self.reference
-        K, V = len(self._labels), len(self._symbols)
-        shapes = {"initial": (K,), "transitions": (K, K), "emissions": (K, V)}
-        if isinstance(given, Probabilities):
-            given = given._asdict()
-        if not isinstance(given, Mapping) or set(given) != set(shapes):
-            raise ValueError(
-                "a reference of your own is a mapping with the keys 'initial', "
-                "'transitions' and 'emissions'"
-            )
-        arrays = {}
-        for name, shape in shapes.items():
-            array = np.asarray(given[name], np.float64)
-            if array.shape != shape:
-                raise ValueError(
-                    f"reference, {name}: an array of shape {array.shape} where {shape} "
-                    f"is needed, for {K} states and {V} symbols"
-                )
-            fine = np.isfinite(array) & (array > 0.0)
-            if not fine.all() or not np.allclose(array.sum(axis=-1), 1.0, atol=1e-6):
-                raise ValueError(
-                    f"reference, {name}: every row must be a distribution, of positive "
-                    "numbers that add up to 1; smooth it where there are zeros"
-                )
-            arrays[name] = array
-        return Probabilities(**arrays)
-
-    def _count(self, data: TrainingData) -> None:
-        """Take the counts as probabilities: there is nothing to train."""
-        assert data.reference is not None
-        self.weights_ = np.log(np.maximum(data.reference, LEAST_PROBABILITY))
-        self.certificate_, self.trace_ = None, Trace()
-        self.status_ = "counted: the likelihood has its maximum there"
-        self.n_iter_ = 0
-        self.C_ = self._effective_C()
-        self._reason, self._warm = "", None
-        self.solver_ = default_solver(self.loss, "divergence")  # had there been need
-
-    def _evaluator(self, X: Any, y: Any) -> Evaluate:
-        """Make the function that scores weights by what they cost on other data."""
-        chain, y = self._encode(X), label_lists(y)
-        check_labelled(chain.ptr, y)
-        flat = [label for labels in y for label in labels]
-        right = self._labels.encode(flat, "dev")
-
-        def evaluate(w: FloatArray) -> float:
-            found = decode(chain, self._extended(w), self._jobs()).codes
-            return 0.0 - float(self._costs[right, found].mean())
-
-        return evaluate
 
     # --- predicting ---------------------------------------------------------------
 
-    def _encode(self, X: Any) -> Chain:
-        """Make the chain of new sequences; unknown symbols come last."""
-        ptr, flat = symbol_lists(X)
-        known = self._symbols.classes
-        kind = {isinstance(symbol, str) for symbol in flat}
-        if kind and kind != {isinstance(known[0], str)}:
-            raise DataError(
-                "X: symbols of another kind than in training; the model knows "
-                f"{', '.join(map(repr, known[:5]))}{', ...' if known[5:] else ''}"
-            )
-        code_of = {symbol: code for code, symbol in enumerate(known)}
-        codes = [code_of.get(symbol, len(known)) for symbol in flat]
-        K = len(self._labels)
-        return make_hidden_markov(codes, ptr, None, K, len(known) + 1)
+    def _encode(self, X: Any) -> tuple[Chain, FloatArray]:
+        """Make the chain of new sequences, and weights with one for the unknown."""
+        self._check_fitted()
+        K, V = len(self._labels), len(self._symbols)
+        sequences = encode_symbols(X, int(self.column), self._symbols)
+        return sequences.chain(K, V + 1), with_unknown(self.weights_, K, V)
 
-    def _extended(self, w: FloatArray) -> FloatArray:
-        return with_unknown(w, len(self._labels), len(self._symbols))
-
-    def predict(self, X: Any) -> list[list[Label]]:
-        """Return the most probable states of every sequence, together.
+    def predict(self, X: Any, *, decoding: str = "best") -> list[list[Label]]:
+        """Return the states of every sequence.
 
         Parameters
         ----------
         X : iterable of sequences
             As in `fit`; symbols that training has not seen are fine.
+        decoding : {"best", "minimum_risk"}
+            The most probable states together (Viterbi); or at every position the
+            state that costs least on average, by `costs` and the probabilities of
+            states. The latter trusts the probabilities, which are best by counting.
 
         Returns
         -------
         list of list of states
         """
-        self._check_fitted()
-        best = decode(self._encode(X), self._extended(self.weights_), self._jobs())
-        labels = self._labels.decode(best.codes.tolist())
-        return [labels[a:b] for a, b in pairwise(best.ptr.tolist())]
+        if decoding not in DECODINGS:
+            raise ValueError(
+                f"decoding must be one of {', '.join(DECODINGS)}, not {decoding!r}"
+            )
+        if decoding == "minimum_risk":
+            risks = [p @ self._costs for p in self.predict_marginals(X)]
+            return [self._labels.decode(r.argmin(axis=1).tolist()) for r in risks]
+        chain, w = self._encode(X)
+        return best_labels(chain, w, self._labels, self._jobs())
 
     def predict_marginals(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probability of every state at every position, given the symbols.
@@ -408,19 +280,32 @@ class HiddenMarkovModel(StructuredEstimator):
         list of arrays of shape (n_positions, n_states)
             Columns are in the order of `classes_`; rows add up to one.
         """
-        self._check_fitted()
-        chain, K = self._encode(X), len(self._labels)
-        wanted = K * np.diff(chain.ptr)
-        w = self._extended(self.weights_)
-        ptr, mu, _ = part_marginals(chain, w, wanted, self._jobs())
-        return [mu[a:b].reshape(-1, K) for a, b in pairwise(ptr.tolist())]
+        chain, w = self._encode(X)
+        return label_probabilities(chain, w, len(self._labels), self._jobs())
+
+    def predict_kbest(self, X: Any, k: int = 5) -> list[list[Ranked]]:
+        """Return the `k` most probable paths of states, best first.
+
+        Returns
+        -------
+        list of list of Ranked
+            Each ``(labels, score)``; the score is ``ln P(states, symbols)``.
+        """
+        chain, w = self._encode(X)
+        return best_ranked(chain, w, self._labels, k, self._jobs())
+
+    def predict_spans(self, X: Any, *, scheme: str | None = None) -> list[list[Span]]:
+        """Return the chunks of every sequence, where states spell chunks (B-PER, ...).
+
+        As `SequenceTagger.predict_spans`.
+        """
+        chain, w = self._encode(X)
+        return best_spans(chain, w, self._labels, scheme, self._jobs())
 
     def log_likelihood(self, X: Any) -> FloatArray:
         """Return ``ln P(symbols)`` of every sequence, whatever the states are."""
-        self._check_fitted()
-        chain = self._encode(X)
+        chain, w = self._encode(X)
         none = np.zeros(chain.ptr.size - 1, np.int64)
-        w = self._extended(self.weights_)
         return part_marginals(chain, w, none, self._jobs())[2]
 
     def score(self, X: Any, y: Any) -> float:
@@ -451,16 +336,10 @@ class HiddenMarkovModel(StructuredEstimator):
 
         self._check_fitted()
         for name, value in (("n", n), ("length", length)):
-            if not isinstance(value, int | np.integer) or value < 1:
+            if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
-        rng = check_random_state(random_state)
-        initial, transitions, emissions = (_cumulate(p) for p in self.probabilities_)
-        states = np.zeros((n, length), np.int64)
-        symbols = np.zeros((n, length), np.int64)
-        for t in range(length):
-            rows = transitions[states[:, t - 1]] if t else initial[None, :]
-            states[:, t] = _draw(rows, rng.random_sample(n))
-            symbols[:, t] = _draw(emissions[states[:, t]], rng.random_sample(n))
+        uniform = check_random_state(random_state).random_sample((2, n, length))
+        symbols, states = draw_sequences(self.probabilities_, n, length, uniform)
         return (
             [self._symbols.decode(row) for row in symbols.tolist()],
             [self._labels.decode(row) for row in states.tolist()],
@@ -480,25 +359,3 @@ class HiddenMarkovModel(StructuredEstimator):
         """What each distribution leaves to one: the mass of the unknown."""
         left = [np.maximum(1.0 - p.sum(axis=-1), 0.0) for p in self.probabilities_]
         return Probabilities(*left)
-
-
-def _counted(
-    chain: Chain,
-    groups: LogDistributions,
-    weight: FloatArray | None,
-    smoothing: float,
-) -> FloatArray:
-    """Return smoothed counts as distributions; uniform ones where there is nothing."""
-    counts = gold_counts(chain, weight) + smoothing
-    total = groups.sums(counts)[groups.of]
-    uniform = uniform_reference(groups)
-    return np.where(total > 0.0, counts / np.where(total > 0.0, total, 1.0), uniform)
-
-
-def _cumulate(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums = np.cumsum(probabilities, axis=-1)
-    return np.asarray(sums / sums[..., -1:], np.float64)
-
-
-def _draw(cumulated: NDArray[np.float64], uniform: FloatArray) -> IntArray:
-    return np.asarray((uniform[:, None] >= cumulated).sum(axis=1), np.int64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +28,8 @@ from partwise.lattice_scores import lattice_scores
 from partwise.lattices import LatticePath
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
+from partwise.solvers.registry import make_solver
+from partwise.solvers.trace import Trace
 from partwise.structures import Lattice
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import FloatArray
@@ -58,7 +62,16 @@ class LatticeRanker(StructuredEstimator):
         best possible.
     max_iter : int
         The most passes over the data.
-    penalty, l1_ratio, n_jobs, random_state, verbose, warm_start, patience
+    penalty, l1_ratio, margin, positive
+        As in `SequenceTagger`.
+    compare : {"worst", "closest"}
+        For the hinge with an L1 penalty, where lattices have several good paths: which
+        of them a bad path is compared with, the one that scores worst, so with all of
+        them, or the closest.
+    distance : {"parts", "features", "codes"}
+        What close means: few edges that the two do not share, a small distance of
+        their features, or few places where the lists of their edges differ.
+    n_jobs, random_state, verbose, warm_start, patience
         As in `SequenceTagger`.
     dev_metric : {"good_paths", "good_words", "edge_f1"} or callable
         What is measured on development data, see `partwise.lattice_scores`. A function
@@ -115,6 +128,10 @@ class LatticeRanker(StructuredEstimator):
         max_iter: int = 100,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
+        margin: str = "cost",
+        positive: bool = False,
+        compare: str = "worst",
+        distance: str = "parts",
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -136,6 +153,10 @@ class LatticeRanker(StructuredEstimator):
         self.max_iter = max_iter
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.positive = positive
+        self.compare = compare
+        self.distance = distance
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -225,8 +246,8 @@ class LatticeRanker(StructuredEstimator):
         self._labels = LabelCodes([])
         self.classes_ = class_array([])
         evaluate = None if dev is None else self._evaluator(*_as_pair(dev))
-        has_costs = bool(structure.costs.any())
-        if not has_costs and self.loss != "log_loss":
+        wants_costs = self.loss != "log_loss" and self.margin == "cost"
+        if wants_costs and not structure.costs.any():
             raise DataError(
                 f"no edge costs anything, so that loss={self.loss!r} has no margin to "
                 "ask for (leave the costs out, or give some that are not zero)"
@@ -254,6 +275,61 @@ class LatticeRanker(StructuredEstimator):
             return measure(good, self._best(reader, corpus, w))
 
         return evaluate
+
+    @classmethod
+    def with_weights(
+        cls, weights: Mapping[Any, float], **settings: Any
+    ) -> LatticeRanker:
+        """Make a ranker with weights that are given instead of learnt.
+
+        Parameters
+        ----------
+        weights : mapping
+            The weights by the names of features; of features with a text for a value,
+            by pairs ``(name, text)``. Others have none.
+        **settings
+            Of the ranker.
+
+        Examples
+        --------
+        >>> from partwise import LatticeInput
+        >>> edges = [(0, 1, {"lm": -1, "word": "a"}), (0, 1, {"lm": -2, "word": "b"})]
+        >>> ranker = LatticeRanker.with_weights({"lm": 1.0, ("word", "b"): 1.5})
+        >>> ranker.predict([LatticeInput(edges)])[0].score
+        -0.5
+        """
+        for name, weight in weights.items():
+            if not isinstance(name, str) and not (
+                isinstance(name, tuple)
+                and len(name) == 2
+                and all(isinstance(piece, str) for piece in name)
+            ):
+                raise ValueError(f"{name!r} is no name, and no pair of name and text")
+            if not isinstance(weight, Real) or not math.isfinite(weight):
+                raise ValueError(
+                    f"the weight of {name!r} must be finite, not {weight!r}"
+                )
+        ranker = cls(**settings)
+        if ranker.hash_bits is not None:
+            raise ValueError("given weights have names, which hash_bits does not keep")
+        ranker._check_settings()
+        ranker._encoder = FeatureDictEncoder()
+        ranker._encoder.fit_encode_rows(
+            [{name: 1.0} if isinstance(name, str) else dict([name]) for name in weights]
+        )
+        ranker._labels = LabelCodes([])
+        ranker.classes_ = class_array([])
+        ranker.weights_ = np.array(list(weights.values()), np.float64)
+        ranker.certificate_ = ranker.bound_ = None
+        ranker.trace_ = Trace()
+        ranker.status_ = "weights were given, not learnt"
+        ranker.n_iter_ = 0
+        ranker.solver_ = make_solver(
+            "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
+        )
+        ranker.C_ = ranker._effective_C()
+        ranker._reason, ranker._warm = "", None
+        return ranker
 
     # --- predicting -------------------------------------------------------------
 

@@ -75,10 +75,16 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         The most passes over the data.
     penalty : {"l2", "l1", "elasticnet"}
         What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
-        them zero, or a mixture of both. The latter two need the log loss.
+        them zero, or a mixture of both. "l1" goes with the log loss and, by linear
+        programming, with the hinge; "elasticnet" with the log loss.
     l1_ratio : float
         With "elasticnet", the share `r` of the L1 norm: the penalty is
         ``(1 - r)/2 |w|^2 + r |w|_1``.
+    margin : {"cost", "unit"}
+        By how much the right output must beat a wrong one: by its cost, or, for the
+        hinge with penalty "l1", by one.
+    positive : bool
+        Whether weights must not be negative, for the hinge with penalty "l1".
     n_jobs : int, optional
         Threads for everything that passes over the data without learning in
         between: predictions, certificates, and most of "lbfgs", "cg", "owlqn",
@@ -140,6 +146,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         max_iter: int = 1000,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
+        margin: str = "cost",
+        positive: bool = False,
         n_jobs: int | None = None,
         fit_intercept: bool = True,
         min_count: int = 1,
@@ -163,6 +171,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         self.max_iter = max_iter
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.positive = positive
         self.n_jobs = n_jobs
         self.fit_intercept = fit_intercept
         self.min_count = min_count

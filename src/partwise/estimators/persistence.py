@@ -11,6 +11,7 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
+from partwise.estimators.bayesian_network import BayesianNetworkClassifier
 from partwise.estimators.constituency_parser import ConstituencyParser
 from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
@@ -18,6 +19,10 @@ from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.lattice_ranker import LatticeRanker
 from partwise.estimators.multiclass_classifier import MulticlassClassifier
+from partwise.estimators.persistence_bayesian_network import (
+    fill_bayesian_network,
+    store_bayesian_network,
+)
 from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
 from partwise.estimators.persistence_constituency import (
     fill_constituency,
@@ -72,6 +77,9 @@ STORAGES = {
         Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
         Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
         Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
+        Storage(
+            BayesianNetworkClassifier, store_bayesian_network, fill_bayesian_network, 2
+        ),
     )
 }
 
@@ -111,6 +119,8 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
     }
+    if getattr(model, "bound_", None) is not None:
+        settings["generalization_bound"] = model.bound_
     model_file.write(path, tensors, settings, kind=KIND)
 
 
@@ -267,6 +277,10 @@ def _fill_history(model: Any, content: Content) -> None:
     except (ValueError, OverflowError):
         raise content.error("the trace is damaged") from None
     model.status_ = content.setting("status", str)
+    bound = content.settings.get("generalization_bound")
+    if not isinstance(bound, float | None):
+        raise content.error("the generalization bound is damaged")
+    model.bound_ = bound
     model.n_iter_ = len(model.trace_)
     model.solver_ = model.solver
     model.C_ = model._effective_C()

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
+from partwise.estimators.hidden_markov_choice import Candidate
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.persistence_costs import read_costs
+from partwise.estimators.reference_distributions import check_probabilities
 from partwise.model_file import Content, prefixed
 from partwise.structures.hidden_markov import Probabilities
 
@@ -19,15 +21,20 @@ def store_hidden_markov(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     symbols = model._symbols.classes
     tensors: dict[str, Any] = {}
     tensors |= prefixed("symbols", model_file.pack_strings(list(map(str, symbols))))
-    own = not isinstance(model.reference, str)
+    own = not isinstance(model.reference, str | None)
     if own:
-        tensors |= prefixed("reference", model._own_reference()._asdict())
+        given = check_probabilities(
+            model.reference, len(model.classes_), len(model.symbols_)
+        )
+        tensors |= prefixed("reference", given._asdict())
     if model.costs is not None:
         tensors["costs"] = model._costs
     settings = {
         "integer_symbols": isinstance(symbols[0], int),
         "has_reference": own,
         "has_costs": model.costs is not None,
+        "suitable_C": model._suitable_C,
+        "chosen": None if model._chosen is None else list(model._chosen[:3]),
     }
     return tensors, settings
 
@@ -51,7 +58,17 @@ def fill_hidden_markov(model: HiddenMarkovModel, content: Content) -> int:
     model._symbols = LabelCodes(symbols)
     model.symbols_ = class_array(symbols)
     V = len(symbols)
-    model._costs, model.costs = read_costs(content, K)
+    named = model.costs
+    if named not in (None, "hamming", "ring"):
+        raise content.error(f"setting 'costs' is none that there is: {named!r}")
+    model._costs, given = read_costs(content, K)
+    model.costs = given if named is None else named
+    model._suitable_C = content.setting("suitable_C", float)
+    if not 0.0 < model._suitable_C < np.inf:
+        raise content.error("setting 'suitable_C' should be a positive number")
+    model._chosen, model.candidates_ = _read_chosen(content), ()
+    if (model._chosen is None) == (model.objective == "auto"):
+        raise content.error("what was chosen is missing, or nothing was to choose")
     if content.setting("has_reference", bool):
         part = content.part("reference")
         shapes = {"initial": (K,), "transitions": (K, K), "emissions": (K, V)}
@@ -64,3 +81,16 @@ def fill_hidden_markov(model: HiddenMarkovModel, content: Content) -> int:
             }
         )
     return V * K + K * K + K
+
+
+def _read_chosen(content: Content) -> Candidate | None:
+    """Return what objective "auto" had chosen, if it did."""
+    match content.settings.get("chosen"):
+        case None:
+            return None
+        case ["likelihood", None, None]:
+            return Candidate("likelihood")
+        case ["margin", "likelihood" | "uniform" | "own" as name, int() | float() as C]:
+            if 0.0 < C < np.inf:
+                return Candidate("margin", name, float(C))
+    raise content.error("what was chosen is damaged")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
-from partwise.chunks import spans
 from partwise.errors import DataError
 from partwise.estimators.base import (
     StructuredEstimator,
     TrainingData,
-    check_k,
     check_same_length,
 )
 from partwise.estimators.constraints import Masks, make_masks
@@ -45,10 +42,17 @@ from partwise.estimators.labels import (
     class_array,
     sorted_classes,
 )
+from partwise.estimators.sequence_answers import (
+    Ranked,
+    Span,
+    best_labels,
+    best_ranked,
+    best_spans,
+    label_probabilities,
+)
 from partwise.estimators.sequence_checks import (
     as_pair,
     check_labelled,
-    check_possible,
     forbidden_labels,
     label_lists,
 )
@@ -58,13 +62,6 @@ from partwise.structures.chain import (
     Chain,
     illegal_position,
     make_chain,
-    segment_probabilities,
-)
-from partwise.structures.decoding import (
-    Decoded,
-    decode,
-    decode_kbest,
-    part_marginals,
 )
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import (
@@ -73,22 +70,6 @@ from partwise.structures.rows import (
     make_pair_rows,
     observed_pairs,
 )
-
-
-class Ranked(NamedTuple):
-    """One of the k best label sequences, with its score."""
-
-    labels: list[Label]
-    score: float
-
-
-class Span(NamedTuple):
-    """A chunk: tokens ``start:end``, its type, and its probability under the model."""
-
-    start: int
-    end: int
-    label: str
-    score: float
 
 
 def _any_cost(chain: Chain) -> bool:
@@ -121,10 +102,16 @@ class SequenceTagger(StructuredEstimator):
         The most passes over the data.
     penalty : {"l2", "l1", "elasticnet"}
         What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
-        them zero, or a mixture of both. The latter two need the log loss.
+        them zero, or a mixture of both. "l1" goes with the log loss and, by linear
+        programming, with the hinge; "elasticnet" with the log loss.
     l1_ratio : float
         With "elasticnet", the share `r` of the L1 norm: the penalty is
         ``(1 - r)/2 |w|^2 + r |w|_1``.
+    margin : {"cost", "unit"}
+        By how much the right output must beat a wrong one: by its cost, or, for the
+        hinge with penalty "l1", by one.
+    positive : bool
+        Whether weights must not be negative, for the hinge with penalty "l1".
     n_jobs : int, optional
         Threads for everything that passes over the data without learning in
         between: predictions, certificates, and most of "lbfgs", "cg", "owlqn",
@@ -234,6 +221,8 @@ class SequenceTagger(StructuredEstimator):
         max_iter: int = 100,
         penalty: str = "l2",
         l1_ratio: float = 0.5,
+        margin: str = "cost",
+        positive: bool = False,
         n_jobs: int | None = None,
         template: Any = None,
         boundaries: str = "numbered",
@@ -263,6 +252,8 @@ class SequenceTagger(StructuredEstimator):
         self.max_iter = max_iter
         self.penalty = penalty
         self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.positive = positive
         self.n_jobs = n_jobs
         self.template = template
         self.boundaries = boundaries
@@ -457,13 +448,7 @@ class SequenceTagger(StructuredEstimator):
         return self._chain(self._input.encode(X, self._jobs()), None, allowed)
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
-        best = decode(chain, w, self._jobs())
-        check_possible(best.scores)
-        return self._label_sequences(best)
-
-    def _label_sequences(self, best: Decoded) -> list[list[Label]]:
-        labels = self._labels.decode(best.codes.tolist())
-        return [labels[a:b] for a, b in pairwise(best.ptr.tolist())]
+        return best_labels(chain, w, self._labels, self._jobs())
 
     def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
         """Return the best labels of every sequence.
@@ -494,13 +479,8 @@ class SequenceTagger(StructuredEstimator):
         list of arrays of shape (n_tokens, n_classes)
             Columns are in the order of `classes_`; rows add up to one.
         """
-        chain = self._encode(X, allowed)
-        K = len(self._labels)
-        ptr, mu, log_z = part_marginals(
-            chain, self.weights_, K * np.diff(chain.ptr), self._jobs()
-        )
-        check_possible(log_z)
-        return [mu[a:b].reshape(-1, K) for a, b in pairwise(ptr.tolist())]
+        chain, K = self._encode(X, allowed), len(self._labels)
+        return label_probabilities(chain, self.weights_, K, self._jobs())
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
@@ -512,21 +492,8 @@ class SequenceTagger(StructuredEstimator):
         list of list of Ranked
             Each a ``(labels, score)``; fewer than `k` where fewer are possible.
         """
-        check_k(k)
-        ptr, codes, scores, found = decode_kbest(
-            self._encode(X, allowed), self.weights_, k, self._jobs()
-        )
-        check_possible(scores[:, 0])
-        return [
-            [
-                Ranked(
-                    self._labels.decode(codes[j, ptr[i] : ptr[i + 1]].tolist()),
-                    float(scores[i, j]),
-                )
-                for j in range(found[i])
-            ]
-            for i in range(found.size)
-        ]
+        chain = self._encode(X, allowed)
+        return best_ranked(chain, self.weights_, self._labels, k, self._jobs())
 
     def predict_spans(
         self, X: Any, *, scheme: str | None = None, allowed: Any = None
@@ -548,31 +515,8 @@ class SequenceTagger(StructuredEstimator):
             ``(start, end, label, score)``, `end` exclusive; the score is the
             probability that exactly these tokens carry these labels.
         """
-        self._check_fitted()
-        prefixes = {str(label).partition("-")[0] for label in self._labels.classes}
-        if not prefixes <= set("BIOESMWLU"):
-            raise ValueError(
-                "the labels do not spell chunks (B-PER, I-PER, O and the like), so "
-                "there are no spans; use predict"
-            )
         chain = self._encode(X, allowed)
-        best = decode(chain, self.weights_, self._jobs())
-        check_possible(best.scores)
-        found = [
-            (i, *span)
-            for i, labels in enumerate(self._label_sequences(best))
-            for span in spans(labels, scheme)
-        ]
-        owner = np.array([item[0] for item in found], np.int64)
-        start = np.array([item[1] for item in found], np.int64)
-        stop = np.array([item[2] for item in found], np.int64)
-        score = segment_probabilities(
-            chain, self.weights_, owner, start, stop, best.codes, self._jobs()
-        )
-        result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
-        for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
-            result[i].append(Span(a, b, label, value))
-        return result
+        return best_spans(chain, self.weights_, self._labels, scheme, self._jobs())
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of tokens with the right label.

@@ -7,13 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from partwise.data.columns import ColumnData, resolve_column
 from partwise.errors import DataError
 from partwise.estimators.labels import sorted_classes
 from partwise.structures.interface import IntArray
 
 
-def symbol_lists(X: Any) -> tuple[IntArray, list[Any]]:
+def symbol_lists(X: Any, column: int = 0) -> tuple[IntArray, list[Any]]:
     """Return where every sequence begins, and all symbols one after the other.
+
+    Parameters
+    ----------
+    X : iterable of sequences, or ColumnData
+        The symbols.
+    column : int
+        Where `X` has columns, the one with the symbols.
 
     Examples
     --------
@@ -25,6 +33,8 @@ def symbol_lists(X: Any) -> tuple[IntArray, list[Any]]:
         raise DataError(
             f"X must be a list of sequences of symbols, not {type(X).__name__}"
         )
+    if isinstance(X, ColumnData):
+        return X.ptr, X.columns[resolve_column(X, column)]
     flat: list[Any] = []
     ptr = [0]
     for i, symbols in enumerate(X):

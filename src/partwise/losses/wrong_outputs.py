@@ -192,18 +192,17 @@ def _good_score(
     for j in range(count):
         good_at(s, i, j, room.y_good)
         own = score_of(s, i, room.y_good, scratch.theta, scratch)
-        key = own
+        key, nearly = own, 0.0
         if rules.closest and count > 1:
             key = _distance(s, i, y, rules.distance, room, scratch, diff, ws)
-        if key < best:
+            nearly = 1e-9 * key  # the first of equals, whatever rounding says
+        if key + nearly < best:
             best, chosen, score = key, j, own
     return chosen, score
 
 
 @kernel
-def _lowest_good(
-    s: Structure, i: int, room: Candidates, scratch: Scratch
-) -> float:
+def _lowest_good(s: Structure, i: int, room: Candidates, scratch: Scratch) -> float:
     lowest = np.inf
     for j in range(n_good(s, i)):
         good_at(s, i, j, room.y_good)
@@ -293,7 +292,6 @@ def find_violations(
         found.slack[i] = _find_violation(
             s, i, rules, augmented, found, room, scratch, diff, ws
         )
-    
 
 
 class Search:

@@ -1,6 +1,7 @@
 """Solvers: ways to minimise the objective, all driven by one loop."""
 
 from partwise.solvers.base import Problem, Solver, check_pairing, make_problem
+from partwise.solvers.column_generation import ColumnGeneration
 from partwise.solvers.conjugate_gradient import ConjugateGradient
 from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.dual_coordinate import DualCoordinateDescent
@@ -25,6 +26,7 @@ __all__ = [
     "MIRA",
     "OWLQN",
     "Callback",
+    "ColumnGeneration",
     "ConjugateGradient",
     "CuttingPlane",
     "DualCoordinateDescent",

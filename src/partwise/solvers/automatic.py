@@ -11,6 +11,7 @@ from partwise.solvers.registry import all_solvers, default_solver, make_solver
 LOSS_NAMES = {
     "squared_hinge": "the squared hinge",
     "hinge": "the hinge",
+    "set_hinge": "the hinge over wrong outputs",
     "log_loss": "the log loss",
 }
 

@@ -288,7 +288,9 @@ def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
 
     if loss in solver.losses and penalty in solver.penalties:
         return
-    wanted = repr(loss) if penalty == "l2" else f"{loss!r} with penalty={penalty!r}"
+    wanted = "'hinge' with margin='unit'" if loss == "set_hinge" else repr(loss)
+    if penalty != "l2":
+        wanted += f" {'with' if loss != 'set_hinge' else 'and'} penalty={penalty!r}"
     able = solvers_for(loss, penalty=penalty)
     if able:
         advice = f"use {' or '.join(able)}, or solver='auto'"

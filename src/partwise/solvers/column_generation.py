@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.losses import Certificate, SetHinge
+from partwise.losses.wrong_outputs import Search
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.extragradient import STEPS, Extragradient
 from partwise.solvers.highs_master import METHODS, HighsMaster
-from partwise.solvers.lp_master import Master, dual_bound, make_master_problem
+from partwise.solvers.lp_master import Master
 from partwise.solvers.lp_rows import Rows
 from partwise.solvers.lp_warm_up import warm_up
 from partwise.solvers.proximal_master import ProximalMaster
-from partwise.losses.wrong_outputs import Search
 from partwise.structures.interface import FloatArray, add_costs, cost, kbest
 
 MASTERS = ("proximal", "extragradient", *METHODS)
@@ -99,9 +99,7 @@ class ColumnGenerationState(State):
         """Take back what `tensors` returned."""
 
         def part(name: str) -> dict[str, Any]:
-            return {
-                k[len(name) :]: v for k, v in tensors.items() if k.startswith(name)
-            }
+            return {k[len(name) :]: v for k, v in tensors.items() if k.startswith(name)}
 
         self.row_set.restore(part("rows."))
         self.master.restore(part("master."))
@@ -199,9 +197,7 @@ class ColumnGeneration(Solver):
         if self.master == "proximal":
             return ProximalMaster(problem.positive)
         if self.master == "extragradient":
-            return Extragradient(
-                problem.positive, self.step, self.change, self.steps
-            )
+            return Extragradient(problem.positive, self.step, self.change, self.steps)
         return HighsMaster(problem.positive, self.master)
 
     def start(
@@ -293,11 +289,9 @@ class ColumnGeneration(Solver):
         """Solve the master problem, take its bound, drop rows that do nothing."""
         rows = state.row_set
         accuracy = MASTER_SHARE * max(state.primal - state.dual, 0.0)
-        w, lam = state.master.solve(
+        w, lam, bound = state.master.solve(
             rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy, rng
         )
-        p = make_master_problem(rows, problem.C, problem.positive)
-        bound = dual_bound(p, lam, rows.n_columns)
         state.dual = max(state.dual, min(bound, state.primal))
         state.master_w = np.zeros(problem.n_weights)
         state.master_w[rows.weight_of] = w

@@ -15,11 +15,11 @@ from partwise._jit import kernel
 from partwise.solvers.lp_master import (
     Master,
     MasterProblem,
+    Solved,
     dual_bound,
     make_master_problem,
     multiply,
     multiply_transposed,
-    primal_value,
     row_dot,
     shrink,
 )
@@ -110,9 +110,7 @@ def _extragradient(
     w_bar, xi_bar, lam_bar = w.copy(), xi.copy(), lam.copy()
     w_new, xi_new, lam_new = w.copy(), xi.copy(), lam.copy()
     for t in range(most):
-        _move(
-            p, group_of, step, w, xi, lam, w, xi, lam, pull, w_bar, xi_bar, lam_bar
-        )
+        _move(p, group_of, step, w, xi, lam, w, xi, lam, pull, w_bar, xi_bar, lam_bar)
         _move(
             p, group_of, step, w, xi, lam, w_bar, xi_bar, lam_bar, pull,
             w_new, xi_new, lam_new,
@@ -162,21 +160,21 @@ class Extragradient(Master):
         lam: FloatArray,
         accuracy: float,
         rng: np.random.Generator,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> Solved:
         """Step until the tolerances hold, or `most` times."""
         p = make_master_problem(rows, C, self.positive)
         if self.step == "scaled":
-            w, lam, self.balance = restarted_steps(
+            w, lam, self.balance, bound = restarted_steps(
                 p, w, lam, self.balance, accuracy, self.most
             )
-            return w, lam
+            return Solved(w, lam, bound)
         group_of = np.zeros(len(rows), np.int64)
         group_of[p.order] = np.repeat(np.arange(p.cap.size), np.diff(p.group_ptr))
         if self.step == "frobenius":
             norm = np.sqrt(2.0 * float(rows.val @ rows.val) + 2.0 * len(rows))
         else:
             norm = 1.05 * float(_spectral_norm(p, w.size, group_of))
-        old_w, old_lam = w, lam
+        bound = dual_bound(p, lam, w.size)
         w, lam = w.copy(), lam.copy()
         hw, xi = np.zeros(len(rows)), np.zeros(p.cap.size)
         multiply(p, w, hw)
@@ -184,12 +182,7 @@ class Extragradient(Master):
         _extragradient(
             p, group_of, 1.0 / norm, w, xi, lam, self.change, accuracy, self.most
         )
-        # Where a step has not come far, the start may be the better bound.
-        if primal_value(p, old_w) < primal_value(p, w):
-            w = old_w
-        if dual_bound(p, old_lam, w.size) > dual_bound(p, lam, w.size):
-            lam = old_lam
-        return w, lam
+        return Solved(w, lam, max(bound, dual_bound(p, lam, w.size)))
 
     def tensors(self) -> dict[str, FloatArray]:
         """Return how primal and dual steps are balanced."""

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from partwise.solvers.lp_master import Master
+from partwise.solvers.lp_master import (
+    Master,
+    Solved,
+    dual_bound,
+    make_master_problem,
+)
 from partwise.solvers.lp_rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -32,7 +37,7 @@ class HighsMaster(Master):
 
         self.positive, self.method = positive, method
         self.infinity = highspy.kHighsInf
-        self.model = highspy.Highs()
+        self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self.model.setOptionValue("output_flag", False)
         self.model.setOptionValue("solver", METHODS[method])
         self.plus = np.zeros(0, np.int64)
@@ -69,12 +74,12 @@ class HighsMaster(Master):
         entries = slice(rows.ptr[start], rows.ptr[-1])
         row = np.repeat(np.arange(n), np.diff(rows.ptr[start:]))
         idx, val = rows.idx[entries], rows.val[entries]
-        at = [(row, self.plus[idx], val), (np.arange(n), self.slack_of[owner], 1.0)]
+        i, j = [row, np.arange(n)], [self.plus[idx], self.slack_of[owner]]
+        v = [val, np.ones(n)]
         if not self.positive:
-            at.append((row, self.minus[idx], -val))
-        i, j = (np.concatenate([part[k] for part in at]) for k in range(2))
-        v = np.concatenate([np.broadcast_to(part[2], part[0].shape) for part in at])
-        H = csr_matrix((v, (i, j)), shape=(n, self.model.getNumCol()))
+            i, j, v = [*i, row], [*j, self.minus[idx]], [*v, -val]
+        found = np.concatenate(v), (np.concatenate(i), np.concatenate(j))
+        H = csr_matrix(found, shape=(n, self.model.getNumCol()))
         self.model.addRows(
             n, rows.margin[start:].copy(), np.full(n, self.infinity), H.nnz,
             H.indptr[:-1].astype(np.int32), H.indices.astype(np.int32), H.data,
@@ -89,19 +94,20 @@ class HighsMaster(Master):
         lam: FloatArray,
         accuracy: float,
         rng: np.random.Generator,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> Solved:
         """Add the new rows and optimise from the last basis."""
         self._extend(rows, C)
         self.model.run()
         solution: Any = self.model.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual), 0.0)
+        p = make_master_problem(rows, C, self.positive)
         if x.size == 0 or not np.isfinite(x).all():
-            return w, lam
+            return Solved(w, lam, dual_bound(p, lam, w.size))
         new = np.maximum(x[self.plus], 0.0)
         if not self.positive:
             new -= np.maximum(x[self.minus], 0.0)
-        return new, multipliers
+        return Solved(new, multipliers, dual_bound(p, multipliers, w.size))
 
     def forget(self, dropped: IntArray) -> None:
         """Delete rows that are no longer there."""

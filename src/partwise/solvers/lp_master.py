@@ -148,6 +148,14 @@ def shrink_all(values: FloatArray, amount: float, positive: bool) -> FloatArray:
     return out
 
 
+class Solved(NamedTuple):
+    """Where a master problem was left: weights, multipliers, the best bound seen."""
+
+    w: FloatArray
+    lam: FloatArray
+    bound: float
+
+
 class Master(ABC):
     """A way to solve the master problem, again and again, as it grows."""
 
@@ -160,19 +168,19 @@ class Master(ABC):
         lam: FloatArray,
         accuracy: float,
         rng: np.random.Generator,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> Solved:
         """Return weights and multipliers, from those of the last round.
 
         New columns start at zero, and so do the multipliers of new rows. Objective and
         bound should differ by no more than `accuracy`.
         """
 
-    def forget(self, dropped: IntArray) -> None:
+    def forget(self, dropped: IntArray) -> None:  # noqa: B027
         """Be told which rows are no longer there."""
 
     def tensors(self) -> dict[str, FloatArray]:
         """Return what should last from round to round, beside weights and duals."""
         return {}
 
-    def restore(self, tensors: dict[str, FloatArray]) -> None:
+    def restore(self, tensors: dict[str, FloatArray]) -> None:  # noqa: B027
         """Take back what `tensors` returned."""

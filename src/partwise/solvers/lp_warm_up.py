@@ -22,7 +22,7 @@ from partwise.losses.wrong_outputs import (
     Violations,
     find_violations,
 )
-from partwise.solvers.lp_rows import RowRoom, RowScratch, Rows, write_row_of
+from partwise.solvers.lp_rows import RowRoom, Rows, RowScratch, write_row_of
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 
@@ -54,11 +54,13 @@ def _learn(
         if count >= room.end.size or at + most > room.idx.size:
             return n, count
         i = examples[n]
+        if C[i] == 0.0:
+            continue
         found.slack[i] = UNFINISHED
         find_violations(
             s, w, rules, i, i + 1, augmented, found, candidates, scratch, diff, ws
         )
-        if not found.amount[i] > 0.0 or C[i] == 0.0:
+        if not found.amount[i] > 0.0:
             continue
         end = write_row_of(s, i, rules.unit, found, room, count, at, rows, ws)
         sqnorm = 0.0
@@ -92,7 +94,9 @@ def warm_up(
     pieces = max(min(AVERAGED, C.size), 1)
     for done in range(passes):
         average[:] = 0.0
-        for part, examples in enumerate(np.array_split(rng.permutation(C.size), pieces)):
+        for part, examples in enumerate(
+            np.array_split(rng.permutation(C.size), pieces)
+        ):
             while examples.size:
                 n, count = _learn(
                     search.s, examples, search.rules, C, positive, w, augmented,

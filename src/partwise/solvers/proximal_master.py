@@ -15,6 +15,7 @@ from partwise._jit import kernel
 from partwise.solvers.lp_master import (
     Master,
     MasterProblem,
+    Solved,
     dual_bound,
     make_master_problem,
     multiply,
@@ -130,7 +131,7 @@ class ProximalMaster(Master):
         lam: FloatArray,
         accuracy: float,
         rng: np.random.Generator,
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> Solved:
         """Move the centre until bound and objective meet, or a few times."""
         p = make_master_problem(rows, C, self.positive)
         sqnorm = np.add.reduceat(rows.val**2, rows.ptr[:-1])
@@ -138,29 +139,24 @@ class ProximalMaster(Master):
             # One over the size of weights that would give a typical row its margin.
             size = np.abs(rows.val).sum() / len(rows)
             self.rho = size / max(float(p.margin.mean()), 1e-12)
-        best_w, best_lam = w, lam
-        best = primal_value(p, w)
-        bound = dual_bound(p, lam, w.size)
-        centre, lam, pull = w.copy(), lam.copy(), np.zeros(w.size)
+        best, bound = primal_value(p, w), dual_bound(p, lam, w.size)
+        lam, pull = lam.copy(), np.zeros(w.size)
         multiply_transposed(p, lam, pull)
         for _ in range(MOST_CENTRES):
+            centre = w
             w = shrink_all(centre + pull / self.rho, 1.0 / self.rho, self.positive)
             passes = self._ascend(
                 p, sqnorm, centre, w, pull, lam, SHARE * (best - bound), rng
             )
-            value, below = primal_value(p, w), dual_bound(p, lam, w.size)
-            if value < best:
-                best, best_w = value, w
-            if below > bound:
-                bound, best_lam = below, lam.copy()
+            best = min(best, primal_value(p, w))
+            bound = max(bound, dual_bound(p, lam, w.size))
             if best - bound <= accuracy:
                 break
-            centre = w
             if passes >= MOST_PASSES:
                 self.rho *= 1.3
             elif passes < MOST_PASSES // 2:
                 self.rho *= 0.7
-        return best_w, best_lam
+        return Solved(w, lam, bound)
 
     def _ascend(
         self,

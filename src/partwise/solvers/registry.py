@@ -90,6 +90,10 @@ DEFAULTS = {
     ("log_loss", "l2"): "eg",
     ("log_loss", "elasticnet"): "owlqn",
     ("log_loss", "l1"): "owlqn",
+    ("hinge", "l1"): "column-generation",
+    ("hinge", "positive l1"): "column-generation",
+    ("set_hinge", "l1"): "column-generation",
+    ("set_hinge", "positive l1"): "column-generation",
 }
 
 

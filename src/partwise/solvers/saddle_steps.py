@@ -93,11 +93,10 @@ def _restarted_steps(
     balance: float,
     w: FloatArray,
     lam: FloatArray,
-    best_w: FloatArray,
-    best_lam: FloatArray,
     accuracy: float,
     most: int,
-) -> float:
+) -> tuple[float, float]:
+    """Change `w` and `lam`; return how steps are balanced, and the best bound."""
     n, m = w.size, lam.size
     pull, hw, hw_new = np.zeros(n), np.zeros(m), np.zeros(m)
     multiply_transposed(p, lam, pull)
@@ -128,15 +127,14 @@ def _restarted_steps(
             continue
         primal, dual = _bounds(p, w, hw, lam, pull)
         primal_mean, dual_mean = _bounds(p, mean_w, mean_hw, mean_lam, mean_pull)
-        if min(primal, primal_mean) < best:
-            best = min(primal, primal_mean)
-            best_w[:] = w if primal < primal_mean else mean_w
-        if max(dual, dual_mean) > bound:
-            bound = max(dual, dual_mean)
-            best_lam[:] = lam if dual > dual_mean else mean_lam
-        if best - bound <= accuracy:
-            break
+        best = min(best, primal, primal_mean)
+        bound = max(bound, dual, dual_mean)
         mean_is_better = primal_mean - dual_mean < primal - dual
+        if best - bound <= accuracy or t + LOOK_EVERY > most:
+            if mean_is_better:
+                w[:] = mean_w
+                lam[:] = mean_lam
+            break
         gap = min(primal_mean - dual_mean, primal - dual)
         fallen = gap <= ENOUGH * gap_start
         fallen |= gap <= SOME * gap_start and gap > gap_last
@@ -154,7 +152,7 @@ def _restarted_steps(
             start_w[:] = w
             start_lam[:] = lam
             count, gap_start = 0, gap
-    return balance
+    return balance, bound
 
 
 def restarted_steps(
@@ -164,8 +162,8 @@ def restarted_steps(
     balance: float,
     accuracy: float,
     most: int,
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return better weights, better multipliers, and how their steps are balanced."""
+) -> tuple[FloatArray, FloatArray, float, float]:
+    """Return weights, multipliers, how their steps are balanced, and a bound."""
     size = np.abs(p.val)
     columns = np.bincount(p.idx, size, w.size)
     rows = np.add.reduceat(size, p.ptr[:-1])
@@ -175,8 +173,6 @@ def restarted_steps(
     sigma[p.order] = np.repeat(1.0 / longest, np.diff(p.group_ptr))
     tau = 1.0 / np.maximum(columns, 1e-300)
     tau[columns == 0.0] = 1.0
-    best_w, best_lam = w.copy(), lam.copy()
-    balance = _restarted_steps(
-        p, tau, sigma, balance, w.copy(), lam.copy(), best_w, best_lam, accuracy, most
-    )
-    return best_w, best_lam, float(balance)
+    w, lam = w.copy(), lam.copy()
+    balance, bound = _restarted_steps(p, tau, sigma, balance, w, lam, accuracy, most)
+    return w, lam, float(balance), float(bound)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,9 @@ VARIANTS = ("joint", "coordinate", "online")
 FRUITLESS = 10
 """Passes in a row that improve neither bound: rounding allows no more of them."""
 
+EASY = 0.5
+"""The share of what a centre promised that, when it comes true, weakens the term."""
+
 MASTER_SHARE = 0.01
 """The master problem is solved to this share of the gap."""
 
@@ -48,7 +52,9 @@ class RestrictedSimplicialDecomposition(Solver):
         room for the dual point itself, which then is a point.
     directions : int
         Into how many points the outputs found in a round are put, beside the one of
-        all of them.
+        all of them: several ascent directions. With as many as there are examples,
+        every example's output is a point of its own, as in the paper. Only points in
+        whose direction the dual rises are kept, which few of them are for long.
     working_sets : int
         Into how many sets examples are divided. Each has points of its own, so that
         the hull is larger, for a larger master problem.
@@ -61,8 +67,9 @@ class RestrictedSimplicialDecomposition(Solver):
         one after the other.
     gamma : float, optional
         First weight of the proximal term, ``gamma / 2 |w - centre|^2``; by default it
-        suits the size of the objective. It is halved when nothing else keeps the
-        bounds apart. Without meaning for the L2 penalty, a proximal term itself.
+        suits the size of the objective. It is halved when the objective falls as far
+        as hoped for, and when nothing else keeps the bounds apart. Without meaning for
+        the L2 penalty, a proximal term itself.
     improvement : float
         The centre changes where the objective has fallen by this share of what the
         dual value allows;
@@ -118,16 +125,18 @@ class RestrictedSimplicialDecomposition(Solver):
             raise ValueError(
                 f"variant must be one of {', '.join(VARIANTS)}, not {self.variant!r}"
             )
-        if self.points < 3:
-            raise ValueError(f"points must be at least 3, not {self.points!r}")
-        for name in ("directions", "working_sets", "rounds"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
-        if self.gamma is not None and not 0.0 < self.gamma < np.inf:
+        leasts = {"points": 3, "directions": 1, "working_sets": 1, "rounds": 1}
+        for name, least in leasts.items():
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise ValueError(
+                    f"{name} must be an integer of at least {least}, not {value!r}"
+                )
+        if self.gamma is not None and not _is_between(self.gamma, 0.0, np.inf):
             raise ValueError(f"gamma must be positive, not {self.gamma!r}")
-        if not 0.0 < self.improvement < 1.0:
+        if not _is_between(self.improvement, 0.0, 1.0):
             raise ValueError(f"improvement must lie in 0..1: {self.improvement!r}")
-        if not self.accuracy > 0.0:
+        if not _is_between(self.accuracy, 0.0, np.inf):
             raise ValueError(f"accuracy must be positive, not {self.accuracy!r}")
 
     def _n_hulls(self, problem: Problem) -> int:
@@ -140,8 +149,9 @@ class RestrictedSimplicialDecomposition(Solver):
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the points, dense where curvature changes."""
         n_points = self.points * self._n_hulls(problem)
-        own = 0 if problem.reference is None else 8 * n_points * problem.n_weights
-        return own + 8 * n_points**2 + 8 * 6 * problem.n_weights
+        own = 0 if problem.reference is None else n_points
+        found = min(self.directions, problem.n_examples) * self._n_hulls(problem)
+        return 8 * n_points**2 + 8 * (own + found + 6) * problem.n_weights
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
@@ -197,11 +207,13 @@ class RestrictedSimplicialDecomposition(Solver):
     def _evaluate(self, state: SimplicialState, sets: IntArray) -> None:
         """Find directions for all examples; take bounds; perhaps change the centre."""
         n_hulls, n = state.points.n_sets, sets.size
-        parts = self.directions
+        parts = min(self.directions, -(-n // n_hulls))
         hull_of = sets if n_hulls > 1 else np.zeros(n, np.int64)
-        part_of = (np.arange(n) // self._n_sets(state.problem)) % parts
+        part_of = (np.arange(n) // n_hulls) % parts
         found = state.find(hull_of * parts + part_of, n_hulls * parts)
-        self._change_centre(state, state.take_primal(found.slack))
+        primal = state.take_primal(found.slack)
+        with state.clock("centre"):
+            self._change_centre(state, primal)
         vectors, offset = found.vectors, found.offset
         hulls = np.repeat(np.arange(n_hulls), parts)
         if parts > 1:
@@ -223,9 +235,13 @@ class RestrictedSimplicialDecomposition(Solver):
         points, x = state.points, state.extended
         slope = offset - vectors @ x
         here = points.alpha * (points.offset - points.products(x))
-        rising = slope > np.bincount(points.owner, here, points.n_sets)[hulls]
-        points.add(vectors[rising], offset[rising], hulls[rising])
-        return bool(rising.any())
+        gain = slope - np.bincount(points.owner, here, points.n_sets)[hulls]
+        rising = np.flatnonzero(gain > 0.0)
+        # No more at once than are kept: the master problem stays small.
+        steepest = rising[np.argsort(-gain[rising], kind="stable")]
+        chosen = np.sort(steepest[: self.points * points.n_sets])
+        points.add(vectors[chosen], offset[chosen], hulls[chosen])
+        return rising.size > 0
 
     def _solve_master(self, state: SimplicialState, hulls: IntArray) -> None:
         tolerance = MASTER_SHARE * state.proximal_gap()
@@ -236,7 +252,12 @@ class RestrictedSimplicialDecomposition(Solver):
         state.show(best)
 
     def _change_centre(self, state: SimplicialState, primal: float) -> None:
-        """Move the centre to the iterate by one of two rules (section 2.3.3)."""
+        """Move the centre to the iterate by one of two rules (section 2.3.3).
+
+        The multipliers are at their best, so that what the paper's second rule bounds
+        is the gap of the proximal problem. The points stay valid, and what was found
+        at the iterate is used: unlike in the paper, directions are not found again.
+        """
         if state.groups is None:
             return
         if state.centre_primal == np.inf:  # the iterate is the centre
@@ -250,7 +271,9 @@ class RestrictedSimplicialDecomposition(Solver):
         improved = primal <= state.centre_primal - self.improvement * hoped
         solved = proximal - state.proximal_value <= accuracy
         if (improved or solved) and primal < state.centre_primal:
-            state.move_centre(primal)
+            # As hoped for: what keeps the weights from going further is the term.
+            was_easy = primal <= state.centre_primal - EASY * hoped
+            state.move_centre(primal, was_easy)
 
     def certify(self, problem: Problem, state: State) -> Certificate:
         """Return the certificate, which is known after every pass."""
@@ -259,6 +282,10 @@ class RestrictedSimplicialDecomposition(Solver):
             state.primal = problem.primal(state.w)
             state.take_dual(state.dual_function.best(*state.points.total()).value)
         return Certificate(state.primal, state.dual)
+
+
+def _is_between(value: Any, low: float, high: float) -> bool:
+    return isinstance(value, Real) and low < float(value) < high
 
 
 def default_gamma(problem: Problem, w: FloatArray) -> float:

@@ -99,7 +99,8 @@ class SimplicialState(State):
         What the paper takes for a lower bound, and how many distributions were
         projected for it.
     seconds : dict
-        The time spent in the master problem and in finding directions.
+        The time spent in the master problem, in finding directions, in changing the
+        centre and in computing bounds.
     """
 
     def __init__(self, problem: Problem, n_sets: int):
@@ -127,7 +128,7 @@ class SimplicialState(State):
         self.proximal_value, self.centre_primal = -np.inf, np.inf
         self.n_changes = self.fruitless = 0
         self.estimate_of_paper, self.outside = -np.inf, 0
-        self.seconds = {"master": 0.0, "directions": 0.0}
+        self.seconds = dict.fromkeys(("master", "directions", "centre", "bounds"), 0.0)
         self._crew = problem.crew(n_sums=n_columns + 1)
         self._diffs = [make_diff(problem.structure) for _ in self._crew.workers]
 
@@ -147,7 +148,8 @@ class SimplicialState(State):
     def show(self, best: Minimum) -> None:
         """Take the weights and the bound that come with a dual point."""
         self.set_iterate(best.x)
-        self.take_dual(best.value)
+        with self.clock("bounds"):
+            self.take_dual(best.value)
 
     @contextmanager
     def clock(self, what: str) -> Iterator[None]:
@@ -222,14 +224,16 @@ class SimplicialState(State):
             return max(abs(upper), least)
         return max(upper - self.proximal_value, least)
 
-    def move_centre(self, primal: float) -> None:
+    def move_centre(self, primal: float, weaken: bool = False) -> None:
         """Go on around the iterate, where the objective is `primal`.
 
-        Where the lower bound is what keeps the gap open, a weaker proximal term lets
-        the dual point come nearer to the domain of the dual function.
+        With a weaker proximal term if that is wanted. Also where the lower bound is
+        what keeps the gap open: then the dual point comes nearer to the domain of the
+        dual function.
         """
         n = self.iterate.size
-        if self.proximal_gap() < WEAKEN_BELOW * (self.primal - self.dual):
+        loose = self.proximal_gap() < WEAKEN_BELOW * (self.primal - self.dual)
+        if weaken or loose:
             self.dual_function.gamma[:n] *= WEAKER
         self.dual_function.centre[:n] = self.iterate
         self.centre_primal = primal

@@ -1,5 +1,11 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
+from partwise.structures.bayesnet import (
+    BayesNet,
+    Network,
+    make_bayesnet,
+    make_network,
+)
 from partwise.structures.chain import Chain, make_chain
 from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
@@ -32,6 +38,7 @@ from partwise.structures.rows import (
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
 __all__ = [
+    "BayesNet",
     "Chain",
     "CliqueKind",
     "ConstituencyTrees",
@@ -43,10 +50,12 @@ __all__ = [
     "LatticeLayout",
     "Layout",
     "Multiclass",
+    "Network",
     "PairRows",
     "RelaxedGraph",
     "SoftmaxMargin",
     "SparseRows",
+    "make_bayesnet",
     "make_chain",
     "make_constituency_trees",
     "make_dense_rows",
@@ -55,6 +64,7 @@ __all__ = [
     "make_hidden_markov",
     "make_lattice",
     "make_multiclass",
+    "make_network",
     "make_pair_rows",
     "make_pairs",
     "make_relaxed_graph",

@@ -22,14 +22,14 @@ class GoodOutputs(NamedTuple):
     """
 
     corpus: Any
-    count: IntArray
+    n_outputs: IntArray
     start: IntArray
     codes: CodeArray
 
 
 @waist.n_good.implement(GoodOutputs)
 def _(s: GoodOutputs, i: int) -> int:
-    return s.count[i]
+    return s.n_outputs[i]
 
 
 @waist.good_at.implement(GoodOutputs)
@@ -143,11 +143,11 @@ def _parts_of(s: Structure, i: int, y: CodeArray, ids: Any, counts: Any) -> int:
 def _refuse_all_good(s: GoodOutputs) -> None:
     """Raise `DataError` if an example has no wrong output."""
     most_parts, most_codes = waist.largest_sizes(s)
-    most = int(s.count.max(initial=1)) + 1
+    most = int(s.n_outputs.max(initial=1)) + 1
     ys, scores = np.zeros((most, most_codes), np.int32), np.zeros(most)
-    found = np.zeros(s.count.size, np.int64)
+    found = np.zeros(s.n_outputs.size, np.int64)
     _count_outputs(s, np.zeros(most_parts), ys, scores, found, waist.workspace(s, most))
-    for i in np.flatnonzero((s.count > 1) & (found <= s.count)):
+    for i in np.flatnonzero((s.n_outputs > 1) & (found <= s.n_outputs)):
         raise DataError(
             f"every output of example {i} is good: there is nothing to learn from it; "
             "leave it out"
@@ -159,6 +159,6 @@ def _count_outputs(
     s: GoodOutputs, theta: Any, ys: Any, scores: Any, found: IntArray, ws: Any
 ) -> None:
     for i in range(found.size):
-        if s.count[i] > 1:
+        if s.n_outputs[i] > 1:
             waist.visit(s, i, ws)
-            found[i] = waist.kbest(s, i, theta, s.count[i] + 1, ys, scores, ws)
+            found[i] = waist.kbest(s, i, theta, s.n_outputs[i] + 1, ys, scores, ws)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partwise.structures.chain import Chain, make_chain
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import make_sparse_rows
 
 UNKNOWN_FLOOR = 1e-9
@@ -107,3 +107,46 @@ def with_unknown(w: FloatArray, n_states: int, n_symbols: int) -> FloatArray:
     mass = np.exp(w[:at]).reshape(n_symbols, n_states).sum(axis=0)
     unknown = np.log(np.maximum(1.0 - mass, UNKNOWN_FLOOR))
     return np.concatenate([w[:at], unknown, w[at:]])
+
+
+def draw_sequences(
+    probabilities: Probabilities, n: int, length: int, uniform: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw sequences from a model; return symbols and states, a row a sequence.
+
+    What distributions leave to one is shared out: only what is known is drawn.
+
+    Parameters
+    ----------
+    probabilities : Probabilities
+        The model.
+    n, length : int
+        How many sequences, and of how many positions.
+    uniform : array of shape (2, n, length)
+        Numbers drawn uniformly from 0 to 1, for states and for symbols.
+
+    Examples
+    --------
+    >>> turns = Probabilities(np.array([1.0, 0]), 1 - np.eye(2), np.eye(2))
+    >>> draw_sequences(turns, 1, 4, np.full((2, 1, 4), 0.5))[1]
+    array([[0, 1, 0, 1]])
+    """
+    initial, transitions, emissions = probabilities
+    states = np.zeros((n, length), np.int64)
+    for t in range(length):
+        rows = transitions[states[:, t - 1]] if t else initial[None, :]
+        states[:, t] = draw_values(rows, uniform[0, :, t])
+    symbols = draw_values(emissions[states.ravel()], uniform[1].ravel())
+    return symbols.reshape(n, length), states
+
+
+def draw_values(rows: NDArray[np.float64], uniform: FloatArray) -> IntArray:
+    """Draw a value from every row of probabilities, or from the only row.
+
+    Examples
+    --------
+    >>> draw_values(np.array([[0.2, 0.8], [0.4, 0.4]]), np.array([0.3, 0.3])).tolist()
+    [1, 0]
+    """
+    sums = np.cumsum(rows, axis=-1)
+    return np.asarray((uniform[:, None] >= sums / sums[..., -1:]).sum(axis=1), np.int64)

@@ -33,7 +33,7 @@ from partwise.structures.rows import (
     rows_at_once,
     rows_dot,
 )
-from partwise.structures.vectors import exponentials, largest, sum_of
+from partwise.structures.vectors import log_sum, place_of_largest, softmax
 
 
 class Multiclass(NamedTuple):
@@ -182,12 +182,8 @@ def _(s: Multiclass, i: int, y: CodeArray) -> float:
 
 @waist.argmax.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
-    best = 0
-    for k in range(1, s.n_classes):
-        if theta[k] > theta[best]:
-            best = k
-    y[0] = best
-    return theta[best]
+    y[0] = place_of_largest(theta[: s.n_classes])
+    return theta[y[0]]
 
 
 @waist.kbest.implement(Multiclass)
@@ -215,21 +211,12 @@ def _(
 
 @waist.log_partition.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, ws: Any) -> float:
-    scores = theta[: s.n_classes]
-    top = largest(scores)
-    exponentials(scores, top, ws.exponentials)
-    return top + np.log(sum_of(ws.exponentials))
+    return log_sum(theta[: s.n_classes], ws.exponentials)
 
 
 @waist.marginals.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
-    scores, probabilities = theta[: s.n_classes], mu[: s.n_classes]
-    top = largest(scores)
-    exponentials(scores, top, probabilities)
-    total = sum_of(probabilities)
-    for k in range(s.n_classes):
-        probabilities[k] /= total
-    return top + np.log(total)
+    return softmax(theta[: s.n_classes], mu[: s.n_classes])
 
 
 @waist.gibbs_scores.implement(Multiclass)

@@ -174,3 +174,32 @@ def add_scaled(w: FloatArray, at: int | np.int64, x: FloatArray, scale: float) -
         change += step * (2.0 * old + step)
         row[k] = old + step
     return change
+
+
+@kernel
+def place_of_largest(x: FloatArray) -> int:
+    """Return where the largest of some numbers is, the first of several."""
+    best = 0
+    for j in range(1, x.size):
+        if x[j] > x[best]:
+            best = j
+    return best
+
+
+@kernel
+def log_sum(x: FloatArray, scratch: FloatArray) -> float:
+    """Return ``log sum exp x``; `scratch` has room for as many numbers."""
+    top = largest(x)
+    exponentials(x, top, scratch[: x.size])
+    return top + np.log(sum_of(scratch[: x.size]))
+
+
+@kernel
+def softmax(x: FloatArray, out: FloatArray) -> float:
+    """Write ``exp x`` divided by its sum; return the logarithm of the sum."""
+    top = largest(x)
+    exponentials(x, top, out)
+    total = sum_of(out)
+    for j in range(x.size):
+        out[j] /= total
+    return top + np.log(total)

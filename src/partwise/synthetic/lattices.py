@@ -98,6 +98,8 @@ def _lattice(
 ) -> LatticeInput:
     heard = [_mistaken_for(word, n_more) for word in words]
     sounds = [_sounds(own, noise, draw) for own in heard]
+    # Nothing but features may tell which is the right word.
+    heard = [sorted(own) for own in heard]
     edges: list[LatticeEdge] = []
     right: list[int] = []
     for t in range(len(words)):

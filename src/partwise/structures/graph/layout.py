@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -200,8 +201,14 @@ def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     )
 
 
-def _join_by_kind(kind: IntArray, lists: list[list[int]]) -> IntArray:
-    """Put the list of every clique's kind end to end."""
+def join_by_kind(kind: IntArray, lists: Sequence[Sequence[int]]) -> IntArray:
+    """Put the list of every clique's kind end to end.
+
+    Examples
+    --------
+    >>> join_by_kind(np.array([1, 0, 1]), [[7], [8, 9]]).tolist()
+    [8, 9, 7, 8, 9]
+    """
     sizes = np.array([len(values) for values in lists], np.int64)
     starts = np.cumsum(sizes) - sizes
     flat = np.array([value for values in lists for value in values], np.int64)
@@ -221,7 +228,7 @@ def check_kinds(layout: Layout, kinds: list[CliqueKind], rows: SparseRows) -> No
     if (sizes != shape_sizes[kind]).any():
         c = int(np.argmax(sizes != shape_sizes[kind]))
     else:
-        wrong = labels != _join_by_kind(kind, [list(k.shape) for k in kinds])
+        wrong = labels != join_by_kind(kind, [list(k.shape) for k in kinds])
         c = int(clique[np.argmax(wrong)]) if wrong.any() else -1
     if c >= 0:
         has = labels[clique == c].tolist()

@@ -93,9 +93,9 @@ def make_lattice(
 
     Takes time and memory proportional to the number of edges and their features. The
     corpus holds 28 bytes an edge, 12 for each of its features (4 where all values are
-    1), and 8 with 4 a word where edges yield words; a thread that trains on it another
-    16 bytes an edge of the largest lattice, 20 more for the k best paths, and 32 a
-    node.
+    1), and 8 with 4 a word where edges yield words. A thread needs another 16 bytes an
+    edge and 28 a node of the largest lattice; for the k best paths 20 an edge, 52 a
+    node, and 28 for each of their edges more.
 
     Parameters
     ----------

@@ -1,0 +1,213 @@
+"""``partwise train bayesnet``: from a table to a Bayesian network."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.options import (
+    FILES,
+    LEARNING,
+    Dev,
+    Encoding,
+    ModelPath,
+    Separator,
+    Train,
+)
+from partwise.cli.tables import (
+    MISSING,
+    NETWORKS,
+    MissingCells,
+    TableLayout,
+    naming_lines,
+)
+from partwise.cli.train_hmm import Reference
+from partwise.cli.training_run import TrainingRun
+from partwise.errors import DataError
+
+
+class Objective(StrEnum):
+    """How probabilities are found."""
+
+    margin = "margin"
+    likelihood = "likelihood"
+
+
+class Structure(StrEnum):
+    """Which graph is learnt."""
+
+    tan = "tan"
+    naive = "naive"
+
+
+class MissingValues(StrEnum):
+    """What becomes of missing values when predicting."""
+
+    marginalise = "marginalise"
+    maximise = "maximise"
+
+
+class Unseen(StrEnum):
+    """What becomes of values that training has not seen."""
+
+    unknown = "unknown"
+    missing = "missing"
+    error = "error"
+
+
+@takes_learning(
+    "one that suits the data",
+    without=("penalty", "l1_ratio", "margin", "positive"),
+    loss="hinge",
+    tol=1e-3,
+    max_iter=2000,
+    patience=100,
+)
+def bayesnet(
+    train: Train,
+    model: ModelPath,
+    target: Annotated[
+        list[str],
+        typer.Option(
+            help="The column to predict; several times for several.",
+            metavar="COLUMN",
+            rich_help_panel=FILES,
+        ),
+    ],
+    dev: Dev = None,
+    separator: Separator = None,
+    missing: MissingCells = MISSING,
+    encoding: Encoding = "utf-8",
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            help="A file with an edge a line, a parent and its child with ->, a tab, a "
+            "comma or a blank between (default: learnt, for a single target).",
+            rich_help_panel=NETWORKS,
+            show_default=False,
+        ),
+    ] = None,
+    structure: Annotated[
+        Structure,
+        typer.Option(
+            help="The graph that is learnt: a tree of dependencies below the target, "
+            "or none.",
+            rich_help_panel=NETWORKS,
+        ),
+    ] = Structure.tan,
+    objective: Annotated[
+        Objective,
+        typer.Option(
+            help="How probabilities are found: so that predictions are right, or by "
+            "counting.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = Objective.margin,
+    reference: Annotated[
+        Reference,
+        typer.Option(
+            help="What the probabilities of a margin model stay near to.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = Reference.likelihood,
+    smoothing: Annotated[
+        float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
+    ] = 1.0,
+    missing_values: Annotated[
+        MissingValues,
+        typer.Option(
+            help="Whether missing values are summed over when predicting, or taken at "
+            "their best.",
+            rich_help_panel=NETWORKS,
+        ),
+    ] = MissingValues.marginalise,
+    unseen: Annotated[
+        Unseen,
+        typer.Option(
+            help="What becomes of values that training has not seen: they have the "
+            "mass that is left, count as missing, or are refused.",
+            rich_help_panel=NETWORKS,
+        ),
+    ] = Unseen.unknown,
+    *,
+    learning: Learning,
+) -> None:
+    """Train a Bayesian network: columns of a table, given the others.
+
+    TRAIN is a table with a line of names, with commas or tabs between cells. Ctrl-C
+    ends training early: the model so far is saved, and the exit code is 130.
+    """
+    from partwise import BayesianNetworkClassifier
+
+    layout = TableLayout(separator, missing, encoding)
+    sources = {"TRAIN": train, "--dev": dev, "--graph": graph}
+    run = TrainingRun(model, sources, learning)
+    run.check()
+    if learning.C_path is not None and objective is Objective.likelihood:
+        raise ValueError("--C-path needs --objective margin")
+    settings = learning.settings()
+    for name in ("penalty", "l1_ratio", "margin", "positive"):
+        del settings[name]
+    fitted = BayesianNetworkClassifier(
+        None if graph is None else _read_edges(graph, encoding),
+        objective.value,
+        reference=reference.value,
+        target=target[0] if len(target) == 1 else target,
+        structure=structure.value,
+        missing=missing_values.value,
+        unseen=unseen.value,
+        smoothing=smoothing,
+        **settings,
+    )
+    # Settings are checked by fit, too, but a large file takes its time to read.
+    fitted._check_settings()
+    table = layout.read(train)
+    held_out = None if dev is None else layout.read(dev)
+    sizes = {"rows": len(table), "columns": len(table.columns)}
+    with naming_lines(table), naming_lines(held_out or table, "dev"):
+        run.fit_and_save(
+            fitted,
+            table,
+            None,
+            None if held_out is None else (held_out, None),
+            sizes,
+            None if held_out is None else lambda model: _accuracy(model, held_out),
+            tell=_tell,
+        )
+
+
+def _accuracy(model: Any, dev: Any) -> dict[str, float | None]:
+    return {"accuracy": model.score(dev)}
+
+
+def _tell(model: Any) -> dict[str, Any]:
+    network = model._network
+    return {
+        "targets": ", ".join(map(str, model.targets_)),
+        "edges": sum(map(len, network.parents)),
+        "distributions": network.n_distributions,
+        "objective": model.objective_,
+        "reference": model.reference_,
+    }
+
+
+def _read_edges(path: str, encoding: str) -> list[tuple[str, str]]:
+    """Read a parent and a child from every line."""
+    from partwise.data.files import read_lines
+
+    edges = []
+    for number, line in read_lines(path, encoding=encoding):
+        if not line.strip():
+            continue
+        between = next((mark for mark in ("->", "\t", ",") if mark in line), None)
+        names = [name.strip() for name in line.split(between)]
+        if len(names) != 2 or not all(names):
+            raise DataError(
+                f"{path}:{number}: expected a parent and a child, such as "
+                f"'rain -> wet' (line: {line[:60]!r})"
+            )
+        edges.append((names[0], names[1]))
+    return edges

@@ -1,0 +1,182 @@
+"""``partwise train hmm``: from labelled symbols to a hidden Markov model."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from partwise.cli.files import Layout
+from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.options import (
+    FILES,
+    LABEL_COLUMN,
+    LEARNING,
+    Comments,
+    Dev,
+    Encoding,
+    Format,
+    LabelColumn,
+    ModelPath,
+    Separator,
+    SkipDocstart,
+    Train,
+)
+from partwise.cli.training_run import TrainingRun
+from partwise.errors import DataError
+
+
+class Objective(StrEnum):
+    """How probabilities are found."""
+
+    auto = "auto"
+    margin = "margin"
+    likelihood = "likelihood"
+
+
+class Reference(StrEnum):
+    """What probabilities stay near to."""
+
+    likelihood = "likelihood"
+    uniform = "uniform"
+
+
+@takes_learning(
+    "one that suits the data; auto tries several",
+    without=("penalty", "l1_ratio", "margin", "positive"),
+    loss="hinge",
+    tol=1e-3,
+    max_iter=2000,
+    patience=100,
+)
+def hmm(
+    train: Train,
+    model: ModelPath,
+    dev: Dev = None,
+    symbol_column: Annotated[
+        int,
+        typer.Option(
+            help="The column of the symbols, from 0; negative ones count from the end.",
+            rich_help_panel=FILES,
+        ),
+    ] = 0,
+    label_column: LabelColumn = LABEL_COLUMN,
+    separator: Separator = None,
+    comments: Comments = None,
+    skip_docstart: SkipDocstart = False,
+    encoding: Encoding = "utf-8",
+    objective: Annotated[
+        Objective,
+        typer.Option(
+            help="How probabilities are found: by counting (likelihood), so that "
+            "predictions are right (margin), or whichever is better on --dev, or on "
+            "sequences held out (auto).",
+            rich_help_panel=LEARNING,
+        ),
+    ] = Objective.auto,
+    reference: Annotated[
+        Reference | None,
+        typer.Option(
+            help="What the probabilities of a margin model stay near to (default: "
+            "likelihood; auto tries both).",
+            rich_help_panel=LEARNING,
+            show_default=False,
+        ),
+    ] = None,
+    smoothing: Annotated[
+        float,
+        typer.Option(help="Added to every count.", rich_help_panel=LEARNING),
+    ] = 1.0,
+    costs: Annotated[
+        str,
+        typer.Option(
+            help="What mistakes cost: hamming (1 each), ring (states are integers on "
+            "a ring), or a file with a right state, a predicted state and a cost on "
+            "each line; pairs that it does not name cost 1.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = "hamming",
+    cv: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            help="Into how many parts auto divides the data where there is no --dev.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 5,
+    *,
+    learning: Learning,
+) -> None:
+    """Train a hidden Markov model: a state for every symbol of a sequence.
+
+    TRAIN holds a symbol and its state on each line, and a blank line after each
+    sequence. Ctrl-C ends training early: the model so far is saved, and the exit code
+    is 130.
+    """
+    from partwise import HiddenMarkovModel
+    from partwise.data import resolve_column
+
+    layout = Layout(Format.columns, separator, comments, skip_docstart, encoding)
+    is_file = costs not in ("hamming", "ring")
+    sources = {"TRAIN": train, "--dev": dev, "--costs": costs if is_file else None}
+    run = TrainingRun(model, sources, learning)
+    run.check()
+    if learning.C_path is not None and objective is not Objective.margin:
+        raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
+    settings = learning.settings()
+    for name in ("penalty", "l1_ratio", "margin", "positive"):
+        del settings[name]
+    fitted = HiddenMarkovModel(
+        objective.value,
+        reference=None if reference is None else reference.value,
+        costs=_read_costs(costs, layout) if is_file else costs,
+        smoothing=smoothing,
+        cv=cv,
+        **settings,
+    )
+    # Settings are checked by fit, too, but a large file takes its time to read.
+    fitted._check_settings()
+    X, y = layout.labelled(train, label_column)
+    held_out = None if dev is None else layout.labelled(dev, label_column)
+    column = resolve_column(X, symbol_column)
+    if column == resolve_column(X, label_column):
+        raise ValueError(
+            f"column {column} cannot hold both symbols and states (choose another "
+            "--symbol-column or --label-column)"
+        )
+    fitted.set_params(column=column)
+    sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
+    run.fit_and_save(fitted, X, y, held_out, sizes, tell=_tell)
+
+
+def _tell(model: Any) -> dict[str, Any]:
+    return {
+        "symbols": len(model.symbols_),
+        "objective": model.objective_,
+        "reference": model.reference_,
+        **(
+            {"candidates": [one._asdict() for one in model.candidates_]}
+            if model.candidates_
+            else {}
+        ),
+    }
+
+
+def _read_costs(path: str, layout: Layout) -> dict[tuple[str, str], float]:
+    """Read what mistakes cost: a right state, a predicted one and a number a line."""
+    data = layout.columns(path)
+    if data.n_columns != 3:
+        raise DataError(
+            f"{path}: has {data.n_columns} columns (expected a right state, a "
+            "predicted state and a cost; or say --costs hamming or --costs ring)"
+        )
+    costs: dict[tuple[str, str], float] = {}
+    for right, predicted, cost in zip(*data.columns, strict=True):
+        try:
+            costs[right, predicted] = float(cost)
+        except ValueError:
+            raise DataError(
+                f"{path}: the cost of {predicted} for {right} is {cost!r}, not a number"
+            ) from None
+    return costs

@@ -1,0 +1,138 @@
+"""Tables in files: a line of names, then a row a line, with commas or tabs between."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.data.files import Source, Target, open_output, read_lines, source_name
+from partwise.errors import DataError
+
+MISSING_CELLS = ("", "?")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    r"""Cells of text under names of columns; estimators read it as a data frame.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names.
+    cells : list of lists
+        A list for every column; None where a cell holds no value.
+    lines : list of int
+        The line of every row in the file, from 1.
+    source : str
+        The file.
+    separator : str
+        What is between cells.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_csv(io.StringIO("sky,grass\ngrey,wet\nblue,\n"))
+    >>> table["grass"].tolist(), table.lines
+    (['wet', None], [2, 3])
+    """
+
+    columns: list[str]
+    cells: list[list[str | None]]
+    lines: list[int]
+    source: str
+    separator: str
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.lines)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return a column."""
+        return np.array(self.cells[self.columns.index(name)], object)
+
+
+def read_csv(
+    source: Source,
+    *,
+    separator: str | None = None,
+    missing: Collection[str] = MISSING_CELLS,
+    encoding: str = "utf-8",
+) -> TextTable:
+    r"""Read a table with a line of names, such as CSV or TSV.
+
+    Parameters
+    ----------
+    source : path, "-" or file object
+        Where the text is; gzip is recognised.
+    separator : str, optional
+        The character between cells; by default a tab if there is one in the first
+        line, and a comma otherwise. Cells with commas in them may be in quotes.
+    missing : collection of str
+        Cells that mean no value.
+    encoding : str
+        How bytes stand for characters.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_csv(io.StringIO("a\tb\n1\t?\n")).cells
+    [['1'], [None]]
+    """
+    name = source_name(source)
+    lines = read_lines(source, encoding=encoding)
+    number, head = next(lines, (1, ""))
+    between = ("\t" if "\t" in head else ",") if separator is None else separator
+    if len(between) != 1:
+        raise ValueError(f"the separator must be one character, not {separator!r}")
+    columns = next(csv.reader([head], delimiter=between), [])
+    if not columns:
+        raise DataError(f"{name}: is empty (the first line should name the columns)")
+    for column in columns:
+        if not column or columns.count(column) > 1:
+            raise DataError(
+                f"{name}:{number}: the first line should name the columns, once each; "
+                f"{column!r} does not"
+            )
+    none = frozenset(missing)
+    rows: list[list[str | None]] = []
+    numbers = []
+    for number, line in lines:
+        if not line.strip():
+            continue
+        row = next(csv.reader([line], delimiter=between))
+        if len(row) != len(columns):
+            raise DataError(
+                f"{name}:{number}: expected {len(columns)} cells, found {len(row)} "
+                f"(line: {line[:60]!r})"
+            )
+        rows.append([None if cell in none else cell for cell in row])
+        numbers.append(number)
+    cells = [list(column) for column in zip(*rows, strict=True)]
+    return TextTable(columns, cells or [[] for _ in columns], numbers, name, between)
+
+
+def write_csv(
+    target: Target,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    separator: str = ",",
+) -> None:
+    r"""Write a table with a line of names; None is an empty cell.
+
+    Examples
+    --------
+    >>> import io
+    >>> buffer = io.StringIO()
+    >>> write_csv(buffer, ["a", "b"], [["1", None], ["x,y", "2"]])
+    >>> buffer.getvalue()
+    'a,b\n1,\n"x,y",2\n'
+    """
+    with open_output(target) as out:
+        writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)

@@ -1,0 +1,390 @@
+"""How a Bayesian network is trained: from a table to probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.base import TrainingData, check_same_length
+from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.discrete_table import (
+    MISSING,
+    Name,
+    Table,
+    column_array,
+    encode_column,
+    learn_variable,
+    read_table,
+)
+from partwise.estimators.hidden_markov_choice import SHARES
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.network_answers import make_corpus
+from partwise.estimators.network_graph import (
+    STRUCTURES,
+    naive_parents,
+    read_graph,
+    tree_augmented_parents,
+)
+from partwise.estimators.network_tables import NetworkTables
+from partwise.estimators.reference_distributions import check_distributions
+from partwise.estimators.sequence_checks import as_pair
+from partwise.solvers.loop import Evaluate, Solution
+from partwise.structures.bayesnet import (
+    BayesNet,
+    make_network,
+    with_unknown,
+)
+from partwise.structures.decoding import decode
+from partwise.structures.interface import FloatArray, IntArray
+
+CLASS = "class"
+"""What the class is called where nobody gives it a name."""
+
+UNSEEN_VALUES = ("unknown", "missing", "error")
+MISSING_VALUES = ("marginalise", "maximise")
+
+
+class BayesianNetworkTraining(NetworkTables):
+    """Everything about training that `BayesianNetworkClassifier` need not show."""
+
+    graph: Any
+    target: Any
+    structure: str
+    costs: Any
+    missing: str
+    unseen: str
+    max_table: int
+
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    _labels: LabelCodes
+    _costs: dict[int, FloatArray]
+
+    def _check_answers(self) -> None:
+        """Check what may have been set after fitting."""
+        for name, known in (
+            ("missing", MISSING_VALUES),
+            ("unseen", UNSEEN_VALUES),
+        ):
+            if getattr(self, name) not in known:
+                shown = " or ".join(map(repr, known))
+                raise ValueError(f"{name} must be {shown}, not {getattr(self, name)!r}")
+
+        if not isinstance(self.max_table, Integral) or self.max_table < 1:
+            raise ValueError(
+                f"max_table must be an integer >= 1, not {self.max_table!r}"
+            )
+
+    def _check_settings(self) -> None:
+        self._check_answers()
+        if self.structure not in STRUCTURES:
+            raise ValueError(
+                f"structure must be 'tan' or 'naive', not {self.structure!r}"
+            )
+        super()._check_settings()
+
+    # --- from a table to training data ------------------------------------------------
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[IntArray, FloatArray | None]:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
+        table, targets = self._with_targets(read_table(X), y)
+        if table.n_rows == 0:
+            raise DataError("X has no rows: there is nothing to learn from")
+        for name in table.names:
+            if not isinstance(name, str | int) or table.names.count(name) > 1:
+                raise DataError(
+                    f"X: names of columns are different strings or integers: {name!r}"
+                )
+        self._variables, columns = [], []
+        for name, values in zip(table.names, table.columns, strict=True):
+            variable, codes = learn_variable(name, values, "X")
+            self._variables.append(variable)
+            columns.append(codes)
+        codes = np.column_stack(columns)
+        weight = sample_weights(sample_weight, len(codes))
+        if weight is not None and not weight.any():
+            raise DataError("every sample weight is zero: nothing to learn from")
+        self._set_targets(targets)
+        n_values = [len(variable.values) for variable in self._variables]
+        self._network = make_network(n_values, self._find_parents(codes, weight))
+        self._costs = self._cost_matrices()
+        total = len(codes) if weight is None else float(weight.sum())
+        self._suitable_C = self._find_suitable_C(total)
+        if self._own_name() == "own":
+            self._own_reference()
+        return codes, weight
+
+    def _with_targets(self, table: Table, y: Any) -> tuple[Table, list[int]]:
+        """Return the table with the columns to predict, and which these are."""
+        wanted = self.target
+        names = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+        self._named = table.is_named
+        if y is None:
+            if wanted is None or not names:
+                raise ValueError(
+                    "nothing says what to predict: give y, or target, the name of a "
+                    "column (or a list of names)"
+                )
+            missing = [name for name in names if name not in table.names]
+            if missing:
+                raise DataError(
+                    f"X has no column {missing[0]!r}, which is a target; its columns "
+                    f"are {', '.join(map(repr, table.names[:8]))}"
+                    f"{', ...' if table.names[8:] else ''}"
+                )
+            return table, [table.names.index(name) for name in names]
+        added = self._read_target(y, None if wanted is None else names)
+        if table.names:
+            check_same_length(table.n_rows, added.n_rows)
+        for name in added.names:
+            if name in table.names:
+                raise DataError(
+                    f"X and y both have a column {name!r}; leave one out, or say how y "
+                    "is called with target"
+                )
+        n = len(table.names)
+        both = Table(
+            table.names + added.names, table.columns + added.columns, table.is_named
+        )
+        return both, list(range(n, n + len(added.names)))
+
+    def _read_target(self, y: Any, names: list[Name] | None) -> Table:
+        """Return y as a table, of one column or of several."""
+        listed = not hasattr(y, "shape") and isinstance(y, Sequence) and len(y) > 0
+        rows = listed and isinstance(y[0], Mapping | list | tuple)
+        if rows or len(getattr(y, "shape", ())) == 2:
+            table = read_table(y, "y")
+        else:
+            own = getattr(y, "name", None)
+            table = Table([CLASS if own is None else own], [column_array(y)], True)
+        if names is None and not table.is_named:
+            unnamed: list[Name] = [CLASS]
+            if len(table.names) > 1:
+                raise ValueError(
+                    f"y has {len(table.names)} columns without names: give target, a "
+                    "list of them"
+                )
+            return table._replace(names=unnamed)
+        if names is not None:
+            if len(names) != len(table.names):
+                raise ValueError(
+                    f"target names {len(names)} columns, but y has {len(table.names)}"
+                )
+            return table._replace(names=names)
+        return table
+
+    def _set_targets(self, targets: list[int]) -> None:
+        self._targets = targets
+        if len(set(targets)) < len(targets):
+            raise ValueError(f"target names a column twice: {self.target!r}")
+        if len(targets) == len(self._variables) and self.graph is None:
+            raise DataError("X has no columns to predict the class from")
+        labels = [self._variables[v].values for v in targets]
+        self._labels = labels[0]
+        classes = [class_array(one.classes) for one in labels]
+        self.classes_ = classes[0] if len(classes) == 1 else classes
+        names = [one.name for v, one in enumerate(self._variables) if v not in targets]
+        self.n_features_in_ = len(names)
+        if self._named and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, object)
+        elif hasattr(self, "feature_names_in_"):  # of an earlier fit
+            del self.feature_names_in_
+
+    def _find_parents(
+        self, codes: IntArray, weight: FloatArray | None
+    ) -> list[list[int]]:
+        if self.graph is not None:
+            return read_graph(self.graph, [one.name for one in self._variables])
+        if len(self._targets) > 1:
+            raise ValueError(
+                f"{len(self._targets)} variables to predict need a graph: one is "
+                "learnt only for a single class"
+            )
+        n, target = len(self._variables), self._targets[0]
+        if self.structure == "naive":
+            return naive_parents(n, target)
+        n_values = [len(variable.values) for variable in self._variables]
+        return tree_augmented_parents(codes, n_values, target, weight)
+
+    def _cost_matrices(self) -> dict[int, FloatArray]:
+        """Return the costs of mistakes in every target."""
+        variables = [self._variables[v] for v in self._targets]
+        if len(variables) == 1:
+            given = {variables[0].name: self.costs}
+        elif self.costs is None or isinstance(self.costs, Mapping):
+            given = dict(self.costs or {})
+        else:
+            raise ValueError(
+                "costs of several variables must be a dict, with their names as keys"
+            )
+        names = [variable.name for variable in variables]
+        for name in given:
+            if name not in names:
+                raise ValueError(f"costs: {name!r} is none of the targets, {names}")
+        costs = {
+            v: cost_matrix(given.get(variable.name), variable.values)
+            for v, variable in zip(self._targets, variables, strict=True)
+        }
+        if not any(matrix.any() for matrix in costs.values()):
+            raise DataError("every mistake costs nothing: nothing to learn from")
+        return costs
+
+    def _find_suitable_C(self, n_rows: float) -> float:
+        """Return a C by the size of the penalty, and of losses if all were wrong."""
+        apart = [m.sum() / (m.size - len(m)) for m in self._costs.values()]
+        power = 2 if self.loss == "squared_hinge" else 1
+        worst = n_rows * float(sum(apart)) ** power
+        return float(f"{SHARES[0] * self._network.n_distributions / worst:.2g}")
+
+    def _own_reference(self) -> FloatArray:
+        """Return a user's tables, as the weights are laid out."""
+        given = self.reference
+        names = [variable.name for variable in self._variables]
+        if not isinstance(given, Mapping) or set(given) != set(names):
+            raise ValueError(
+                "a reference of your own is a mapping with a table for every variable, "
+                f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''}"
+            )
+        tables = []
+        for v, name in enumerate(names):
+            axes = " x ".join(str(names[u]) for u in self._network.family(v))
+            shape = self._network.shape(v)
+            table = check_distributions(
+                str(name), given[name], shape, f"its axes are {axes}, values sorted"
+            )
+            tables.append(table.ravel())
+        return np.concatenate(tables)
+
+    # --- training ---------------------------------------------------------------------
+
+    def _corpus(self, codes: IntArray) -> BayesNet:
+        """Return training rows as a structure, with the targets hidden."""
+        hidden = np.isin(np.arange(len(self._variables)), self._targets)
+        every = np.broadcast_to(hidden, codes.shape)
+        most, names = int(self.max_table), [one.name for one in self._variables]
+        return make_corpus(self._network, names, codes, every, most, self._costs)
+
+    def _training_data(
+        self, codes: IntArray, weight: FloatArray | None, dev: Any
+    ) -> TrainingData:
+        name = self._own_name()
+        self._check_reference(name)
+        corpus = self._corpus(codes)
+        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
+        reference = self._make_reference(name, corpus, weight)
+        return TrainingData(corpus, weight, evaluate, reference)
+
+    def _prepare(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `C_path` is given."""
+        if self.objective != "margin":
+            raise ValueError(
+                f"C has no meaning for objective={self.objective!r}; a path of C needs "
+                "objective='margin'"
+            )
+        return self._training_data(*self._read(X, y, sample_weight), dev)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, dev: Any) -> Solution | None:
+        """Train as the settings say; None where there was only counting to do."""
+        codes, weight = self._read(X, y, sample_weight)
+        self._warm = getattr(self, "_warm", None)
+        if self.objective == "likelihood":
+            if dev is not None:
+                self._evaluator(*as_pair(dev))  # not needed, but it should be right
+            self._count(self._corpus(codes), weight)
+            return None
+        return self._train(self._training_data(codes, weight, dev))
+
+    def _evaluator(self, X: Any, y: Any) -> Evaluate:
+        """Make the function that scores weights by what they cost on other data."""
+        codes = self._encode(X, self._targets, "dev")
+        right = self._encode_right(X, y, "dev")
+        # What training has not seen, no prediction gets right: the last row is for it.
+        tables = [
+            np.vstack([self._costs[v], np.full_like(self._costs[v][:1], worst)])
+            for v, worst in ((v, self._costs[v].max()) for v in self._targets)
+        ]
+
+        names, missing = [one.name for one in self._variables], codes == MISSING
+        most = int(self.max_table)
+        corpus = make_corpus(self._network, names, codes, missing, most)
+        found = codes.copy()
+
+        def evaluate(w: FloatArray) -> float:
+            best = decode(corpus, with_unknown(w, self._network), self._jobs())
+            found[missing] = best.codes
+            costs = [
+                table[right[:, j], found[:, v]]
+                for j, (v, table) in enumerate(zip(self._targets, tables, strict=True))
+            ]
+            return 0.0 - float(np.mean(costs))
+
+        return evaluate
+
+    # --- new rows ---------------------------------------------------------------------
+
+    def _encode(self, X: Any, targets: Sequence[int], where: str = "X") -> IntArray:
+        """Return the codes of new rows, whose targets are missing."""
+        table = read_table(X, where)
+        names = [variable.name for variable in self._variables]
+        if not table.is_named:
+            table = table._replace(names=self._positional(len(table.names), where))
+        codes = np.full((table.n_rows, len(names)), MISSING, np.int64)
+        for name, values in zip(table.names, table.columns, strict=True):
+            if name not in names:
+                raise DataError(
+                    f"{where}: column {name!r} is no variable of the model (leave it "
+                    f"out; there are {', '.join(map(repr, names[:8]))}"
+                    f"{', ...' if names[8:] else ''})"
+                )
+            v = names.index(name)
+            if v not in targets:
+                unseen = self.unseen
+                codes[:, v] = encode_column(self._variables[v], values, where, unseen)
+        return codes
+
+    def _positional(self, count: int, where: str) -> list[Name]:
+        """Return the names of columns without: all variables, or those beside y."""
+        names = [variable.name for variable in self._variables]
+        beside = [name for name in names if name not in self._names()]
+        for these in (names, beside):
+            if len(these) == count:
+                return these
+        raise DataError(
+            f"{where} has {count} columns without names; expected {len(beside)}, all "
+            f"but the targets of training, or {len(names)}, all"
+        )
+
+    def _encode_right(self, X: Any, y: Any, where: str) -> IntArray:
+        """Return the right codes of the targets; `UNSEEN` for values not known."""
+        table = (
+            read_table(X, where) if y is None else self._read_target(y, self._names())
+        )
+        columns = []
+        for v in self._targets:
+            variable = self._variables[v]
+            if variable.name not in table.names:
+                raise DataError(f"{where}: there is no column {variable.name!r}")
+            values = table.columns[table.names.index(variable.name)]
+            right = encode_column(variable, values, where, "unknown")
+            if (right == MISSING).any():
+                row = int(np.argmax(right == MISSING))
+                raise DataError(
+                    f"{where}, column {variable.name!r}, row {row}: the right value is "
+                    "missing"
+                )
+            columns.append(right)
+        return np.column_stack(columns)
+
+    def _names(self) -> list[Name]:
+        return [self._variables[v].name for v in self._targets]

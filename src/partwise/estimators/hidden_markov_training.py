@@ -1,0 +1,285 @@
+"""How a hidden Markov model is trained: by counting, for margins, or by a choice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.base import TrainingData
+from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.generative_model import GenerativeModel
+from partwise.estimators.hidden_markov_choice import (
+    Candidate,
+    Trial,
+    choose,
+    compare,
+    make_candidates,
+    make_trials,
+    suitable_Cs,
+)
+from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.reference_distributions import (
+    REFERENCES,
+    check_probabilities,
+)
+from partwise.estimators.sequence_checks import as_pair, check_labelled, label_lists
+from partwise.estimators.symbol_sequences import SymbolSequences, encode_labelled
+from partwise.estimators.symbols import sorted_symbols, symbol_lists
+from partwise.losses import get_loss
+from partwise.solvers import Solver, make_problem, solve
+from partwise.solvers.base import State
+from partwise.solvers.loop import INTERRUPTED, Evaluate, Solution
+from partwise.solvers.registry import default_solver, make_solver
+from partwise.structures.chain import Chain
+from partwise.structures.decoding import decode
+from partwise.structures.hidden_markov import to_weights, with_unknown
+from partwise.structures.interface import (
+    LEAST_PROBABILITY,
+    CodeArray,
+    FloatArray,
+)
+
+CHOICE_TOL = 1e-2
+"""Candidates are compared when they are this near to their optimum."""
+
+
+class HiddenMarkovTraining(GenerativeModel):
+    """Everything about training that `HiddenMarkovModel` need not show."""
+
+    objectives = ("margin", "likelihood", "auto")
+
+    costs: Any
+    cv: int
+    column: int
+
+    classes_: NDArray[Any]
+    symbols_: NDArray[Any]
+    candidates_: tuple[Candidate, ...]
+    _labels: LabelCodes
+    _symbols: LabelCodes
+    _costs: FloatArray
+    _chosen: Candidate | None = None
+
+    # --- checks -----------------------------------------------------------------------
+
+    def _check_settings(self) -> None:
+        for name, least in (("cv", 2), ("column", None)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool):
+                raise ValueError(f"{name} must be an integer, not {value!r}")
+            if least is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, not {value!r}")
+        super()._check_settings()
+
+    def _effective_C(self) -> float:
+        if self._chosen is not None and self._chosen.C is not None:
+            return self._chosen.C
+        return super()._effective_C()
+
+    # --- from sequences to training data ----------------------------------------------
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[SymbolSequences, FloatArray | None]:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        self._check_settings()
+        self._chosen, self.candidates_ = None, ()
+        ptr, flat = symbol_lists(X, int(self.column))
+        y = label_lists(y)
+        check_labelled(ptr, y)
+        states = [label for labels in y for label in labels]
+        self._labels = LabelCodes(sorted_classes(states))
+        self._symbols = LabelCodes(sorted_symbols(flat))
+        if len(self._labels) < 2:
+            raise DataError(
+                f"all positions have the state {self._labels.classes[0]!r}: nothing to "
+                "learn; give examples of at least two states"
+            )
+        self.classes_ = class_array(self._labels.classes)
+        self.symbols_ = class_array(self._symbols.classes)
+        self._costs = cost_matrix(self.costs, self._labels)
+        if not self._costs.any():
+            raise DataError("every mistake costs nothing: nothing to learn from")
+        if self.reference is not None and not isinstance(self.reference, str):
+            check_probabilities(self.reference, len(self._labels), len(self._symbols))
+        data = SymbolSequences(
+            ptr, self._symbols.encode(flat, "X"), self._labels.encode(states, "y")
+        )
+        weight = sample_weights(sample_weight, len(y))
+        if weight is not None and not weight.any():
+            raise DataError("every sample weight is zero: nothing to learn from")
+        self._suitable_C = self._suitable_Cs(data)[0]
+        return data, weight
+
+    def _suitable_Cs(self, data: SymbolSequences) -> list[float]:
+        n_distributions = 2 * len(self._labels) + 1
+        power = 2 if self.loss == "squared_hinge" else 1
+        return suitable_Cs(data, self._costs, n_distributions, power)
+
+    def _encode_dev(self, dev: Any) -> SymbolSequences | None:
+        if dev is None:
+            return None
+        X, y = as_pair(dev)
+        return encode_labelled(X, y, int(self.column), self._symbols, self._labels)
+
+    def _chain(self, data: SymbolSequences) -> Chain:
+        """Return the structure to train on."""
+        return data.chain(len(self._labels), len(self._symbols), self._costs)
+
+    def _own_reference(self) -> FloatArray:
+        K, V = len(self._labels), len(self._symbols)
+        return to_weights(check_probabilities(self.reference, K, V))
+
+    def _training_data(
+        self, data: SymbolSequences, weight: FloatArray | None, dev: Any
+    ) -> TrainingData:
+        name = self._own_name() if self._chosen is None else self._chosen.reference
+        assert name is not None
+        self._check_reference(name)
+        chain = self._chain(data)
+        held_out = self._encode_dev(dev)
+        evaluate = None if held_out is None else self._evaluator(held_out)
+        reference = self._make_reference(name, chain, weight)
+        return TrainingData(chain, weight, evaluate, reference)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `C_path` is given."""
+        if self.objective != "margin":
+            raise ValueError(
+                f"C has no meaning for objective={self.objective!r}; a path of C needs "
+                "objective='margin'"
+            )
+        return self._training_data(*self._read(X, y, sample_weight), dev)
+
+    # --- training ---------------------------------------------------------------------
+
+    def _learn(
+        self, data: SymbolSequences, weight: FloatArray | None, dev: Any
+    ) -> Solution | None:
+        """Train as the settings say; None where there was only counting to do."""
+        self._warm = getattr(self, "_warm", None)
+        if self.objective == "auto":
+            self._choose(data, weight, self._encode_dev(dev))
+            dev = None  # it has had its say
+        if self.objective_ == "likelihood":
+            self._encode_dev(dev)  # counts do not need it, but it should be right
+            self._count(self._chain(data), weight)
+            return None
+        return self._train(self._training_data(data, weight, dev))
+
+    @property
+    def objective_(self) -> str:
+        """What was trained for: "margin" or "likelihood"."""
+        return self.objective if self._chosen is None else self._chosen.objective
+
+    @property
+    def reference_(self) -> str | None:
+        """What margins were traded for: "likelihood", "uniform" or "own"."""
+        if self.objective_ == "likelihood":
+            return None
+        return self._own_name() if self._chosen is None else self._chosen.reference
+
+    def _evaluator(self, dev: SymbolSequences) -> Evaluate:
+        """Make the function that scores weights by what they cost on other data."""
+
+        def evaluate(w: FloatArray) -> float:
+            costs = dev.costs_of(self._decode(dev, w), self._costs)
+            return 0.0 - float(costs.sum()) / dev.symbols.size
+
+        return evaluate
+
+    def _decode(self, sequences: SymbolSequences, w: FloatArray) -> CodeArray:
+        """Return the best states under weights without one for unknown symbols."""
+        K, V = len(self._labels), len(self._symbols)
+        chain = sequences.chain(K, V + 1)
+        return decode(chain, with_unknown(w, K, V), self._jobs()).codes
+
+    # --- choosing ---------------------------------------------------------------------
+
+    def _choose(
+        self,
+        data: SymbolSequences,
+        weight: FloatArray | None,
+        dev: SymbolSequences | None,
+    ) -> None:
+        """Compare all candidates on sequences held out; keep the best one in mind."""
+        if self.reference is not None:
+            references = [self._own_name()]
+        else:
+            references = list(REFERENCES if self.smoothing > 0 else REFERENCES[1:])
+        Cs = self._suitable_Cs(data) if self.C is None else [float(self.C)]
+        trials = make_trials(data, weight, dev, int(self.cv), self._seed())
+        limit = self.time_limit
+        end = np.inf if limit is None else time.perf_counter() + limit
+
+        def costs_of(trial: Trial, candidates: Sequence[Candidate]) -> list[FloatArray]:
+            return self._costs_of(trial, candidates, end)
+
+        self.candidates_ = tuple(
+            compare(make_candidates(references, Cs), trials, costs_of)
+        )
+        self._chosen = choose(self.candidates_)
+
+    def _costs_of(
+        self, trial: Trial, candidates: Sequence[Candidate], end: float
+    ) -> list[FloatArray]:
+        """Train every candidate; return what mistakes cost, for sequences held out."""
+        chain = self._chain(trial.train)
+        result: list[FloatArray] = []
+        before: State | None = None
+        for candidate in candidates:
+            if candidate.objective == "likelihood":
+                counts = self._make_reference("likelihood", chain, trial.weight)
+                w = np.log(np.maximum(counts, LEAST_PROBABILITY))
+            elif time.perf_counter() >= end:
+                break
+            else:
+                assert candidate.reference is not None
+                assert candidate.C is not None
+                if candidate.reference != candidates[len(result) - 1].reference:
+                    before = None
+                c = self._make_reference(candidate.reference, chain, trial.weight)
+                solution = self._try(chain, candidate.C, trial.weight, c, before, end)
+                w, before = solution.w, solution.state
+            found = self._decode(trial.dev, w)
+            result.append(trial.dev.costs_of(found, self._costs))
+        return result
+
+    def _chosen_solver(self) -> Solver:
+        if self.solver == "auto":
+            return default_solver(self.loss, "divergence")
+        return make_solver(self.solver)
+
+    def _try(
+        self,
+        chain: Chain,
+        C: float,
+        weight: FloatArray | None,
+        reference: FloatArray,
+        previous: State | None,
+        end: float,
+    ) -> Solution:
+        problem = make_problem(
+            chain, get_loss(self.loss), C, weight, 0.0, self._jobs(), reference
+        )
+        left = max(end - time.perf_counter(), 1e-3)
+        solution = solve(
+            problem,
+            self._chosen_solver(),
+            tol=max(self.tol, CHOICE_TOL),
+            max_iter=self.max_iter,
+            random_state=self._seed(),
+            previous=previous,
+            time_limit=None if end == np.inf else left,
+        )
+        if solution.reason == INTERRUPTED:
+            raise KeyboardInterrupt
+        return solution

@@ -1,0 +1,111 @@
+"""What estimators of chains answer: best labels, k best, probabilities, chunks."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.chunks import spans
+from partwise.estimators.base import check_k
+from partwise.estimators.labels import Label, LabelCodes
+from partwise.estimators.sequence_checks import check_possible
+from partwise.structures.chain import Chain, segment_probabilities
+from partwise.structures.decoding import (
+    Decoded,
+    decode,
+    decode_kbest,
+    part_marginals,
+)
+from partwise.structures.interface import FloatArray
+
+
+class Ranked(NamedTuple):
+    """One of the k best label sequences, with its score."""
+
+    labels: list[Label]
+    score: float
+
+
+class Span(NamedTuple):
+    """A chunk: tokens ``start:end``, its type, and its probability under the model."""
+
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+def best_labels(
+    chain: Chain, w: FloatArray, labels: LabelCodes, n_jobs: int
+) -> list[list[Label]]:
+    """Return the labels of every sequence with the highest score."""
+    return _sequences(_decode(chain, w, n_jobs), labels)
+
+
+def best_ranked(
+    chain: Chain, w: FloatArray, labels: LabelCodes, k: int, n_jobs: int
+) -> list[list[Ranked]]:
+    """Return the `k` best label sequences, best first; fewer where there are fewer."""
+    check_k(k)
+    ptr, codes, scores, found = decode_kbest(chain, w, k, n_jobs)
+    check_possible(scores[:, 0])
+    return [
+        [
+            Ranked(
+                labels.decode(codes[j, ptr[i] : ptr[i + 1]].tolist()),
+                float(scores[i, j]),
+            )
+            for j in range(found[i])
+        ]
+        for i in range(found.size)
+    ]
+
+
+def label_probabilities(
+    chain: Chain, w: FloatArray, n_labels: int, n_jobs: int
+) -> list[NDArray[np.float64]]:
+    """Return the probability of every label at every token, a row a token."""
+    wanted = n_labels * np.diff(chain.ptr)
+    ptr, mu, log_z = part_marginals(chain, w, wanted, n_jobs)
+    check_possible(log_z)
+    return [mu[a:b].reshape(-1, n_labels) for a, b in pairwise(ptr.tolist())]
+
+
+def best_spans(
+    chain: Chain, w: FloatArray, labels: LabelCodes, scheme: str | None, n_jobs: int
+) -> list[list[Span]]:
+    """Return the chunks of the best labels, with their probabilities."""
+    prefixes = {str(label).partition("-")[0] for label in labels.classes}
+    if not prefixes <= set("BIOESMWLU"):
+        raise ValueError(
+            "the labels do not spell chunks (B-PER, I-PER, O and the like), so there "
+            "are no spans; use predict"
+        )
+    best = _decode(chain, w, n_jobs)
+    found = [
+        (i, *span)
+        for i, sequence in enumerate(_sequences(best, labels))
+        for span in spans(sequence, scheme)
+    ]
+    owner = np.array([item[0] for item in found], np.int64)
+    start = np.array([item[1] for item in found], np.int64)
+    stop = np.array([item[2] for item in found], np.int64)
+    score = segment_probabilities(chain, w, owner, start, stop, best.codes, n_jobs)
+    result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
+    for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
+        result[i].append(Span(a, b, label, value))
+    return result
+
+
+def _decode(chain: Chain, w: FloatArray, n_jobs: int) -> Decoded:
+    best = decode(chain, w, n_jobs)
+    check_possible(best.scores)
+    return best
+
+
+def _sequences(best: Decoded, labels: LabelCodes) -> list[list[Label]]:
+    flat = labels.decode(best.codes.tolist())
+    return [flat[a:b] for a, b in pairwise(best.ptr.tolist())]

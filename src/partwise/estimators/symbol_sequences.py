@@ -1,0 +1,116 @@
+"""Sequences of symbols, with their states, as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.labels import LabelCodes
+from partwise.estimators.sequence_checks import check_labelled, label_lists
+from partwise.estimators.symbols import symbol_lists
+from partwise.structures.chain import Chain
+from partwise.structures.hidden_markov import make_hidden_markov
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+
+
+class SymbolSequences(NamedTuple):
+    """Sequences end to end: sequence `i` is the positions ``ptr[i]:ptr[i + 1]``.
+
+    Attributes
+    ----------
+    ptr : array of int
+        Where sequences begin.
+    symbols, states : array of int
+        The codes of every position; no states where only symbols are known.
+    """
+
+    ptr: IntArray
+    symbols: CodeArray
+    states: CodeArray
+
+    @property
+    def n_sequences(self) -> int:
+        """How many sequences there are."""
+        return self.ptr.size - 1
+
+    def where(self, chosen: NDArray[np.bool_]) -> SymbolSequences:
+        """Return some of the sequences.
+
+        Examples
+        --------
+        >>> codes = np.array([0, 1, 2], np.int32)
+        >>> both = SymbolSequences(np.array([0, 2, 3]), codes, codes)
+        >>> both.where(np.array([False, True])).symbols.tolist()
+        [2]
+        """
+        lengths = np.diff(self.ptr)
+        kept = np.repeat(chosen, lengths)
+        ptr = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
+        return SymbolSequences(ptr, self.symbols[kept], self.states[kept])
+
+    def chain(
+        self, n_states: int, n_symbols: int, costs: FloatArray | None = None
+    ) -> Chain:
+        """Return the structure; with costs, that of training."""
+        states = None if costs is None else self.states
+        return make_hidden_markov(
+            self.symbols, self.ptr, states, n_states, n_symbols, costs=costs
+        )
+
+    def costs_of(self, found: CodeArray, costs: FloatArray) -> FloatArray:
+        """Return what predicted states cost, for every sequence.
+
+        Where the right state is one that the model does not know, all predictions are
+        alike, and cost nothing.
+        """
+        owner = np.repeat(np.arange(self.n_sequences), np.diff(self.ptr))
+        each = np.where(self.states >= 0, costs[self.states, found], 0.0)
+        return np.asarray(np.bincount(owner, each, self.n_sequences), np.float64)
+
+
+def encode_symbols(X: Any, column: int, symbols: LabelCodes) -> SymbolSequences:
+    """Encode new sequences; a symbol that is not known has the code after the last.
+
+    Examples
+    --------
+    >>> encode_symbols([["a", "x"]], 0, LabelCodes(["a", "b"])).symbols.tolist()
+    [0, 2]
+    """
+    ptr, flat = symbol_lists(X, column)
+    known: Sequence[Any] = symbols.classes
+    kinds = {isinstance(symbol, str) for symbol in flat}
+    if kinds and kinds != {isinstance(known[0], str)}:
+        raise DataError(
+            "X: symbols of another kind than in training; the model knows "
+            f"{', '.join(map(repr, known[:5]))}{', ...' if known[5:] else ''}"
+        )
+    code_of = {symbol: code for code, symbol in enumerate(known)}
+    codes = [code_of.get(symbol, len(known)) for symbol in flat]
+    nothing = np.zeros(0, np.int32)
+    return SymbolSequences(ptr, np.array(codes, np.int32), nothing)
+
+
+def encode_labelled(
+    X: Any, y: Any, column: int, symbols: LabelCodes, labels: LabelCodes
+) -> SymbolSequences:
+    """Encode development data; states that the model does not know are -1.
+
+    Examples
+    --------
+    >>> states = LabelCodes(["s", "t"])
+    >>> symbols = LabelCodes(["a"])
+    >>> found = encode_labelled([["a", "x"]], [["t", "q"]], 0, symbols, states)
+    >>> found.states.tolist()
+    [1, -1]
+    """
+    sequences, y = encode_symbols(X, column, symbols), label_lists(y)
+    check_labelled(sequences.ptr, y)
+    code_of = {label: code for code, label in enumerate(labels.classes)}
+    states = np.array([code_of.get(s, -1) for one in y for s in one], np.int32)
+    if (states < 0).all():
+        raise DataError("dev: none of its states occurs in the training data")
+    return sequences._replace(states=states)

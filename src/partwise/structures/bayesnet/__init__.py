@@ -1,0 +1,32 @@
+"""Discrete Bayesian networks: the hidden variables of a row, given the others.
+
+The score of an output is ``ln P(hidden, observed)`` when weights are log-probabilities,
+so that log Z is the log-likelihood of what is observed. Which variables are hidden may
+differ from row to row. Observed variables are conditioned on first; what remains is a
+graph, and inferred as such.
+"""
+
+# Importing the answers registers them with the waist.
+from partwise.structures.bayesnet import parts
+from partwise.structures.bayesnet.corpus import BayesNet, make_bayesnet
+from partwise.structures.bayesnet.marginals import VariableMarginals, variable_marginals
+from partwise.structures.bayesnet.network import (
+    Network,
+    find_cycle,
+    make_network,
+    topological_order,
+    with_unknown,
+)
+
+__all__ = [
+    "BayesNet",
+    "Network",
+    "VariableMarginals",
+    "find_cycle",
+    "make_bayesnet",
+    "make_network",
+    "parts",
+    "topological_order",
+    "variable_marginals",
+    "with_unknown",
+]

@@ -1,0 +1,129 @@
+"""Training sets of lattices keep their promises, and all methods learn from them."""
+
+import numpy as np
+import pytest
+from benchmarks.translation.beam_search import FIRST_GUESS, N_DENSE, Limits
+from benchmarks.translation.costs import edit_costs
+from benchmarks.translation.inputs import lattice_input
+from benchmarks.translation.invented import invent_bitext
+from benchmarks.translation.lattices import (
+    best_paths,
+    join_lattices,
+    kbest_paths,
+    restrict_features,
+)
+from benchmarks.translation.storage import load_corpus, save_corpus
+from benchmarks.translation.training import METHODS, Judge, number_features, run_method
+from benchmarks.translation.translation_model import learn_translation
+from numpy.testing import assert_allclose
+
+import problems
+
+pytestmark = pytest.mark.skipif(
+    not problems.PLAIN_PYTHON, reason="run by test_plain_python"
+)
+LIMITS = Limits(6, 3.0, 4)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return learn_translation(invent_bitext(30), longest=2)
+
+
+@pytest.fixture(scope="module")
+def corpus(model):
+    sentences = invent_bitext(8, random_state=1).source
+    return join_lattices(model.lattices(sentences, FIRST_GUESS, LIMITS), model.space)
+
+
+@pytest.fixture(scope="module")
+def weights(model):
+    w = np.random.default_rng(0).normal(size=model.space.size)
+    w[:N_DENSE] = FIRST_GUESS
+    return w
+
+
+def test_translation_costs_are_of_words_not_of_paths(corpus, weights):
+    lists = kbest_paths(corpus.structure(), weights, 30)
+    costs = edit_costs(corpus, [paths[0] for paths in lists])
+    assert (costs >= 0).all()
+    n_same = 0
+    for i, paths in enumerate(lists):
+        right = corpus.words_of(i, paths[0])
+        for path in paths:
+            words = corpus.words_of(i, path)
+            edges = corpus.ptr[i] + np.array(path)
+            cost = costs[edges].sum()
+            # The words too many or too few, and those that are others.
+            others = np.setdiff1d(words, right).size
+            assert cost >= 0.5 * others - 1e-9
+            if words.tolist() == right.tolist() and path != paths[0]:
+                n_same += 1
+                # Only that a phrase is longer than the sentence is on average counts.
+                assert cost <= 0.5 * words.size
+        assert costs[corpus.ptr[i] + np.array(paths[0])].sum() == 0.0
+    assert n_same > 0
+
+
+def test_translation_corpus_survives_files(corpus, weights, tmp_path):
+    references = [np.array([3, 4]), np.array([5])] * 4
+    save_corpus(tmp_path / "some", corpus, references)
+    loaded, same = load_corpus(tmp_path / "some")
+    assert [r.tolist() for r in same] == [r.tolist() for r in references]
+    paths = best_paths(corpus.structure(), weights)
+    assert best_paths(loaded.structure(), weights) == paths
+    assert Judge(loaded, same).bleu(weights) == 0.0
+
+
+def test_translation_corpus_can_be_cut_down(corpus, weights):
+    paths = best_paths(corpus.structure(), weights)
+    kept = np.array([5, 2])
+    few = corpus.select(kept)
+    assert len(few) == 2
+    assert best_paths(few.structure(), weights) == [paths[5], paths[2]]
+    assert few.words_of(1, paths[2]).tolist() == corpus.words_of(2, paths[2]).tolist()
+    number, n_kept = number_features(corpus)
+    assert N_DENSE < n_kept < corpus.rows.n_columns
+    small = restrict_features(corpus, number, n_kept)
+    own = weights[number >= 0]
+    assert own.size == n_kept
+    assert best_paths(small.structure(), own) == paths
+
+
+def test_translation_inputs_have_the_same_features_by_name(model):
+    options = model.options("un chien rouge .".split())
+    (made,) = [one for one, _ in model.lattices(["un chien rouge .".split()],
+                                                FIRST_GUESS, LIMITS)]  # fmt: skip
+    corpus = join_lattices([(made, options)], model.space)
+    lattice = lattice_input(made, options, model)
+    names = {name for edge in lattice.edges for name in edge.features}
+    assert len(names) == np.unique(corpus.rows.idx).size
+    for e, edge in enumerate(lattice.edges):
+        own = slice(corpus.rows.ptr[e], corpus.rows.ptr[e + 1])
+        assert_allclose(sum(edge.features.values()), corpus.rows.val[own].sum())
+        words = model.text(corpus.words_of(0, [e]))
+        assert " ".join(edge.words) == words
+    assert any(name.startswith("phrase chien") for name in names)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_translation_methods_learn_from_lattices(name, tmp_path):
+    bitext, dev = invent_bitext(24), invent_bitext(6, random_state=1)
+    model = learn_translation(bitext, longest=2)
+    for part, some in (("train", bitext), ("dev", dev)):
+        references = [model.target_words.number_all(e) for e in some.target]
+        lattices = model.lattices(some.source, FIRST_GUESS, LIMITS)
+        save_corpus(tmp_path / part, join_lattices(lattices, model.space), references)
+    np.save(tmp_path / "dense.npy", FIRST_GUESS)
+    found = run_method(str(tmp_path), name, [0.1, 1.0], 2, 10, [4, 2, 5.0])
+    w = np.load(tmp_path / f"{name}.npy")
+    assert w.shape == (model.space.size,)
+    assert np.count_nonzero(w) == found["n_features"] > 0
+    corpus, references = load_corpus(tmp_path / "dev")
+    # The weights are those that were best on development data.
+    assert_allclose(Judge(corpus, references).bleu(w), found["dev"])
+    assert_allclose(max(bleu for _, bleu in found["curve"]), found["dev"])
+    search = {float(C): bleu for C, bleu in found["search"].items()}
+    assert search.keys() == {0.1, 1.0}
+    assert search[found["C"]] == max(search.values())
+    assert 0 < found["n_lattices"] <= 24
