@@ -38,6 +38,12 @@ MASTER_SHARE = 0.1
 
 LEAST_VIOLATION = 1e-9
 
+MOST_EFFORT = 64
+"""How much harder than at first master problems are solved, at most."""
+
+TIGHTEN_AT, MOST_ENTRIES = 16, 1_000_000
+"""From which effort on, and up to which size, HiGHS finds the last digits."""
+
 
 class ColumnGenerationState(State):
     """Rows, multipliers, the weights of the master problem, and the best ones.
@@ -50,6 +56,8 @@ class ColumnGenerationState(State):
         The weights of the master problem.
     lam : array
         The multipliers of the rows.
+    effort : int
+        How hard to try in the master problem: harder where no rows are missing.
     reach : float
         How far from the best weights towards those of the master problem it is looked
         for rows, as a share of the way.
@@ -65,7 +73,7 @@ class ColumnGenerationState(State):
         self.w = np.zeros(problem.n_weights)
         self.master_w = self.w
         self.lam = np.zeros(0)
-        self.reach = 0.3
+        self.reach, self.effort = 0.3, 1
         self.primal, self.dual = np.inf, 0.0
         self.fruitless = 0
 
@@ -83,7 +91,7 @@ class ColumnGenerationState(State):
     def tensors(self) -> dict[str, Any]:
         """Return rows, weights, multipliers and counters."""
         numbers = [
-            self.reach, self.primal, self.dual, self.fruitless,
+            self.reach, self.primal, self.dual, self.fruitless, self.effort,
             self.master_seconds, self.decoding_seconds,
         ]  # fmt: skip
         own = {f"rows.{k}": v for k, v in self.row_set.tensors().items()}
@@ -105,10 +113,10 @@ class ColumnGenerationState(State):
         self.master.restore(part("master."))
         self.w, self.master_w = tensors["w"], tensors["master_w"]
         self.lam = tensors["lam"]
-        self.reach, self.primal, self.dual, fruitless, *seconds = tensors[
-            "numbers"
-        ].tolist()
-        self.fruitless, self.rows = int(fruitless), len(self.row_set)
+        numbers = tensors["numbers"].tolist()
+        self.reach, self.primal, self.dual, fruitless, effort, *seconds = numbers
+        self.fruitless, self.effort = int(fruitless), int(effort)
+        self.rows = len(self.row_set)
         self.master_seconds, self.decoding_seconds = seconds
 
 
@@ -132,7 +140,8 @@ class ColumnGeneration(Solver):
         The extragradient method stops where a step changes the point by less than
         this, relatively, and objective and bound are close.
     steps : int
-        Steps of the extragradient method in a round, at most.
+        Steps of the extragradient method in a round, at most; more where no rows are
+        missing.
     passes : int
         Online passes in the beginning, which find the first rows and weights.
     drop_after : int
@@ -142,7 +151,9 @@ class ColumnGeneration(Solver):
     -----
     A pass is a round. The lower bound is that of the multipliers, scaled down until
     they are feasible for the dual of the whole problem, whatever the master problem
-    left out; the objective is that of slacks from exact decoding. A run that resumes
+    left out; the objective is that of slacks from exact decoding. When nothing is
+    violated any more and steps of a first-order master get no further, HiGHS finds the
+    last digits, unless there are more than a million entries. A run that resumes
     from a checkpoint is bit for bit the same, but for "highs" and "pdlp": their model
     is built again from all rows, without the basis.
 
@@ -161,7 +172,7 @@ class ColumnGeneration(Solver):
     master: str = "proximal"
     step: str = "scaled"
     change: float = 1e-4
-    steps: int = 1000
+    steps: int = 100
     passes: int = 5
     drop_after: int = 20
 
@@ -289,9 +300,14 @@ class ColumnGeneration(Solver):
         """Solve the master problem, take its bound, drop rows that do nothing."""
         rows = state.row_set
         accuracy = MASTER_SHARE * max(state.primal - state.dual, 0.0)
-        w, lam, bound = state.master.solve(
-            rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy, rng
-        )
+        master = state.master
+        if state.effort >= TIGHTEN_AT and rows.idx.size <= MOST_ENTRIES:
+            # No rows are missing, and steps get nowhere: the last digits.
+            master = HighsMaster(problem.positive, "highs")
+        w, lam, bound = master.solve(
+            rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy,
+            state.effort, rng,
+        )  # fmt: skip
         state.dual = max(state.dual, min(bound, state.primal))
         state.master_w = np.zeros(problem.n_weights)
         state.master_w[rows.weight_of] = w
@@ -313,10 +329,13 @@ class ColumnGeneration(Solver):
             w = state.master_w
         with state.clock("decoding"):
             yield from self._look(problem, state, w, 0.5, 1.0)
-        if state.primal < primal or len(state.row_set) == n_rows:
+        complete = len(state.row_set) == n_rows
+        if complete or state.primal < primal:
             state.reach = min(1.5 * state.reach, 1.0)
         else:
             state.reach = max(0.7 * state.reach, 0.1)
+        effort = 2 * state.effort if complete else state.effort // 2
+        state.effort = min(max(effort, 1), MOST_EFFORT)
 
     def certify(self, problem: Problem, state: State) -> Certificate:
         """Return the certificate, which is known after every round."""

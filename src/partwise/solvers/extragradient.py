@@ -159,13 +159,14 @@ class Extragradient(Master):
         w: FloatArray,
         lam: FloatArray,
         accuracy: float,
+        effort: int,
         rng: np.random.Generator,
     ) -> Solved:
-        """Step until the tolerances hold, or `most` times."""
+        """Step until the tolerances hold, or `effort` times `most` times."""
         p = make_master_problem(rows, C, self.positive)
         if self.step == "scaled":
             w, lam, self.balance, bound = restarted_steps(
-                p, w, lam, self.balance, accuracy, self.most
+                p, w, lam, self.balance, accuracy, effort * self.most
             )
             return Solved(w, lam, bound)
         group_of = np.zeros(len(rows), np.int64)
@@ -180,7 +181,15 @@ class Extragradient(Master):
         multiply(p, w, hw)
         np.maximum.at(xi, group_of, p.margin - hw)  # line 5: raised to feasibility
         _extragradient(
-            p, group_of, 1.0 / norm, w, xi, lam, self.change, accuracy, self.most
+            p,
+            group_of,
+            1.0 / norm,
+            w,
+            xi,
+            lam,
+            self.change,
+            accuracy,
+            effort * self.most,
         )
         return Solved(w, lam, max(bound, dual_bound(p, lam, w.size)))
 

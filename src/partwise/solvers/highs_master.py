@@ -93,6 +93,7 @@ class HighsMaster(Master):
         w: FloatArray,
         lam: FloatArray,
         accuracy: float,
+        effort: int,
         rng: np.random.Generator,
     ) -> Solved:
         """Add the new rows and optimise from the last basis."""

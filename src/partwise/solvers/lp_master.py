@@ -167,12 +167,14 @@ class Master(ABC):
         w: FloatArray,
         lam: FloatArray,
         accuracy: float,
+        effort: int,
         rng: np.random.Generator,
     ) -> Solved:
         """Return weights and multipliers, from those of the last round.
 
         New columns start at zero, and so do the multipliers of new rows. Objective and
-        bound should differ by no more than `accuracy`.
+        bound should differ by no more than `accuracy`; `effort` says how hard to try,
+        beyond the usual.
         """
 
     def forget(self, dropped: IntArray) -> None:  # noqa: B027

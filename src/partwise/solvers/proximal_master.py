@@ -29,16 +29,13 @@ from partwise.solvers.lp_master import (
 from partwise.solvers.lp_rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
-MOST_CENTRES = 10
-"""Centres in a round."""
-
-MOST_PASSES = 50
+MOST_PASSES = 20
 """Passes of ascent for one centre."""
 
 SHARE = 0.3
 """The proximal problem is solved to this share of the gap."""
 
-LOOK_EVERY = 10
+LOOK_EVERY = 5
 """Passes between looks at the gap."""
 
 
@@ -130,9 +127,10 @@ class ProximalMaster(Master):
         w: FloatArray,
         lam: FloatArray,
         accuracy: float,
+        effort: int,
         rng: np.random.Generator,
     ) -> Solved:
-        """Move the centre until bound and objective meet, or a few times."""
+        """Take `effort` proximal steps, one as long as there are rows to be found."""
         p = make_master_problem(rows, C, self.positive)
         sqnorm = np.add.reduceat(rows.val**2, rows.ptr[:-1])
         if self.rho == 0.0:
@@ -142,7 +140,7 @@ class ProximalMaster(Master):
         best, bound = primal_value(p, w), dual_bound(p, lam, w.size)
         lam, pull = lam.copy(), np.zeros(w.size)
         multiply_transposed(p, lam, pull)
-        for _ in range(MOST_CENTRES):
+        for _ in range(effort):
             centre = w
             w = shrink_all(centre + pull / self.rho, 1.0 / self.rho, self.positive)
             passes = self._ascend(
@@ -150,12 +148,13 @@ class ProximalMaster(Master):
             )
             best = min(best, primal_value(p, w))
             bound = max(bound, dual_bound(p, lam, w.size))
-            if best - bound <= accuracy:
-                break
+            # Hard work asks for a stronger term, easy work allows a weaker one.
             if passes >= MOST_PASSES:
                 self.rho *= 1.3
             elif passes < MOST_PASSES // 2:
                 self.rho *= 0.7
+            if best - bound <= accuracy:
+                break
         return Solved(w, lam, bound)
 
     def _ascend(
