@@ -26,7 +26,7 @@ GROUPS = {
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",
     "translation": "translation_alignment translation_search translation_measures "
-    "translation_page",
+    "translation_training translation_page",
 }
 
 

@@ -22,13 +22,13 @@ from benchmarks.translation.storage import load_corpus
 from benchmarks.translation.vocabulary import IntArray
 from partwise.losses import Loss, SetHinge, get_loss
 from partwise.solvers import (
+    ColumnGeneration,
     DualCoordinateDescent,
     KBestMIRA,
     Solver,
     make_problem,
     solve,
 )
-from partwise.solvers.column_generation import ColumnGeneration
 from partwise.structures import Lattice
 
 FloatArray = NDArray[np.float64]
