@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from benchmarks.harness.bench import Bench, Skip
 from benchmarks.harness.child import run_in_child
 from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
-from benchmarks.translation.beam_search import N_DENSE, Limits
+from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.bitext import Bitext, read_bitext
 from benchmarks.translation.bleu import all_counts, corpus_bleu
+from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.invented import invent_bitext
 from benchmarks.translation.lattices import Corpus, join_lattices
 from benchmarks.translation.nist import nist, nist_sums

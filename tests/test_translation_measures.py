@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.translation import mert
-from benchmarks.translation.beam_search import FIRST_GUESS, N_DENSE, Limits
+from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.bleu import (
     all_counts,
     bleu_counts,
@@ -11,6 +11,7 @@ from benchmarks.translation.bleu import (
     sentence_bleu,
     total_bleu,
 )
+from benchmarks.translation.dense_features import FIRST_GUESS, N_DENSE
 from benchmarks.translation.features import DENSE_ONLY
 from benchmarks.translation.invented import invent_bitext
 from benchmarks.translation.lattices import join_lattices

@@ -2,13 +2,8 @@
 
 import numpy as np
 import pytest
-from benchmarks.translation.beam_search import (
-    FIRST_GUESS,
-    N_DENSE,
-    NO_OPTION,
-    Limits,
-    translate,
-)
+from benchmarks.translation.beam_search import NO_OPTION, Limits, translate
+from benchmarks.translation.dense_features import FIRST_GUESS, N_DENSE
 from benchmarks.translation.invented import invent_bitext
 from benchmarks.translation.language_model import (
     WIDTH,

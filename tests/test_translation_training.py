@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmarks.translation.beam_search import FIRST_GUESS, N_DENSE, Limits
+from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.costs import edit_costs
+from benchmarks.translation.dense_features import FIRST_GUESS, N_DENSE
 from benchmarks.translation.inputs import lattice_input
 from benchmarks.translation.invented import invent_bitext
 from benchmarks.translation.lattices import (

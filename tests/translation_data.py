@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-from benchmarks.translation.beam_search import N_DENSE
+from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.extraction import DISCONTINUOUS, MONOTONE, SWAP
 from benchmarks.translation.language_model import log_probability
 from benchmarks.translation.options import Options

@@ -7,9 +7,16 @@ From two text files to translations, each step in a file of its own:
    model), once in each direction; `symmetrise` makes one alignment of the two.
 3. `extraction` takes the phrases and their orientations from it, `phrase_table` counts
    and scores them; `language_model` is a trigram model with Kneser-Ney smoothing.
-4. `beam_search` finds the translations worth considering, as a lattice; `lattices`
-   gives its edges their features, and hands them to the library.
-5. `bleu`, `nist` and `significance` measure translations, `pseudo_references` finds
-   the best that a lattice has.
-6. `mert` tunes the few dense weights, the library's solvers all of them.
+4. `options` looks up which phrases may translate which words, `beam_search` finds the
+   translations worth considering, as a lattice, with `outlook` on what is left to
+   translate; `dense_features` and `features` say what describes an edge.
+5. `lattices` puts many of them into flat arrays for the library, `storage` keeps those
+   in files, `inputs` makes a lattice with names for everything of a small one.
+6. `bleu`, `nist` and `significance` measure translations, `nbest` lists the best of a
+   lattice, `pseudo_references` finds those to learn from, `costs` how bad others are.
+7. `mert` and `tuning` tune the few dense weights, `training` learns all of them with
+   the library's solvers.
+
+`translation_model` joins steps 1 to 3; `invented` makes up sentences where there are
+none.
 """

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.beam_search import (
+from benchmarks.translation.beam_search import NO_OPTION, Found
+from benchmarks.translation.dense_features import (
     BACKWARD,
     DISTORTION,
     FORWARD,
@@ -20,9 +21,7 @@ from benchmarks.translation.beam_search import (
     N_DENSE,
     N_PHRASES,
     N_WORDS,
-    NO_OPTION,
     PHRASE_SCORES,
-    Found,
 )
 from benchmarks.translation.language_model import FREE, find, triple_key
 from benchmarks.translation.options import PASSED_THROUGH, Options

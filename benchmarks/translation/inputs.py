@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.translation.beam_search import DENSE_NAMES, N_DENSE, NO_OPTION, Found
+from benchmarks.translation.beam_search import NO_OPTION, Found
+from benchmarks.translation.dense_features import DENSE_NAMES, N_DENSE
 from benchmarks.translation.features import feature_rows
 from benchmarks.translation.language_model import WIDTH
 from benchmarks.translation.options import Options

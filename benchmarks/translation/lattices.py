@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.beam_search import N_DENSE, Found
+from benchmarks.translation.beam_search import Found
+from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.features import FeatureSpace, feature_rows
 from benchmarks.translation.options import Options
 from benchmarks.translation.vocabulary import IntArray

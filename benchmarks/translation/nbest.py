@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.beam_search import N_DENSE
 from benchmarks.translation.bleu import N_COUNTS, all_counts
+from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.lattices import Corpus, kbest_paths
 from benchmarks.translation.vocabulary import IntArray
 from partwise.structures import Lattice, make_sparse_rows

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.beam_search import N_DENSE
 from benchmarks.translation.bleu import corpus_bleu, sentence_bleu
+from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.lattices import Corpus
 from benchmarks.translation.nbest import dense_matrix, list_best
 from benchmarks.translation.vocabulary import IntArray, join

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.beam_search import N_DENSE
 from benchmarks.translation.bleu import total_bleu
 from benchmarks.translation.costs import edit_costs
+from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.lattices import (
     Corpus,
     Paths,

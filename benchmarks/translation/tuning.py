@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.translation import mert
-from benchmarks.translation.beam_search import FIRST_GUESS, Limits
+from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.bitext import Sentence
 from benchmarks.translation.bleu import corpus_bleu
+from benchmarks.translation.dense_features import FIRST_GUESS
 from benchmarks.translation.features import DENSE_ONLY
 from benchmarks.translation.lattices import join_lattices
 from benchmarks.translation.nbest import NBest, dense_matrix, list_best, merge
