@@ -44,8 +44,9 @@ class Method(NamedTuple):
     l1: bool = False
 
 
-# Margins are costs, not one for every bad translation as in the paper: pseudo-references
-# are so far from separable that with margins of one no weights are better than none.
+# Margins are costs, not one for all as in the paper. With LP (8), margins of one and the
+# lattices of 4,000 sentences, zero weights were optimal at C = 0.3, and nothing better
+# was found at C = 1; larger C were hardly tried.
 METHODS = {
     "k-best MIRA": Method(KBestMIRA(k=5), get_loss("hinge")),
     "DCD": Method(DualCoordinateDescent(), get_loss("squared_hinge")),
