@@ -353,12 +353,12 @@ def _report(
             "Seconds are those of training with the C chosen, without choosing it and "
             "without the development set; memory is that of the whole process, most of "
             "it lattices. MERT's seconds include its translating.",
-            "LP: margins are costs, not one for all as in the paper, and weights may be "
-            "negative.",
-            "How pseudo-references, costs and margins are made was settled in about two "
-            "dozen trial runs on part of the training lattices, which showed BLEU on the "
-            "test set beside that on the development set; C and the passes are chosen "
-            "by the latter alone.",
+            "LP: margins are costs, not one for all as in the paper, and weights may "
+            "be negative.",
+            "How pseudo-references, costs and margins are made was settled in about "
+            "two dozen trial runs on part of the training lattices, which showed BLEU "
+            "on the test set beside that on the development set; C and the passes are "
+            "chosen by the latter alone.",
             "Oracle: the path that a search by matched n-grams finds, so a lower bound "
             "of the best one.",
         ],

@@ -44,7 +44,7 @@ class Method(NamedTuple):
     l1: bool = False
 
 
-# Margins are costs, not one for all as in the paper. With LP (8), margins of one and the
+# Margins are costs, not one for all as in the paper. With LP (8), margins of one and
 # lattices of 4,000 sentences, zero weights were optimal at C = 0.3, and nothing better
 # was found at C = 1; larger C were hardly tried.
 METHODS = {
