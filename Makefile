@@ -12,7 +12,13 @@ FAST := architecture bad_input batch_solvers chain columns curvature_memory \
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Modules are compiled when they are first imported: most never are.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile \
+	--disable-pip-version-check
+
+# Without files of compiled modules every program that a test starts would compile all
+# it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -25,7 +25,7 @@ from partwise import BayesianNetworkClassifier
 from partwise.solvers import RestrictedSimplicialDecomposition, Solver
 
 N_TRAIN, SUBSETS, ROUNDS, SEARCHES = 30_000, 60, 6, 3
-CS = [0.003, 0.01, 0.03, 0.1]
+CS = [0.001, 0.003, 0.01, 0.03, 0.1]
 REFERENCES = ("likelihood", "uniform")
 PAPERS_LEAD = 106
 SECONDS = 600.0
@@ -117,6 +117,24 @@ def choose(way: Way, train: Positions) -> tuple[str, float]:
     return min(found, key=lambda key: found[key])
 
 
+def by_default(train: Positions, test: Positions) -> Trained:
+    """Train with the settings that nobody chose."""
+    begin = time.perf_counter()
+    model = BayesianNetworkClassifier().fit(*train)
+    seconds = time.perf_counter() - begin
+    assert model.certificate_ is not None
+    return Trained(
+        "default settings",
+        "likelihood",
+        model.C_,
+        train.mistakes(model),
+        test.mistakes(model),
+        model.certificate_.relative_gap,
+        seconds,
+        0.0,
+    )
+
+
 def run(bench: Bench) -> Report:
     """Train by counting and for margins, and count mistakes."""
     warnings.simplefilter("ignore")
@@ -144,7 +162,7 @@ def run(bench: Bench) -> Report:
     naive.fit(*train)
     by_naive = train.mistakes(naive), test.mistakes(naive)
 
-    results = []
+    results = [by_default(train, test)]
     for way in ways(subsets):
         bench.say(f"{way.name}: choosing")
         begin = time.perf_counter()
@@ -173,7 +191,7 @@ def run(bench: Bench) -> Report:
             f"test mistakes, likelihood minus margin: {one.name}",
             by_counts[1] - one.test,
             f"of {len(test.y):,}",
-            at_least=PAPERS_LEAD + 1,
+            at_least=PAPERS_LEAD + 1 if one.choosing else None,
         )
         for one in results
     ]
@@ -186,7 +204,8 @@ def run(bench: Bench) -> Report:
     ]
     for one in results:
         own = [one.reference, one.C, one.train, one.test, 100 * one.gap]
-        rows.append([f"margin, {one.name}", *own, one.seconds, one.choosing])
+        choosing = one.choosing or None
+        rows.append([f"margin, {one.name}", *own, one.seconds, choosing])
     rows.append(["paper: likelihood", None, None, 7023, 8872, None, None, None])
     rows.append(
         ["paper: margin, online", "uniform", None, 6939, 8766, None, 4627, None]

@@ -2,12 +2,14 @@
 
 import itertools
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import estimator_checks
@@ -294,6 +296,30 @@ def test_bayesian_network_several_targets_have_costs_of_their_own() -> None:
     assert 0.0 <= model.score(ROWS) <= 1.0
     first, second = model.predict_proba(ROWS)
     assert first.shape == second.shape == (60, 2)
+
+
+def test_bayesian_network_margins_may_be_for_other_variables_in_every_row() -> None:
+    make = BayesianNetworkClassifier
+    settings: dict[str, Any] = {
+        "graph": GRAPH,
+        "target": "rain",
+        "C": 0.05,
+        "tol": 0.02,
+    }
+    usual = make(**settings).fit(ROWS)
+    mask = np.tile(np.array(list(ROWS[0])) == "rain", (len(ROWS), 1))
+    same = make(**settings).fit(ROWS, hidden=mask)
+    np.testing.assert_array_equal(same.weights_, usual.weights_)
+    mask[::2] = np.array(list(ROWS[0])) == "hose"
+    both = make(**settings).fit(ROWS, hidden=mask)
+    assert not np.allclose(both.weights_, usual.weights_)
+    values = make(**settings | {"objective": "likelihood"}).fit(ROWS, hidden=mask)
+    np.testing.assert_array_equal(values.weights_, counted().weights_)
+    for wrong in (mask[:, 1:], mask.astype(int)):
+        with pytest.raises(DataError, match="hidden must be an array of bool of shape"):
+            make(**settings).fit(ROWS, hidden=wrong)
+    with pytest.raises(DataError, match="nothing is hidden"):
+        make(**settings).fit(ROWS, hidden=np.zeros_like(mask))
 
 
 def test_bayesian_network_small_C_stays_at_the_reference() -> None:
@@ -593,3 +619,99 @@ def test_bayesian_network_bad_questions_are_refused() -> None:
         model.score([{"rain": None, "grass": "wet"}])
     with pytest.raises(ValueError, match="n must be"):
         model.sample(0)
+
+
+def test_bayesian_network_answers_every_row_that_tells_nothing() -> None:
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain")
+    model.fit(lawn(20))
+    assert (
+        model.predict([{}, {}]).tolist() == model.predict([{"hose": None}] * 2).tolist()
+    )
+    assert model.predict_proba([{}]).shape == (1, 2)
+    assert model.predict([]).tolist() == []
+
+
+def test_bayesian_network_compares_as_many_right_values_as_rows() -> None:
+    rows = lawn(20)
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(rows)
+    with pytest.raises(DataError, match="X has 20 examples, but y has 1"):
+        model.score(rows, ["yes"])
+    with pytest.raises(DataError, match="X has 20 examples, but y has 1"):
+        clone(model).fit(rows, dev=(rows, ["yes"]))
+    with pytest.raises(DataError, match="nothing to score"):
+        model.score([], [])
+
+
+def test_bayesian_network_predicts_one_of_very_many_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"a": a % 7, "b": a % 3, "c": a % 2} for a in range(60)]
+    model = BayesianNetworkClassifier(
+        [("a", "b"), ("b", "c")], "likelihood", target="a"
+    ).fit(rows)
+    asked = [{"c": 0}, {"c": 1}, {"b": 2}, {}]
+    tried = model.predict(asked)
+    monkeypatch.setattr("partwise.estimators.network_answers.MOST_TOGETHER", 6)
+    assert model.predict(asked).tolist() == tried.tolist()
+
+
+def test_bayesian_network_too_many_probabilities_name_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("partwise.structures.bayesnet.network.MOST_WEIGHTS", 10)
+    with pytest.raises(ValueError, match="variable 'grass' alone, with its 2 parents"):
+        BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(lawn(20))
+
+
+def test_bayesian_network_sparse_tables_are_refused() -> None:
+    table = csr_array(np.eye(3, dtype=int))
+    with pytest.raises(DataError, match=r"give X\.toarray\(\)"):
+        BayesianNetworkClassifier().fit(table, [0, 1, 1])
+
+
+def test_bayesian_network_columns_of_one_name_are_refused() -> None:
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain")
+    model.fit(lawn(20))
+    twice = Frame(lawn(3))
+    twice.columns.append("hose")
+    with pytest.raises(DataError, match="X has two columns 'hose'"):
+        model.predict(twice)
+
+
+def test_bayesian_network_scores_need_a_weight_for_every_row() -> None:
+    rows = lawn(20)
+    model = BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(rows)
+    with pytest.raises(ValueError, match="1 sample weights for 20 examples"):
+        model.score(rows, sample_weight=[1.0])
+
+
+def test_bayesian_network_values_of_other_types_are_to_be_strings() -> None:
+    rows = [{"a": (0, 1), "b": 0}, {"a": (1, 2), "b": 1}]
+    with pytest.raises(DataError, match=r"not \(0, 1\) \(tuple\); turn them into str"):
+        BayesianNetworkClassifier(target="b").fit(rows)
+
+
+def test_tree_of_many_values_takes_no_memory_for_pairs_that_do_not_occur() -> None:
+    n = 3000
+    codes = np.column_stack([np.arange(n), np.arange(n)[::-1], np.arange(n) % 2])
+    tracemalloc.start()
+    try:
+        parents = tree_augmented_parents(codes, [n, n, 2], target=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert parents == [[2], [0, 2], []]
+    assert peak < 20e6  # all pairs would take 288 MB
+
+
+def test_bayesian_network_of_many_values_takes_memory_for_those() -> None:
+    rows = np.column_stack([np.arange(2000), np.arange(2000) % 2])
+    model = BayesianNetworkClassifier([(1, 0)], "likelihood", target=1).fit(rows)
+    tracemalloc.start()
+    try:
+        found = model.predict([[7, None], [8, None]])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.tolist() == [1, 0]
+    assert peak < 4e6  # costs of all pairs of values would take 32 MB

@@ -75,6 +75,8 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "translation_table2",
         "wcfg",
         "connect4",
+        "medpost_table1",
+        "lp_certificate",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 

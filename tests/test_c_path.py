@@ -156,7 +156,7 @@ def test_c_path_refuses_a_checkpoint(tmp_path: Path) -> None:
         (name, loss)
         for name, solver in sorted(all_solvers().items())
         for loss in solver.losses
-        if solver.minimises and name != "sgd"
+        if solver.minimises and name != "sgd" and "l2" in solver.penalties
     ],
 )
 @pytest.mark.parametrize(("before", "after"), [(0.1, 1.0), (1.0, 0.1)])

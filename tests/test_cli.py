@@ -127,7 +127,7 @@ def test_train_passes_every_setting_on(folder: Path, tmp_path: Path) -> None:
     template.write_text("U:%x[0,0]\nU1:%x[0,1]\nB\n")
     options: dict[str, Any] = {
         "--template": template, "--C": 0.5, "--tol": 0.2, "--max-iter": 2,
-        "--solver": "cpd", "--loss": "squared_hinge", "--pairs": "observed",
+        "--solver": "dcd-ssvm", "--loss": "squared_hinge", "--pairs": "observed",
         "--min-count": 2, "--constraints": "BIO", "--seed": 3, "--patience": 4,
     }  # fmt: skip
     flat = [part for pair in options.items() for part in pair]
@@ -557,7 +557,7 @@ def start(*arguments: object, **more: Any) -> subprocess.Popen[bytes]:
 @pytest.mark.slow
 def test_program_is_silent_when_the_reader_leaves(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "input.txt"
-    path.write_text(make_corpus(3000).to_columns())
+    path.write_text(make_corpus(1000).to_columns())
     table, text = ["inspect", model], ["inspect", model, "--template"]
     for command in (["predict", model, path], table, text):
         with start(*command, stdout=subprocess.PIPE) as process:

@@ -69,6 +69,18 @@ def test_train_bayesnet_passes_every_setting_on(folder: Path, tmp_path: Path) ->
     assert {name: found[name] for name in wanted} == wanted
 
 
+def test_train_bayesnet_reads_what_mistakes_cost(folder: Path, tmp_path: Path) -> None:
+    path, costs = tmp_path / "m", tmp_path / "costs"
+    costs.write_text("yes no 5\n")
+    command = ["train", "bayesnet", folder / "train.csv", "-m", path, "-q"]
+    run(*command, "--target", "rain", "--costs", costs)
+    assert partwise.load(path).costs.tolist() == [[0.0, 1.0], [5.0, 0.0]]
+    both = ["--target", "rain", "--target", "grass", "--graph", folder / "graph.txt"]
+    said = message(*command, *both, "--costs", costs)
+    assert "grass" in said or "'yes'" in said
+    assert "no such file" in message(*command, "--target", "rain", "--costs", "none")
+
+
 def test_train_bayesnet_counts_and_shows_dev(folder: Path, tmp_path: Path) -> None:
     options = ["--target", "rain", "--objective", "likelihood"]
     files = [folder / "train.csv", "--dev", folder / "test.tsv", "-m", tmp_path / "m"]
@@ -185,3 +197,23 @@ def test_read_csv_refuses_long_separators() -> None:
     with pytest.raises(DataError, match="<input>:2: expected 2 cells"):
         read_csv(io.StringIO("a,b\n1,2,3\n"))
     assert read_csv(io.StringIO('a,b\n"x,y",2\n')).cells == [["x,y"], ["2"]]
+
+
+@pytest.mark.parametrize("command", ["bayesnet", "hmm"])
+def test_train_generative_help_names_what_there_is(command: str) -> None:
+    shown = run("train", command, "--help").output
+    assert "simplicial" in shown
+    assert "dcd" not in shown
+    assert "log_loss" not in shown
+    assert ("else a comma" in shown) == (command == "bayesnet")
+
+
+def test_train_bayesnet_shows_what_mistakes_cost_on_dev(
+    folder: Path, tmp_path: Path
+) -> None:
+    files = (folder / "train.csv", "--dev", folder / "test.tsv", "--target", "rain")
+    path = ("--C-path", "0.01,0.1", "--max-iter", "3", "--tol", "0.5")
+    shown = run("train", "bayesnet", *files, *path, "-m", tmp_path / "m").output
+    assert "dev cost" in shown
+    assert "least dev cost" in shown
+    assert "dev score" not in shown

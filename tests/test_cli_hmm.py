@@ -61,7 +61,7 @@ def test_train_hmm_passes_every_setting_on(folder: Path, tmp_path: Path) -> None
     options = "--objective margin --reference uniform --smoothing 2 -C 0.5 --cv 3"
     result = run(*arguments, *options.split(), "--loss", "squared_hinge", "--json")
     found = json.loads(result.stdout)
-    assert (found["objective"], found["reference"]) == ("margin", "uniform")
+    assert (found["trained_for"], found["reference"]) == ("margin", "uniform")
     assert (found["sentences"], found["tokens"], found["symbols"]) == (12, 48, 3)
     assert found["certificate"]["relative_gap"] <= 0.1
     fitted = load(path)
@@ -74,7 +74,7 @@ def test_train_hmm_auto_shows_what_it_tried(folder: Path, tmp_path: Path) -> Non
     train = ("train", "hmm", folder / "train", "-m", path, *FAST, "--cv", 2, "-C", 0.1)
     shown = run(*train).stdout
     assert "tried on held-out sequences" in shown
-    assert "objective" in shown
+    assert "trained for" in shown
     found = json.loads(run(*train, "--json", "--dev", folder / "test").stdout)
     assert [one["reference"] for one in found["candidates"]] == [
         None, "likelihood", "uniform",

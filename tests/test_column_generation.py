@@ -11,13 +11,7 @@ import problems
 from partwise import ColumnGeneration, MulticlassClassifier, generalization_bound
 from partwise.errors import DataError, PairingError
 from partwise.losses import SetHinge, get_loss
-from partwise.solvers import (
-    Problem,
-    Solution,
-    column_generation,
-    make_problem,
-    solve,
-)
+from partwise.solvers import Problem, Solution, make_problem, solve
 from partwise.solvers.lp_master import make_master_problem
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_dense_rows, make_multiclass, with_good_outputs
@@ -29,7 +23,7 @@ C = 2.0
 
 # Compiled, classes are enough: what is general runs in plain Python.
 MAKERS: tuple[Maker, ...] = (
-    problems.ALL if problems.PLAIN_PYTHON else (problems.classes_dense,)
+    problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.classes_dense,)
 )
 MASTERS = ("proximal", "extragradient", "highs", "pdlp")
 
@@ -150,13 +144,12 @@ STEPS = ("scaled",) if problems.PLAIN_PYTHON else ("spectral", "frobenius")
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_column_generation_extragradient_reaches_the_whole_program(
-    step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(column_generation, "MOST_ENTRIES", 0)  # with no help of HiGHS
+def test_column_generation_extragradient_reaches_the_whole_program(step: str) -> None:
     s = problems.make_small(problems.classes_sparse, count=6)
     problem = linear_program(s, SetHinge("unit"))
-    solver = ColumnGeneration("extragradient", step=step, change=1e-9, steps=300)
+    solver = ColumnGeneration(
+        "extragradient", step=step, change=1e-9, steps=300, tighten=False
+    )
     tol = 1e-6 if step == "scaled" else 1e-4
     solution = solve(problem, solver, tol=tol, max_iter=60)
     check(problem, all_constraints(s, problem.loss), solution, tol)
@@ -174,6 +167,7 @@ def test_column_generation_pdlp_reaches_the_whole_program() -> None:
     ("compare", "distance"),
     [("worst", "codes"), *itertools.product(["closest"], ["codes", "parts"])],
 )
+@problems.plain_only
 def test_column_generation_compares_with_sets_of_good_outputs(
     compare: str, distance: str, positive: bool
 ) -> None:
@@ -466,3 +460,29 @@ def test_generalization_bound_is_kept_in_model_files(tmp_path: Any) -> None:
     again = load(tmp_path / "model")
     assert (again.bound_, again.margin) == (model.bound_, "unit")
     assert again.trace_["rows"].tolist() == model.trace_["rows"].tolist()
+
+
+@problems.plain_only
+def test_linear_programs_are_trained_and_inspected_in_the_shell(tmp_path: Any) -> None:
+    import json
+
+    from typer.testing import CliRunner
+
+    from partwise.cli.app import app
+
+    (tmp_path / "train.txt").write_text("the D\ndog N\n\na D\ncat N\n\nthe D\ncat N\n")
+    model, runner = str(tmp_path / "model"), CliRunner()
+    settings = (
+        "--loss hinge --penalty l1 --margin unit --positive --C 10 --json".split()
+    )
+    trained = runner.invoke(
+        app,
+        ["train", "tag", str(tmp_path / "train.txt"), "--model", model, *settings],
+    )
+    assert trained.exit_code == 0, trained.output
+    shown = runner.invoke(app, ["inspect", model])
+    assert "a curiosity, no guarantee" in " ".join(shown.output.split())
+    found = json.loads(runner.invoke(app, ["inspect", model, "--json"]).output)
+    assert found["settings"]["margin"] == "unit"
+    assert 0 < found["nonzero_weights"] < found["weights"]
+    assert found["generalization_bound"] > 0

@@ -1,6 +1,7 @@
 """Hidden Markov models: probabilities, predictions, references, files, bad input."""
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,14 @@ def test_hidden_markov_file_keeps_the_reference(tmp_path: Path) -> None:
         load(tmp_path / "model").reference, counted.probabilities_, strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("version", [1])
+def test_hidden_markov_files_of_every_version_still_load(version: int) -> None:
+    path = Path(__file__).parent / "data" / f"hidden_markov-{version}.partwise"
+    known = json.loads(path.with_suffix(".json").read_text())
+    assert load(path).predict(known["inputs"]) == known["predictions"]
+    assert len({state for own in known["predictions"] for state in own}) > 3
 
 
 def test_hidden_markov_damaged_files_are_refused_or_harmless(tmp_path: Path) -> None:

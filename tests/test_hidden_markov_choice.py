@@ -45,6 +45,13 @@ def test_choice_folds_hold_every_sequence_out_once() -> None:
         np.testing.assert_array_equal(trial.dev_weight, trial.dev.symbols[::2] // 2)
 
 
+@pytest.mark.parametrize(("count", "expected"), [(999, 5), (2000, 3), (5000, 1)])
+def test_choice_much_data_is_held_out_in_part(count: int, expected: int) -> None:
+    trials = make_trials(sequences(count), None, None, 5, seed=0)
+    assert len(trials) == expected
+    assert sum(trial.dev.n_sequences for trial in trials) >= min(count, 1000)
+
+
 def test_choice_development_data_takes_the_place_of_folds() -> None:
     dev = sequences(2)
     (trial,) = make_trials(sequences(5), None, dev, 3, seed=0)

@@ -17,6 +17,7 @@ from partwise import (
     DependencyParser,
     GraphArrays,
     GraphLabeler,
+    HiddenMarkovModel,
     MulticlassClassifier,
     SequenceTagger,
 )
@@ -110,6 +111,16 @@ def make_network() -> BayesianNetworkClassifier:
     return model
 
 
+def make_hidden_markov() -> HiddenMarkovModel:
+    sentences = make_corpus(8, random_state=5).sentences
+    X = [[w[-2:] for w in s.words] for s in sentences]
+    chunks = [list(s.chunks) for s in sentences]
+    model = HiddenMarkovModel(C=0.1, tol=0.01).fit(X, chunks)
+    asked = [*X, ["never", "seen", *X[0]]]
+    save_answers("hidden_markov", asked, model.predict(asked))
+    return model
+
+
 def main() -> None:
     makers = (
         make_tagger,
@@ -117,6 +128,7 @@ def main() -> None:
         make_parser,
         make_labeler,
         make_constituency,
+        make_hidden_markov,
         make_network,
     )
     for make in makers:

@@ -122,8 +122,9 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
 
     from partwise.cli import certificates
 
-    # Of a Bayesian network with several targets, this is the first one.
-    classes = list(model._labels.classes)
+    # Of a Bayesian network with several targets, the first one; lattices have none.
+    unlabelled = is_network(model) or is_lattice_ranker(model)
+    classes = model._labels.classes if unlabelled else model.classes_.tolist()
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,

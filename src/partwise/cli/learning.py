@@ -20,17 +20,27 @@ from partwise.cli.options import (
     L1Ratio,
     Loss,
     Margin,
+    MarginLoss,
     MaxIter,
     Patience,
     Penalty,
     Positive,
     Resume,
     Seed,
+    SimplicialName,
     SolverName,
     TimeLimit,
     Tolerance,
     Verbose,
 )
+
+GENERATIVE: dict[str, Any] = {"loss": MarginLoss, "solver": SimplicialName}
+"""Options that say something else where probabilities are trained."""
+GENERATIVE_DEFAULTS: dict[str, Any] = {
+    "loss": "hinge", "tol": 1e-3, "max_iter": 2000, "patience": 100,
+}  # fmt: skip
+PENALTIES = ("penalty", "l1_ratio", "margin", "positive")
+"""Options that there are not where probabilities are trained."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +66,18 @@ class Learning:
     float32: Float32 = False
     verbose: Verbose = True
     json: AsJson = False
+    generative: bool = False  # no option: which command it is
 
     def settings(self) -> dict[str, Any]:
         """Return what estimators are told, by the names that they have for it."""
+        penalties = {} if self.generative else {p: getattr(self, p) for p in PENALTIES}
         return {
+            **penalties,
             "loss": self.loss,
             "C": self.C,
             "solver": self.solver,
             "tol": self.tol,
             "max_iter": self.max_iter,
-            "penalty": self.penalty,
-            "l1_ratio": self.l1_ratio,
-            "margin": self.margin,
-            "positive": self.positive,
             "n_jobs": self.jobs,
             "random_state": self.seed,
             "patience": self.patience,
@@ -80,7 +89,7 @@ class Learning:
 
 
 def takes_learning(
-    default_C: str, *, without: tuple[str, ...] = (), **defaults: Any
+    default_C: str, *, generative: bool = False, **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of `Learning`, in place of a parameter ``learning``.
 
@@ -88,8 +97,9 @@ def takes_learning(
     ----------
     default_C : str
         What ``--C`` is by default, in words.
-    without : tuple of str
-        Options that the command does not have.
+    generative : bool
+        Whether probabilities are trained, for which there are fewer losses and solvers,
+        and no penalties.
     **defaults
         What other options are by default, where that is not as in `Learning`.
 
@@ -103,15 +113,17 @@ def takes_learning(
     >>> list(inspect.signature(learn).parameters)[:3]
     ['train', 'loss', 'penalty']
     """
+    defaults = (GENERATIVE_DEFAULTS if generative else {}) | defaults
+    left_out = ("generative", *(PENALTIES if generative else ()))
     options = [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=defaults.get(field.name, field.default),
-            annotation=_annotation(field.name, default_C),
+            annotation=_annotation(field.name, default_C, generative),
         )
         for field in fields(Learning)
-        if field.name not in without
+        if field.name not in left_out
     ]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -125,7 +137,7 @@ def takes_learning(
         @functools.wraps(command)
         def run(**given: Any) -> None:
             chosen = {one.name: given.pop(one.name, one.default) for one in options}
-            command(**given, learning=Learning(**chosen))
+            command(**given, learning=Learning(**chosen, generative=generative))
 
         # What the program reads off a command to make its options.
         signature = inspect.Signature([*kept, *options])
@@ -138,7 +150,9 @@ def takes_learning(
     return decorate
 
 
-def _annotation(name: str, default_C: str) -> Any:
+def _annotation(name: str, default_C: str, generative: bool) -> Any:
+    if generative and name in GENERATIVE:
+        return GENERATIVE[name]
     if name != "C":
         return get_type_hints(Learning, include_extras=True)[name]
     return Annotated[

@@ -80,6 +80,15 @@ Separator = Annotated[
         show_default=False,
     ),
 ]
+CellSeparator = Annotated[
+    str | None,
+    typer.Option(
+        help="The one character between cells, such as ';' (default: a tab if the "
+        "first line has one, or else a comma).",
+        rich_help_panel=FILES,
+        show_default=False,
+    ),
+]
 Comments = Annotated[
     str | None,
     typer.Option(help="Leave out lines that begin with this.", rich_help_panel=FILES),
@@ -153,6 +162,13 @@ Loss = Annotated[
         rich_help_panel=LEARNING,
     ),
 ]
+MarginLoss = Annotated[
+    str,
+    typer.Option(
+        help="What is minimised: hinge or squared_hinge.",
+        rich_help_panel=LEARNING,
+    ),
+]
 Penalty = Annotated[
     str,
     typer.Option(
@@ -190,6 +206,14 @@ SolverName = Annotated[
         help="How: auto; dcd-ssvm, dcd-light or cpd for squared_hinge; eg, sdca, "
         "lbfgs, cg or owlqn for log_loss; smo, frank-wolfe, cutting-plane or eg "
         "for hinge; sgd for any; perceptron, mira or mira-kbest, without a proof.",
+        rich_help_panel=LEARNING,
+    ),
+]
+SimplicialName = Annotated[
+    str,
+    typer.Option(
+        help="How: auto or simplicial; simplicial-coordinate, one part of the data "
+        "after the other; simplicial-online, for a stream of parts.",
         rich_help_panel=LEARNING,
     ),
 ]

@@ -7,14 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.cost_files import Costs, costs_file, read_costs
+from partwise.cli.files import Layout
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FILES,
     LEARNING,
+    CellSeparator,
     Dev,
     Encoding,
     ModelPath,
-    Separator,
     Train,
 )
 from partwise.cli.tables import (
@@ -58,14 +60,7 @@ class Unseen(StrEnum):
     error = "error"
 
 
-@takes_learning(
-    "one that suits the data",
-    without=("penalty", "l1_ratio", "margin", "positive"),
-    loss="hinge",
-    tol=1e-3,
-    max_iter=2000,
-    patience=100,
-)
+@takes_learning("one that suits the data", generative=True)
 def bayesnet(
     train: Train,
     model: ModelPath,
@@ -78,7 +73,7 @@ def bayesnet(
         ),
     ],
     dev: Dev = None,
-    separator: Separator = None,
+    separator: CellSeparator = None,
     missing: MissingCells = MISSING,
     encoding: Encoding = "utf-8",
     graph: Annotated[
@@ -116,6 +111,7 @@ def bayesnet(
     smoothing: Annotated[
         float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
     ] = 1.0,
+    costs: Costs = "hamming",
     missing_values: Annotated[
         MissingValues,
         typer.Option(
@@ -143,14 +139,12 @@ def bayesnet(
     from partwise import BayesianNetworkClassifier
 
     layout = TableLayout(separator, missing, encoding)
-    sources = {"TRAIN": train, "--dev": dev, "--graph": graph}
+    files = {"--graph": graph, "--costs": costs_file(costs)}
+    sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
     run.check()
     if learning.C_path is not None and objective is Objective.likelihood:
         raise ValueError("--C-path needs --objective margin")
-    settings = learning.settings()
-    for name in ("penalty", "l1_ratio", "margin", "positive"):
-        del settings[name]
     fitted = BayesianNetworkClassifier(
         None if graph is None else _read_edges(graph, encoding),
         objective.value,
@@ -160,7 +154,8 @@ def bayesnet(
         missing=missing_values.value,
         unseen=unseen.value,
         smoothing=smoothing,
-        **settings,
+        costs=_costs(costs, target, encoding),
+        **learning.settings(),
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     fitted._check_settings()
@@ -179,6 +174,12 @@ def bayesnet(
         )
 
 
+def _costs(costs: str, targets: list[str], encoding: str) -> Any:
+    """Return what mistakes cost in every target."""
+    read = read_costs(costs, Layout(encoding=encoding))
+    return read if len(targets) == 1 else dict.fromkeys(targets, read)
+
+
 def _accuracy(model: Any, dev: Any) -> dict[str, float | None]:
     return {"accuracy": model.score(dev)}
 
@@ -189,7 +190,7 @@ def _tell(model: Any) -> dict[str, Any]:
         "targets": ", ".join(map(str, model.targets_)),
         "edges": sum(map(len, network.parents)),
         "distributions": network.n_distributions,
-        "objective": model.objective_,
+        "trained_for": model.objective_,
         "reference": model.reference_,
     }
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import Layout
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
@@ -24,7 +25,6 @@ from partwise.cli.options import (
     Train,
 )
 from partwise.cli.training_run import TrainingRun
-from partwise.errors import DataError
 
 
 class Objective(StrEnum):
@@ -42,14 +42,7 @@ class Reference(StrEnum):
     uniform = "uniform"
 
 
-@takes_learning(
-    "one that suits the data; auto tries several",
-    without=("penalty", "l1_ratio", "margin", "positive"),
-    loss="hinge",
-    tol=1e-3,
-    max_iter=2000,
-    patience=100,
-)
+@takes_learning("one that suits the data; auto tries several", generative=True)
 def hmm(
     train: Train,
     model: ModelPath,
@@ -88,15 +81,7 @@ def hmm(
         float,
         typer.Option(help="Added to every count.", rich_help_panel=LEARNING),
     ] = 1.0,
-    costs: Annotated[
-        str,
-        typer.Option(
-            help="What mistakes cost: hamming (1 each), ring (states are integers on "
-            "a ring), or a file with a right state, a predicted state and a cost on "
-            "each line; pairs that it does not name cost 1.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = "hamming",
+    costs: Costs = "hamming",
     cv: Annotated[
         int,
         typer.Option(
@@ -112,28 +97,24 @@ def hmm(
 
     TRAIN holds a symbol and its state on each line, and a blank line after each
     sequence. Ctrl-C ends training early: the model so far is saved, and the exit code
-    is 130.
+    is 130. While auto still chooses, there is none.
     """
     from partwise import HiddenMarkovModel
     from partwise.data import resolve_column
 
     layout = Layout(Format.columns, separator, comments, skip_docstart, encoding)
-    is_file = costs not in ("hamming", "ring")
-    sources = {"TRAIN": train, "--dev": dev, "--costs": costs if is_file else None}
+    sources = {"TRAIN": train, "--dev": dev, "--costs": costs_file(costs)}
     run = TrainingRun(model, sources, learning)
     run.check()
     if learning.C_path is not None and objective is not Objective.margin:
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
-    settings = learning.settings()
-    for name in ("penalty", "l1_ratio", "margin", "positive"):
-        del settings[name]
     fitted = HiddenMarkovModel(
         objective.value,
         reference=None if reference is None else reference.value,
-        costs=_read_costs(costs, layout) if is_file else costs,
+        costs=read_costs(costs, layout),
         smoothing=smoothing,
         cv=cv,
-        **settings,
+        **learning.settings(),
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     fitted._check_settings()
@@ -153,7 +134,7 @@ def hmm(
 def _tell(model: Any) -> dict[str, Any]:
     return {
         "symbols": len(model.symbols_),
-        "objective": model.objective_,
+        "trained_for": model.objective_,
         "reference": model.reference_,
         **(
             {"candidates": [one._asdict() for one in model.candidates_]}
@@ -161,22 +142,3 @@ def _tell(model: Any) -> dict[str, Any]:
             else {}
         ),
     }
-
-
-def _read_costs(path: str, layout: Layout) -> dict[tuple[str, str], float]:
-    """Read what mistakes cost: a right state, a predicted one and a number a line."""
-    data = layout.columns(path)
-    if data.n_columns != 3:
-        raise DataError(
-            f"{path}: has {data.n_columns} columns (expected a right state, a "
-            "predicted state and a cost; or say --costs hamming or --costs ring)"
-        )
-    costs: dict[tuple[str, str], float] = {}
-    for right, predicted, cost in zip(*data.columns, strict=True):
-        try:
-            costs[right, predicted] = float(cost)
-        except ValueError:
-            raise DataError(
-                f"{path}: the cost of {predicted} for {right} is {cost!r}, not a number"
-            ) from None
-    return costs

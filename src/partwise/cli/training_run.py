@@ -121,10 +121,10 @@ class TrainingRun:
             print_json(numbers)
         elif asked.verbose:
             if found is not None:
-                _show_path(numbers["C_path"])
+                _show_path(numbers["C_path"], in_costs=_is_generative(model))
             if "candidates" in own:
                 _show_candidates(own["candidates"])
-            _show(numbers, outcome.solution, own)
+            _show(numbers, outcome.solution, own, in_costs=_is_generative(model))
         if outcome.interrupted:
             typer.echo(f"{outcome.solution.status}; saved to {self.path}", err=True)
             raise typer.Exit(130)
@@ -144,7 +144,12 @@ def is_short(value: object) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _show_path(rows: list[dict[str, Any]]) -> None:
+def _is_generative(model: object) -> bool:
+    """Say whether development data tells a cost, the less the better, and no share."""
+    return hasattr(model, "objective_")
+
+
+def _show_path(rows: list[dict[str, Any]], *, in_costs: bool) -> None:
     from partwise.cli.output import Percent, print_table
 
     cells: list[list[object]] = [
@@ -153,11 +158,12 @@ def _show_path(rows: list[dict[str, Any]]) -> None:
             row["passes"],
             round(row["seconds"], 2),
             "" if row["gap"] is None else Percent(row["gap"]),
-            Percent(row["dev_score"]),
+            _cost(row["dev_score"]) if in_costs else Percent(row["dev_score"]),
         ]
         for row in rows
     ]
-    print_table("tried", ["C", "passes", "seconds", "gap", "dev score"], cells)
+    dev = "dev cost" if in_costs else "dev score"
+    print_table("tried", ["C", "passes", "seconds", "gap", dev], cells)
 
 
 def _show_candidates(rows: list[dict[str, Any]]) -> None:
@@ -177,22 +183,36 @@ def _rounded(cell: Any) -> Any:
     return float(f"{cell:.4g}") if isinstance(cell, float) else cell
 
 
-def _show(numbers: dict[str, Any], solution: Solution, own: Mapping[str, Any]) -> None:
+def _cost(score: float) -> Any:
+    """Return the cost that a score, which is better the larger it is, stands for."""
+    return _rounded(0.0 - score)
+
+
+def _show(
+    numbers: dict[str, Any],
+    solution: Solution,
+    own: Mapping[str, Any],
+    *,
+    in_costs: bool,
+) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import Percent, console, print_pairs
 
-    certificate = solution.certificate
+    certificate, best = solution.certificate, numbers["best_dev_score"]
     pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
     why = numbers["solver_reason"]
     solver = numbers["solver"]
-    pairs += [(name, value) for name, value in own.items() if is_short(value)]
+    # Programs read names, people words.
+    named = [(name.replace("_", " "), value) for name, value in own.items()]
+    pairs += [(name, value) for name, value in named if is_short(value)]
     pairs += [
         ("C", numbers["C"]),
         ("solver", f"{solver} ({why})" if why else solver),
         ("seconds", round(numbers["seconds"], 2)),
         ("objective", None if certificate is None else certificate.primal),
         ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),
-        ("best dev score", numbers["best_dev_score"]),
+        ("best dev score", None if in_costs else best),
+        ("least dev cost", _cost(best) if in_costs and best is not None else None),
         *(
             (f"dev {name.upper()}", Percent(share))
             for name, share in numbers.get("dev", {}).items()

@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from partwise.errors import DataError
+from partwise.estimators.base import check_same_length
 from partwise.estimators.bayesian_network_training import BayesianNetworkTraining
+from partwise.estimators.costs import sample_weights
 from partwise.estimators.discrete_table import Name
 from partwise.estimators.labels import class_array
 from partwise.estimators.network_answers import NetworkAnswers
@@ -21,9 +24,6 @@ from partwise.structures.bayesnet import topological_order
 from partwise.structures.graph.corpus import MAX_TABLE
 from partwise.structures.hidden_markov import draw_values
 from partwise.structures.interface import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    pass
 
 
 class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # type: ignore[misc]
@@ -214,6 +214,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         sample_weight: Any = None,
         *,
         dev: tuple[Any, Any] | None = None,
+        hidden: Any = None,
     ) -> BayesianNetworkClassifier:
         """Learn from a table without missing values.
 
@@ -227,6 +228,9 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
             A weight for every row.
         dev : (X, y), optional
             Development data: the weights of the pass that costs least on it are kept.
+        hidden : array of bool of shape (n_rows, n_variables), optional
+            What margins are for in every row, a column for each variable: those of
+            X, then y. The targets of all rows by default.
 
         Returns
         -------
@@ -234,7 +238,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
             Itself.
         """
         fitted = copy.copy(self)
-        solution = fitted._learn(X, y, sample_weight, dev)
+        solution = fitted._learn(X, y, sample_weight, dev, hidden)
         if solution is None:
             self.__dict__ = fitted.__dict__
         else:
@@ -301,8 +305,13 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         """
         self._check_fitted()
         right = self._encode_right(X, y, "X" if y is None else "y")
-        hits = (right == self._best(X, self._targets)).mean(axis=1)
-        return float(np.average(hits, weights=sample_weight))
+        found = self._best(X, self._targets)
+        check_same_length(len(found), len(right))
+        if not found.size:
+            raise DataError("X has no rows: there is nothing to score")
+        hits = (right == found).mean(axis=1)
+        weight = sample_weights(sample_weight, len(hits))
+        return float(np.average(hits, weights=weight))
 
     def sample(self, n: int = 1, random_state: Any = None) -> list[dict[Name, Any]]:
         """Draw rows from the model, as dicts.

@@ -16,10 +16,10 @@ from partwise.estimators.discrete_table import (
     MISSING,
     Name,
     Table,
-    column_array,
     encode_column,
     learn_variable,
     read_table,
+    read_target,
 )
 from partwise.estimators.hidden_markov_choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
@@ -41,9 +41,6 @@ from partwise.structures.bayesnet import (
 )
 from partwise.structures.decoding import decode
 from partwise.structures.interface import FloatArray, IntArray
-
-CLASS = "class"
-"""What the class is called where nobody gives it a name."""
 
 UNSEEN_VALUES = ("unknown", "missing", "error")
 MISSING_VALUES = ("marginalise", "maximise")
@@ -105,8 +102,9 @@ class BayesianNetworkTraining(NetworkTables):
                     f"X: names of columns are different strings or integers: {name!r}"
                 )
         self._variables, columns = [], []
-        for name, values in zip(table.names, table.columns, strict=True):
-            variable, codes = learn_variable(name, values, "X")
+        for v, name in enumerate(table.names):
+            where = "X" if y is None or v not in targets else "y"
+            variable, codes = learn_variable(name, table.columns[v], where)
             self._variables.append(variable)
             columns.append(codes)
         codes = np.column_stack(columns)
@@ -115,7 +113,8 @@ class BayesianNetworkTraining(NetworkTables):
             raise DataError("every sample weight is zero: nothing to learn from")
         self._set_targets(targets)
         n_values = [len(variable.values) for variable in self._variables]
-        self._network = make_network(n_values, self._find_parents(codes, weight))
+        parents = self._find_parents(codes, weight)
+        self._network = make_network(n_values, parents, table.names)
         self._costs = self._cost_matrices()
         total = len(codes) if weight is None else float(weight.sum())
         self._suitable_C = self._find_suitable_C(total)
@@ -142,7 +141,7 @@ class BayesianNetworkTraining(NetworkTables):
                     f"{', ...' if table.names[8:] else ''}"
                 )
             return table, [table.names.index(name) for name in names]
-        added = self._read_target(y, None if wanted is None else names)
+        added = read_target(y, None if wanted is None else names)
         if table.names:
             check_same_length(table.n_rows, added.n_rows)
         for name in added.names:
@@ -152,35 +151,12 @@ class BayesianNetworkTraining(NetworkTables):
                     "is called with target"
                 )
         n = len(table.names)
-        both = Table(
-            table.names + added.names, table.columns + added.columns, table.is_named
+        both = table._replace(
+            names=table.names + added.names,
+            columns=table.columns + added.columns,
+            n_rows=added.n_rows,
         )
         return both, list(range(n, n + len(added.names)))
-
-    def _read_target(self, y: Any, names: list[Name] | None) -> Table:
-        """Return y as a table, of one column or of several."""
-        listed = not hasattr(y, "shape") and isinstance(y, Sequence) and len(y) > 0
-        rows = listed and isinstance(y[0], Mapping | list | tuple)
-        if rows or len(getattr(y, "shape", ())) == 2:
-            table = read_table(y, "y")
-        else:
-            own = getattr(y, "name", None)
-            table = Table([CLASS if own is None else own], [column_array(y)], True)
-        if names is None and not table.is_named:
-            unnamed: list[Name] = [CLASS]
-            if len(table.names) > 1:
-                raise ValueError(
-                    f"y has {len(table.names)} columns without names: give target, a "
-                    "list of them"
-                )
-            return table._replace(names=unnamed)
-        if names is not None:
-            if len(names) != len(table.names):
-                raise ValueError(
-                    f"target names {len(names)} columns, but y has {len(table.names)}"
-                )
-            return table._replace(names=names)
-        return table
 
     def _set_targets(self, targets: list[int]) -> None:
         self._targets = targets
@@ -266,19 +242,29 @@ class BayesianNetworkTraining(NetworkTables):
 
     # --- training ---------------------------------------------------------------------
 
-    def _corpus(self, codes: IntArray) -> BayesNet:
-        """Return training rows as a structure, with the targets hidden."""
-        hidden = np.isin(np.arange(len(self._variables)), self._targets)
-        every = np.broadcast_to(hidden, codes.shape)
+    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesNet:
+        """Return training rows as a structure; the targets are hidden by default."""
+        if hidden is None:
+            hidden = np.isin(np.arange(len(self._variables)), self._targets)
+            mask = np.broadcast_to(hidden, codes.shape)
+        else:
+            mask = np.asarray(hidden)
+            if mask.shape != codes.shape or mask.dtype != bool:
+                raise DataError(
+                    f"hidden must be an array of bool of shape {codes.shape}, a column "
+                    "for every variable"
+                )
+            if not mask.any():
+                raise DataError("nothing is hidden: there is nothing to predict")
         most, names = int(self.max_table), [one.name for one in self._variables]
-        return make_corpus(self._network, names, codes, every, most, self._costs)
+        return make_corpus(self._network, names, codes, mask, most, self._costs)
 
     def _training_data(
-        self, codes: IntArray, weight: FloatArray | None, dev: Any
+        self, codes: IntArray, weight: FloatArray | None, dev: Any, hidden: Any = None
     ) -> TrainingData:
         name = self._own_name()
         self._check_reference(name)
-        corpus = self._corpus(codes)
+        corpus = self._corpus(codes, hidden)
         evaluate = None if dev is None else self._evaluator(*as_pair(dev))
         reference = self._make_reference(name, corpus, weight)
         return TrainingData(corpus, weight, evaluate, reference)
@@ -294,21 +280,24 @@ class BayesianNetworkTraining(NetworkTables):
             )
         return self._training_data(*self._read(X, y, sample_weight), dev)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, dev: Any) -> Solution | None:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, dev: Any, hidden: Any
+    ) -> Solution | None:
         """Train as the settings say; None where there was only counting to do."""
         codes, weight = self._read(X, y, sample_weight)
         self._warm = getattr(self, "_warm", None)
         if self.objective == "likelihood":
             if dev is not None:
                 self._evaluator(*as_pair(dev))  # not needed, but it should be right
-            self._count(self._corpus(codes), weight)
+            self._count(self._corpus(codes, hidden), weight)
             return None
-        return self._train(self._training_data(codes, weight, dev))
+        return self._train(self._training_data(codes, weight, dev, hidden))
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""
         codes = self._encode(X, self._targets, "dev")
         right = self._encode_right(X, y, "dev")
+        check_same_length(len(codes), len(right))
         # What training has not seen, no prediction gets right: the last row is for it.
         tables = [
             np.vstack([self._costs[v], np.full_like(self._costs[v][:1], worst)])
@@ -337,7 +326,7 @@ class BayesianNetworkTraining(NetworkTables):
         """Return the codes of new rows, whose targets are missing."""
         table = read_table(X, where)
         names = [variable.name for variable in self._variables]
-        if not table.is_named:
+        if not table.is_named and table.n_rows:
             table = table._replace(names=self._positional(len(table.names), where))
         codes = np.full((table.n_rows, len(names)), MISSING, np.int64)
         for name, values in zip(table.names, table.columns, strict=True):
@@ -367,9 +356,7 @@ class BayesianNetworkTraining(NetworkTables):
 
     def _encode_right(self, X: Any, y: Any, where: str) -> IntArray:
         """Return the right codes of the targets; `UNSEEN` for values not known."""
-        table = (
-            read_table(X, where) if y is None else self._read_target(y, self._names())
-        )
+        table = read_table(X, where) if y is None else read_target(y, self._names())
         columns = []
         for v in self._targets:
             variable = self._variables[v]

@@ -15,6 +15,9 @@ from partwise.structures.interface import IntArray
 Name = Hashable
 """Of a column: a string or an integer."""
 
+CLASS = "class"
+"""What the class is called where nobody gives it a name."""
+
 UNSEEN, MISSING = -1, -2
 """Codes of values that training has not seen, and of none at all."""
 
@@ -31,11 +34,7 @@ class Table(NamedTuple):
     names: list[Name]
     columns: list[NDArray[Any]]
     is_named: bool
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return self.columns[0].size if self.columns else 0
+    n_rows: int
 
 
 def read_table(X: Any, where: str = "X") -> Table:
@@ -53,7 +52,13 @@ def read_table(X: Any, where: str = "X") -> Table:
         names = [
             name.item() if isinstance(name, np.generic) else name for name in X.columns
         ]
-        return Table(names, [np.asarray(X[name]) for name in names], True)
+        for name in names:
+            if names.count(name) > 1:
+                raise DataError(f"{where} has two columns {name!r}: rename one")
+        columns = [np.asarray(X[name]) for name in names]
+        return Table(names, columns, True, columns[0].size if columns else len(X))
+    if hasattr(X, "toarray"):
+        raise DataError(f"{where} must not be a sparse matrix; give {where}.toarray()")
     if not isinstance(X, np.ndarray):
         if isinstance(X, str | bytes) or not isinstance(X, Iterable):
             raise DataError(f"{where} must be a table, not {type(X).__name__}")
@@ -66,7 +71,7 @@ def read_table(X: Any, where: str = "X") -> Table:
             f"{where} must be a table with rows and columns, not an array of shape "
             f"{X.shape}"
         )
-    return Table(list(range(X.shape[1])), list(X.T), False)
+    return Table(list(range(X.shape[1])), list(X.T), False, len(X))
 
 
 def _from_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
@@ -74,7 +79,7 @@ def _from_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
     for row in rows:
         names.update(dict.fromkeys(row))
     columns = [_objects([row.get(name) for row in rows]) for name in names]
-    return Table(list(names), columns, True)
+    return Table(list(names), columns, True, len(rows))
 
 
 def _from_rows(rows: list[Any], where: str) -> NDArray[Any]:
@@ -113,6 +118,46 @@ def column_array(y: Any, where: str = "y") -> NDArray[Any]:
     return array
 
 
+def read_target(y: Any, names: list[Name] | None) -> Table:
+    """Return what is to be predicted as a table, of one column or of several.
+
+    Parameters
+    ----------
+    y : column or table
+        A column is called as it says itself, or "class".
+    names : list, optional
+        Other names.
+
+    Examples
+    --------
+    >>> read_target(["sun", "rain"], None).names
+    ['class']
+    """
+    listed = not hasattr(y, "shape") and isinstance(y, Sequence) and len(y) > 0
+    rows = listed and isinstance(y[0], Mapping | list | tuple)
+    if rows or len(getattr(y, "shape", ())) == 2:
+        table = read_table(y, "y")
+    else:
+        own = getattr(y, "name", None)
+        column = column_array(y)
+        table = Table([CLASS if own is None else own], [column], True, column.size)
+    if names is None and not table.is_named:
+        unnamed: list[Name] = [CLASS]
+        if len(table.names) > 1:
+            raise ValueError(
+                f"y has {len(table.names)} columns without names: give target, a "
+                "list of them"
+            )
+        return table._replace(names=unnamed)
+    if names is not None:
+        if len(names) != len(table.names):
+            raise ValueError(
+                f"target names {len(names)} columns, but y has {len(table.names)}"
+            )
+        return table._replace(names=names)
+    return table
+
+
 def plain_value(value: Any) -> Any:
     """Return a value as a string, an integer, or None where it is missing.
 
@@ -140,7 +185,8 @@ def plain_value(value: Any) -> Any:
             "few bins first)"
         )
     raise DataError(
-        f"values are strings or integers, not {value!r} ({type(value).__name__})"
+        f"values are strings or integers, not {value!r} ({type(value).__name__}); turn "
+        "them into strings first"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from partwise.structures.interface import (
 )
 
 
-class GenerativeModel(StructuredEstimator):
+class GenerativeModel(StructuredEstimator, ABC):
     """Base class: probabilities found by counting, or trained for margins."""
 
     objectives: ClassVar[tuple[str, ...]] = ("margin", "likelihood")
@@ -83,9 +84,9 @@ class GenerativeModel(StructuredEstimator):
         """What margins were traded for: "likelihood", "uniform" or "own"."""
         return None if self.objective_ == "likelihood" else self._own_name()
 
+    @abstractmethod
     def _own_reference(self) -> FloatArray:
         """Return the distributions a user gave, checked, as weights are laid out."""
-        raise NotImplementedError
 
     def _check_reference(self, name: str) -> None:
         """Refuse counts as a reference where one may be zero."""

@@ -70,8 +70,8 @@ class HiddenMarkovModel(HiddenMarkovTraining):
     smoothing : float
         Added to every count, for the likelihood and the reference that is made of it.
     cv : int
-        How often "auto" divides the data where there is no development data: every
-        sequence is held out once.
+        Into how many parts "auto" divides the data where there is no development data.
+        Every part is held out once, but no more of them than make up 1000 sequences.
     column : int
         Where sequences are columns of a file (`partwise.data.read_columns`), the one
         with the symbols.

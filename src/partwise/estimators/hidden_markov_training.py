@@ -35,6 +35,7 @@ from partwise.losses import get_loss
 from partwise.solvers import Solver, make_problem, solve
 from partwise.solvers.base import State
 from partwise.solvers.loop import INTERRUPTED, Evaluate, Solution
+from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
@@ -270,15 +271,16 @@ class HiddenMarkovTraining(GenerativeModel):
         problem = make_problem(
             chain, get_loss(self.loss), C, weight, 0.0, self._jobs(), reference
         )
-        left = max(end - time.perf_counter(), 1e-3)
+        left, tol = max(end - time.perf_counter(), 1e-3), max(self.tol, CHOICE_TOL)
         solution = solve(
             problem,
             self._chosen_solver(),
-            tol=max(self.tol, CHOICE_TOL),
+            tol=tol,
             max_iter=self.max_iter,
             random_state=self._seed(),
             previous=previous,
             time_limit=None if end == np.inf else left,
+            callbacks=[ProgressBar(tol)] if self.verbose else [],
         )
         if solution.reason == INTERRUPTED:
             raise KeyboardInterrupt

@@ -128,8 +128,14 @@ class NetworkAnswers:
     def _best_summed(
         self, codes: IntArray, targets: Sequence[int], numbers: IntArray
     ) -> IntArray:
-        """Try the values of all targets together, one after the other."""
+        """Try the values of all targets together, one after the other.
+
+        Many values of a single target are not tried: its probabilities say as much.
+        """
         sizes = [self.network.n_values[v] for v in targets]
+        if prod(sizes) > MOST_TOGETHER and len(targets) == 1:
+            (single,) = self.marginals(codes, targets, numbers)
+            return np.asarray(single.argmax(axis=1)[:, None], np.int64)
         if prod(sizes) > MOST_TOGETHER:
             raise DataError(
                 f"{len(targets)} variables have {prod(sizes):,} values together, too "
@@ -156,10 +162,11 @@ class NetworkAnswers:
         return part_marginals(corpus, self._weights(), none, self.n_jobs)[2]
 
     def marginals(
-        self, codes: IntArray, targets: Sequence[int]
+        self, codes: IntArray, targets: Sequence[int], rows: IntArray | None = None
     ) -> list[NDArray[np.float64]]:
         """Return the probabilities of the values of every target, all else summed."""
-        found = variable_marginals(self._corpus(codes), self._weights(), self.n_jobs)
+        corpus = self._corpus(codes, rows)
+        found = variable_marginals(corpus, self._weights(), self.n_jobs)
         place = np.cumsum(codes == MISSING).reshape(codes.shape) - 1
         result = []
         for v in targets:

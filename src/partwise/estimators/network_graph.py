@@ -156,6 +156,7 @@ def conditional_information(
     first = np.cumsum([0, *n_values])
     weights = np.ones(n_rows) if weight is None else weight
     result = np.zeros((n_columns, n_columns))
+    column_of = np.repeat(np.arange(n_columns), n_values)
     for c in range(n_given):
         rows = np.flatnonzero(given == c)
         mass = weights[rows].sum() / weights.sum()
@@ -166,14 +167,15 @@ def conditional_information(
         ptr = np.arange(rows.size + 1) * n_columns
         ones = sparse.csr_array((np.ones(at.size), at, ptr), (rows.size, first[-1]))
         scale = sparse.diags_array(weights[rows] / weights.sum())
-        joint = (ones.T @ scale @ ones).toarray()
-        own = np.diag(joint)
-        there = joint > 0.0
-        ratio = np.ones_like(joint)
-        ratio[there] = (joint * mass)[there] / np.outer(own, own)[there]
-        terms = joint * np.log(ratio)
-        rows_summed = np.add.reduceat(terms, first[:-1], axis=0)
-        result += np.add.reduceat(rows_summed, first[:-1], axis=1)
+        # Kept sparse: of many values, few occur together.
+        joint = (ones.T @ scale @ ones).tocoo()
+        one, other = joint.coords
+        own = joint.diagonal()
+        there = joint.data > 0.0
+        p, one, other = joint.data[there], one[there], other[there]
+        terms = p * np.log(p * mass / (own[one] * own[other]))
+        pair = column_of[one] * n_columns + column_of[other]
+        result += np.bincount(pair, terms, result.size).reshape(result.shape)
     np.fill_diagonal(result, 0.0)
     return result
 

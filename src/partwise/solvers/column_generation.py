@@ -146,14 +146,16 @@ class ColumnGeneration(Solver):
         Online passes in the beginning, which find the first rows and weights.
     drop_after : int
         Rows without a multiplier for so many rounds are dropped.
+    tighten : bool
+        When nothing is violated any more and steps of a first-order master get no
+        further, let HiGHS find the last digits, unless there are more than a million
+        entries. False leaves all to the master.
 
     Notes
     -----
     A pass is a round. The lower bound is that of the multipliers, scaled down until
     they are feasible for the dual of the whole problem, whatever the master problem
-    left out; the objective is that of slacks from exact decoding. When nothing is
-    violated any more and steps of a first-order master get no further, HiGHS finds the
-    last digits, unless there are more than a million entries. A run that resumes
+    left out; the objective is that of slacks from exact decoding. A run that resumes
     from a checkpoint is bit for bit the same, but for "highs" and "pdlp": their model
     is built again from all rows, without the basis.
 
@@ -175,6 +177,7 @@ class ColumnGeneration(Solver):
     steps: int = 100
     passes: int = 5
     drop_after: int = 20
+    tighten: bool = True
 
     names: ClassVar[dict[str, dict[str, Any]]] = {
         "column-generation": {},
@@ -301,7 +304,8 @@ class ColumnGeneration(Solver):
         rows = state.row_set
         accuracy = MASTER_SHARE * max(state.primal - state.dual, 0.0)
         master = state.master
-        if state.effort >= TIGHTEN_AT and rows.idx.size <= MOST_ENTRIES:
+        small = rows.idx.size <= MOST_ENTRIES
+        if self.tighten and state.effort >= TIGHTEN_AT and small:
             # No rows are missing, and steps get nowhere: the last digits.
             master = HighsMaster(problem.positive, "highs")
         w, lam, bound = master.solve(

@@ -75,7 +75,7 @@ def generalization_bound(
     >>> known = dict(C=1.0, n_features=10**4, n_examples=1000, largest_difference=1.0)
     >>> bound = generalization_bound(50.0, 10.0, n_triples=10**12, **known)
     >>> round(bound, 6)
-    0.000533
+    0.000543
     """
     for name, value in (
         ("C", C), ("n_features", n_features), ("n_examples", n_examples),

@@ -74,7 +74,7 @@ def with_good_outputs(
     >>> from partwise.structures import make_dense_rows, make_multiclass
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 2], 3)
     >>> s = with_good_outputs(s, [[[0], [1]], [[2]]])
-    >>> waist.n_good(s, 0), waist.n_good(s, 1)
+    >>> int(waist.n_good(s, 0)), int(waist.n_good(s, 1))
     (2, 1)
     """
     count = int(waist.n_examples(structure))

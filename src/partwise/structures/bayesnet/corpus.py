@@ -17,7 +17,7 @@ from partwise.structures.bayesnet.conditioning import (
     find_patterns,
 )
 from partwise.structures.bayesnet.network import Network
-from partwise.structures.costs import hamming, make_cost_matrix
+from partwise.structures.costs import make_cost_matrix
 from partwise.structures.graph import CliqueKind, Graph, Layout, make_graph
 from partwise.structures.graph.corpus import MAX_TABLE
 from partwise.structures.graph.layout import join_by_kind
@@ -221,17 +221,14 @@ def _vertex_costs(
     costs: Mapping[int, ArrayLike],
 ) -> FloatArray:
     """Return the cost of every value of every hidden variable, end to end."""
-    matrices = [
-        make_cost_matrix(np.asarray(costs[v], np.float64), n)
-        if v in costs
-        else hamming(n)
-        for v, n in enumerate(network.n_values)
-    ]
-    first = np.cumsum([0, *(matrix.size for matrix in matrices)])[:-1]
-    owner = np.nonzero(hidden)[1]
+    owner, right = np.nonzero(hidden)[1], np.maximum(table[hidden], 0)
     n_values = np.array(network.n_values)[owner]
-    # The row of the right value in the matrix of the variable.
-    rows = first[owner] + np.maximum(table[hidden], 0) * n_values
-    flat = np.concatenate([matrix.ravel() for matrix in matrices])
-    at = np.arange(n_values.sum()) - np.repeat(np.cumsum(n_values) - n_values, n_values)
-    return np.asarray(flat[np.repeat(rows, n_values) + at], np.float64)
+    first = np.cumsum(n_values) - n_values
+    result = np.ones(n_values.sum())
+    result[first + right] = 0.0
+    for v, given in costs.items():
+        n = network.n_values[v]
+        matrix = make_cost_matrix(np.asarray(given, np.float64), n)
+        mine = owner == v
+        result[first[mine][:, None] + np.arange(n)] = matrix[right[mine]]
+    return result

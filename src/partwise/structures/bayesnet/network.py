@@ -7,7 +7,7 @@ with an axis for every parent, and the variable's own axis last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -89,7 +89,11 @@ class Network(NamedTuple):
         return np.repeat(np.arange(self.n_distributions), np.concatenate(sizes))
 
 
-def make_network(n_values: Sequence[int], parents: Sequence[Sequence[int]]) -> Network:
+def make_network(
+    n_values: Sequence[int],
+    parents: Sequence[Sequence[int]],
+    names: Sequence[Hashable] | None = None,
+) -> Network:
     """Check a directed graph and lay out its weights.
 
     Parameters
@@ -98,6 +102,8 @@ def make_network(n_values: Sequence[int], parents: Sequence[Sequence[int]]) -> N
         How many values every variable has.
     parents : sequence of sequences of int
         The parents of every variable: any order, no cycles.
+    names : sequence, optional
+        What variables are called where there are too many probabilities.
 
     Examples
     --------
@@ -128,9 +134,11 @@ def make_network(n_values: Sequence[int], parents: Sequence[Sequence[int]]) -> N
     sizes = [n * count for n, count in zip(values, rows, strict=True)]
     if sum(sizes) > MOST_WEIGHTS:
         v = int(np.argmax(sizes))
+        name = v if names is None else names[v]
         raise ValueError(
-            f"{sum(sizes):.3g} probabilities are too many; variable {v} alone, with "
-            f"its {len(above[v])} parents, has {sizes[v]:.3g}: give it fewer parents"
+            f"{sum(sizes):.3g} probabilities are too many; variable {name!r} alone, "
+            f"with its {len(above[v])} parents, has {sizes[v]:.3g}: give it fewer "
+            "parents, or variables fewer values"
         )
     return Network(values, above, _ends(sizes), _ends(rows))
 
