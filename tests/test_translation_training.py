@@ -1,7 +1,12 @@
 """Training sets of lattices keep their promises, and all methods learn from them."""
 
+import ast
+import importlib
+from pathlib import Path
+
 import numpy as np
 import pytest
+from benchmarks import translation
 from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.costs import edit_costs
 from benchmarks.translation.dense_features import FIRST_GUESS, N_DENSE
@@ -24,6 +29,7 @@ pytestmark = pytest.mark.skipif(
     not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 LIMITS = Limits(6, 3.0, 4)
+PUBLIC = ("partwise", "partwise.losses", "partwise.solvers", "partwise.structures")
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +111,23 @@ def test_translation_inputs_have_the_same_features_by_name(model):
         words = model.text(corpus.words_of(0, [e]))
         assert " ".join(edge.words) == words
     assert any(name.startswith("phrase chien") for name in names)
+
+
+def test_translation_needs_nothing_private_of_the_library():
+    """What is missing there is to be mended there."""
+    folder = Path(translation.__file__).parent
+    files = [*folder.glob("*.py"), folder.parent / "translation_table2.py"]
+    found = [
+        (node.module, alias.name)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("partwise")
+        for alias in node.names
+    ]
+    assert len(found) > 20
+    for module, name in found:
+        assert module in PUBLIC, f"{module} is not a public module"
+        assert name in importlib.import_module(module).__all__, f"{module}.{name}"
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -28,7 +28,7 @@ from benchmarks.translation.language_model import LanguageModel, log_probability
 from benchmarks.translation.options import Options
 from benchmarks.translation.outlook import estimate_options, promise_spans
 from benchmarks.translation.vocabulary import BEGIN, END, IntArray
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

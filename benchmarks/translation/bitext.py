@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 from typing import NamedTuple
 
-from partwise.errors import DataError
+from partwise import DataError
 
 Sentence = list[str]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.translation.vocabulary import IntArray, join
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.translation.symmetrise import Links
 from benchmarks.translation.vocabulary import IntArray
-from partwise._jit import kernel
+from partwise import kernel
 
 MONOTONE, SWAP, DISCONTINUOUS = 0, 1, 2
 

@@ -27,7 +27,7 @@ from benchmarks.translation.language_model import FREE, find, triple_key
 from benchmarks.translation.options import PASSED_THROUGH, Options
 from benchmarks.translation.phrase_table import N_ORIENTATIONS
 from benchmarks.translation.vocabulary import END, IntArray
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

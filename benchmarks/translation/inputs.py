@@ -9,7 +9,7 @@ from benchmarks.translation.language_model import WIDTH
 from benchmarks.translation.options import Options
 from benchmarks.translation.phrase_table import N_ORIENTATIONS
 from benchmarks.translation.translation_model import TranslationModel
-from partwise.lattices import LatticeEdge, LatticeInput
+from partwise import LatticeEdge, LatticeInput
 
 ORIENTATIONS = ("monotone", "swap", "discontinuous")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.translation.vocabulary import BEGIN, END, UNKNOWN, IntArray
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

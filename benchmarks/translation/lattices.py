@@ -18,11 +18,12 @@ from partwise.structures import (
     Lattice,
     LatticeLayout,
     SparseRows,
+    Words,
+    decode,
+    decode_kbest,
     make_lattice,
     make_sparse_rows,
 )
-from partwise.structures.decoding import decode, decode_kbest
-from partwise.structures.lattice import Words
 
 FloatArray = NDArray[np.float64]
 Paths = list[list[int]]
@@ -204,7 +205,7 @@ def best_paths(s: Lattice, w: FloatArray) -> Paths:
     """Return the best path of every lattice, as numbers of its edges."""
     found = decode(s, w)
     return [
-        _given(s, i, found.codes[found.ptr[i] : found.ptr[i + 1]])
+        s.path(i, found.codes[found.ptr[i] : found.ptr[i + 1]])
         for i in range(found.scores.size)
     ]
 
@@ -214,16 +215,11 @@ def kbest_paths(s: Lattice, w: FloatArray, k: int) -> list[Paths]:
     found = decode_kbest(s, w, k)
     return [
         [
-            _given(s, i, found.codes[j, found.ptr[i] : found.ptr[i + 1]])
+            s.path(i, found.codes[j, found.ptr[i] : found.ptr[i + 1]])
             for j in range(found.found[i])
         ]
         for i in range(found.found.size)
     ]
-
-
-def _given(s: Lattice, i: int, y: NDArray[np.int32]) -> list[int]:
-    numbers: list[int] = s.given[s.ptr[i] + y[y >= 0]].tolist()
-    return numbers
 
 
 def restrict_features(corpus: Corpus, number: IntArray, n_kept: int) -> Corpus:

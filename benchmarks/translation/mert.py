@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.translation.bleu import corpus_bleu
 from benchmarks.translation.vocabulary import IntArray
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

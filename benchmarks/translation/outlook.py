@@ -14,7 +14,7 @@ from benchmarks.translation.dense_features import (
 from benchmarks.translation.language_model import LanguageModel, log_probability
 from benchmarks.translation.options import Options
 from benchmarks.translation.vocabulary import END
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

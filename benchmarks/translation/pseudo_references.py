@@ -21,7 +21,7 @@ from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.lattices import Corpus
 from benchmarks.translation.nbest import dense_matrix, list_best
 from benchmarks.translation.vocabulary import IntArray, join
-from partwise._jit import kernel
+from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 

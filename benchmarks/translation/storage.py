@@ -9,8 +9,7 @@ import numpy as np
 
 from benchmarks.translation.lattices import Corpus
 from benchmarks.translation.vocabulary import IntArray, join
-from partwise.structures import make_sparse_rows
-from partwise.structures.lattice import Words
+from partwise.structures import Words, make_sparse_rows
 
 PLAIN = ("n_nodes", "ptr", "source", "target", "covered", "history")
 
