@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness.bench import Bench, Skip
-from benchmarks.harness.child import run_in_child
+from benchmarks.harness.child import peak_mib, run_in_child
 from benchmarks.harness.report import Curve, Figure, Plot, Report, Table
 from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.bitext import Bitext, read_bitext
@@ -31,7 +31,8 @@ from benchmarks.translation.nist import nist, nist_sums
 from benchmarks.translation.pseudo_references import find_pseudo_references
 from benchmarks.translation.significance import p_value
 from benchmarks.translation.storage import save_corpus
-from benchmarks.translation.training import GoodSets, Judge
+from benchmarks.translation.training import Judge
+from benchmarks.translation.training_sets import GoodSets
 from benchmarks.translation.translation_model import (
     TranslationModel,
     coverage,
@@ -110,6 +111,7 @@ def run(bench: Bench) -> Report:
         n_rounds=budget.mert_rounds, say=bench.say,
     )  # fmt: skip
     seconds[MERT] = time.perf_counter() - begin
+    mert_mib = peak_mib()
     begin = time.perf_counter()
     corpora, references["train"] = _translate(bench, budget, model, texts, baseline.w)
     seconds["translating all"] = time.perf_counter() - begin
@@ -119,8 +121,30 @@ def run(bench: Bench) -> Report:
     sizes = _sizes(model, texts, corpora, references, baseline.w)
     judge = Judge(corpora["test"], references["test"])
     del corpora
-    learned = _learn(bench, budget)
-    return _report(budget, model, baseline, learned, seconds, sizes, judge, bench)
+    dense = np.zeros(model.space.size)
+    dense[:N_DENSE] = baseline.w
+    found = {MERT: _measure(model, judge, dense)}
+    bench.say(f"{MERT}: {_in_words(found[MERT])}")
+    begin = time.perf_counter()
+    training = run_in_child(
+        "benchmarks.translation.training_sets", "prepare", str(bench.scratch),
+        budget.n_search, list(budget.sets),
+    )  # fmt: skip
+    seconds["pseudo-references"] = time.perf_counter() - begin
+    learned = {}
+    for name, costs in COSTS.items():
+        bench.say(name)
+        learned[name] = run_in_child(
+            "benchmarks.translation.training", "run_method", str(bench.scratch), name,
+            bench.choose(costs, costs[1:2]), budget.passes[name],
+        )  # fmt: skip
+        found[name] = _measure(model, judge, np.load(bench.scratch / f"{name}.npy"))
+        bench.say(
+            f"{name}: {_in_words(found[name])}, with C = {learned[name]['C']:g} and "
+            f"BLEU {learned[name]['dev']:.2f} on development data"
+        )
+    run = Run(model, baseline, mert_mib, training, learned, found, seconds, sizes)
+    return _report(budget, run)
 
 
 def _read(bench: Bench, budget: Budget) -> Texts:
@@ -212,24 +236,6 @@ def _ends(corpus: Corpus) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]
         yield corpus.source[first:last], corpus.target[first:last]
 
 
-def _learn(bench: Bench, budget: Budget) -> dict[str, dict[str, Any]]:
-    learned = {}
-    for name, costs in COSTS.items():
-        bench.say(name)
-        learned[name] = run_in_child(
-            "benchmarks.translation.training",
-            "run_method",
-            str(bench.scratch),
-            name,
-            bench.choose(costs, costs[1:2]),
-            budget.passes[name],
-            budget.n_search,
-            list(budget.sets),
-        )
-        bench.say(f"{name}: BLEU {learned[name]['dev']:.2f} on development data")
-    return learned
-
-
 class Measured(NamedTuple):
     """Translations of the test set by one method."""
 
@@ -257,27 +263,37 @@ def _measure(model: TranslationModel, judge: Judge, w: Any) -> Measured:
     )
 
 
-def _report(
-    budget: Budget, model: TranslationModel, baseline: Baseline,
-    learned: dict[str, dict[str, Any]], seconds: dict[str, float],
-    sizes: Sequence[Sizes], judge: Judge, bench: Bench,
-) -> Report:  # fmt: skip
-    dense = np.zeros(model.space.size)
-    dense[:N_DENSE] = baseline.w
-    found = {MERT: _measure(model, judge, dense)}
-    for name in learned:
-        w = np.load(bench.scratch / f"{name}.npy")
-        found[name] = _measure(model, judge, w)
-    base = found[MERT]
+def _in_words(measured: Measured) -> str:
+    return f"BLEU {measured.bleu:.2f} and NIST {measured.nist:.3f} on the test set"
+
+
+class Run(NamedTuple):
+    """All that was found."""
+
+    model: TranslationModel
+    baseline: Baseline
+    mert_mib: float
+    training: dict[str, Any]
+    learned: dict[str, dict[str, Any]]
+    found: dict[str, Measured]
+    seconds: dict[str, float]
+    sizes: Sequence[Sizes]
+
+
+def _report(budget: Budget, run: Run) -> Report:
+    model, baseline, learned, seconds = (
+        run.model, run.baseline, run.learned, run.seconds
+    )  # fmt: skip
+    base, sizes, training = run.found[MERT], run.sizes, run.training
     rows = [
         [
             *(MERT, base.bleu, base.nist, None, None, max(baseline.history), N_DENSE),
-            *(None, seconds[MERT], None, None),
+            *(None, seconds[MERT], run.mert_mib, None),
         ]
     ]
     figures = []
     for name, result in learned.items():
-        own = found[name]
+        own = run.found[name]
         p_bleu = p_value(own.counts, base.counts, corpus_bleu)
         p_nist = p_value(own.sums, base.sums, nist)
         rows.append(
@@ -302,7 +318,6 @@ def _report(
         Figure("words that phrases cover, test", sizes[-1].covered_words, "%"),
         Figure("edges of a lattice, test", sizes[-1].edges, "edges"),
     ]
-    first = next(iter(learned.values()))
     return Report(
         figures,
         settings={
@@ -323,9 +338,13 @@ def _report(
                 [
                     ["pairs of phrases", model.space.n_pairs],
                     ["trigrams", model.space.trigrams.size],
-                    ["features in lattices", first["n_weights"]],
-                    ["lattices learnt from", first["n_lattices"]],
-                    ["BLEU of pseudo-references", first["pseudo_bleu"]],
+                    ["features in lattices", training["n_weights"]],
+                    ["lattices learnt from", training["n_lattices"]],
+                    ["edges of a lattice", _edges_each(training)],
+                    ["good paths of a lattice", training["mean_good"]],
+                    ["BLEU of pseudo-references", training["pseudo_bleu"]],
+                    ["lattices in memory, MiB", _lattices_mib(learned)],
+                    ["as documented, MiB", training["documented_mib"]],
                     *([f"{what}, s", spent] for what, spent in seconds.items()),
                 ],
             ),
@@ -351,8 +370,9 @@ def _report(
         notes=[
             "p: approximate randomisation against MERT, 2,000 trials, two-sided.",
             "Seconds are those of training with the C chosen, without choosing it and "
-            "without the development set; memory is that of the whole process, most of "
-            "it lattices. MERT's seconds include its translating.",
+            "without the development set. MERT's seconds include its translating.",
+            "MiB: the most that the process held. That of MERT has the phrase table, "
+            "the others the training lattices and those of the development set.",
             "LP: margins are costs, not one for all as in the paper, and weights may "
             "be negative.",
             "How pseudo-references, costs and margins are made was settled in about "
@@ -363,6 +383,14 @@ def _report(
             "of the best one.",
         ],
     )
+
+
+def _edges_each(training: dict[str, Any]) -> float:
+    return float(training["n_edges"]) / max(training["n_lattices"], 1)
+
+
+def _lattices_mib(learned: dict[str, dict[str, Any]]) -> float:
+    return max(result["lattices_mib"] for result in learned.values())
 
 
 HEADINGS = [

@@ -19,8 +19,16 @@ from benchmarks.translation.lattices import (
     restrict_features,
 )
 from benchmarks.translation.storage import load_corpus, save_corpus
-from benchmarks.translation.training import METHODS, Judge, number_features, run_method
+from benchmarks.translation.training import METHODS, Judge, held_bytes, run_method
+from benchmarks.translation.training_sets import (
+    WHOLE,
+    documented_mib,
+    load_training_set,
+    number_features,
+    prepare,
+)
 from benchmarks.translation.translation_model import learn_translation
+from benchmarks.translation.tuning import tune_dense
 from numpy.testing import assert_allclose
 
 import problems
@@ -134,12 +142,16 @@ def test_translation_needs_nothing_private_of_the_library():
 def test_translation_methods_learn_from_lattices(name, tmp_path):
     bitext, dev = invent_bitext(24), invent_bitext(6, random_state=1)
     model = learn_translation(bitext, longest=2)
+    for some in (bitext, dev):  # nothing to translate, or nothing known of it
+        some.source.extend([[], ["xyz", "zèbre"], ["xyz"]])
+        some.target.extend([[], ["xyz", "zebra"], []])
     for part, some in (("train", bitext), ("dev", dev)):
         references = [model.target_words.number_all(e) for e in some.target]
         lattices = model.lattices(some.source, FIRST_GUESS, LIMITS)
         save_corpus(tmp_path / part, join_lattices(lattices, model.space), references)
     np.save(tmp_path / "dense.npy", FIRST_GUESS)
-    found = run_method(str(tmp_path), name, [0.1, 1.0], 2, 10, [4, 2, 5.0])
+    made = prepare(str(tmp_path), 10, [4, 2, 5.0])
+    found = run_method(str(tmp_path), name, [0.1, 1.0], 2)
     w = np.load(tmp_path / f"{name}.npy")
     assert w.shape == (model.space.size,)
     assert np.count_nonzero(w) == found["n_features"] > 0
@@ -150,4 +162,38 @@ def test_translation_methods_learn_from_lattices(name, tmp_path):
     search = {float(C): bleu for C, bleu in found["search"].items()}
     assert search.keys() == {0.1, 1.0}
     assert search[found["C"]] == max(search.values())
-    assert 0 < found["n_lattices"] <= 24
+    assert 0 < made["n_lattices"] <= 24
+    *_, empty, through, only = Judge(corpus, references).translations(w)
+    assert empty.size == 0
+    assert model.text(through) in ("xyz zèbre", "zèbre xyz")
+    assert model.text(only) == "xyz"
+
+
+def test_translation_tuning_takes_any_line():
+    bitext = invent_bitext(24)
+    model = learn_translation(bitext, longest=2)
+    source, target = bitext.source[:4], bitext.target[:4]
+    source, target = [*source, [], ["xyz"], ["a"]], [*target, [], ["xyz"], []]
+    references = [model.target_words.number_all(e) for e in target]
+    tuned = tune_dense(model, source, references, LIMITS, n_rounds=1, k=5)
+    assert np.isfinite(tuned.w).all()
+    assert len(tuned.history) == 2
+    assert max(tuned.history) > 0
+
+
+def test_translation_training_set_takes_the_memory_documented(tmp_path):
+    bitext = invent_bitext(24)
+    model = learn_translation(bitext, longest=2)
+    lattices = model.lattices(bitext.source, FIRST_GUESS, LIMITS)
+    corpus = join_lattices(lattices, model.space)
+    save_corpus(tmp_path / "train", corpus, model.target)
+    save_corpus(tmp_path / "dev", corpus, model.target)
+    np.save(tmp_path / "dense.npy", FIRST_GUESS)
+    made = prepare(str(tmp_path), 5, [4, 2, 5.0])
+    loaded = load_training_set(tmp_path / WHOLE)
+    structure = loaded.structure()
+    assert made["documented_mib"] == documented_mib(loaded.corpus)
+    # What is kept for every lattice, its good paths above all, comes on top.
+    held = held_bytes(structure) - held_bytes(structure.good)
+    held -= held_bytes(structure.paths)
+    assert_allclose(held / 2**20, made["documented_mib"], rtol=0.01)

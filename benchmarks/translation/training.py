@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,23 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.translation.bleu import total_bleu
-from benchmarks.translation.costs import edit_costs
-from benchmarks.translation.dense_features import N_DENSE
-from benchmarks.translation.lattices import (
-    Corpus,
-    Paths,
-    best_paths,
-    restrict_features,
-)
-from benchmarks.translation.pseudo_references import find_pseudo_references
+from benchmarks.translation.lattices import Corpus, Paths, best_paths
 from benchmarks.translation.storage import load_corpus
+from benchmarks.translation.training_sets import (
+    DEV,
+    SMALL,
+    WHOLE,
+    load_training_set,
+)
 from benchmarks.translation.vocabulary import IntArray
 from partwise.losses import Loss, SetHinge, get_loss
 from partwise.solvers import (
+    Callback,
     ColumnGeneration,
     DualCoordinateDescent,
     KBestMIRA,
     Solver,
+    TraceRow,
     make_problem,
     solve,
 )
@@ -59,40 +60,6 @@ METHODS = {
 }
 
 
-class GoodSets(NamedTuple):
-    """How good translations are chosen, see `find_pseudo_references`."""
-
-    k: int = 20
-    n_good: int = 3
-    slack: float = 2.0
-
-
-def number_features(corpus: Corpus, least: int = 1) -> tuple[IntArray, int]:
-    """Give numbers to features that occur so often, and to the dense ones."""
-    kept = np.bincount(corpus.rows.idx, minlength=corpus.rows.n_columns) >= least
-    kept[:N_DENSE] = True
-    return np.where(kept, np.cumsum(kept) - 1, -1), int(kept.sum())
-
-
-def training_set(
-    corpus: Corpus, references: list[IntArray], w: FloatArray, sets: GoodSets
-) -> tuple[Lattice, float]:
-    """Return lattices to learn from, and the BLEU of their pseudo-references.
-
-    Lattices all of whose translations were compared are left out: they have too few to
-    learn from, and perhaps none that is bad.
-    """
-    found = find_pseudo_references(
-        corpus, references, w, local=True, k=sets.k, n_good=sets.n_good,
-        slack=sets.slack,
-    )  # fmt: skip
-    kept = np.flatnonzero(found.n_listed == sets.k)
-    few = corpus.select(kept)
-    good = [found.paths[i] for i in kept]
-    costs = edit_costs(few, [paths[0] for paths in good])
-    return few.structure(good, costs=costs, by_words=True), found.corpus_bleu
-
-
 class Judge:
     """Measures weights by the BLEU of translations."""
 
@@ -113,8 +80,24 @@ class Judge:
         return total_bleu(self.translations(w), self.references)
 
 
+class Progress(Callback):
+    """Tells whoever waits what every pass came to."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def on_pass(self, row: TraceRow, w: FloatArray) -> None:
+        """Say the BLEU after a pass."""
+        print(
+            f"    {self.title}, pass {row.iteration}: {row.seconds:.1f} s, "
+            f"development BLEU {row.dev_score:.2f}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
 def train(
-    method: Method, structure: Lattice, C: float, n_passes: int, dev: Judge
+    method: Method, structure: Lattice, C: float, n_passes: int, dev: Judge, title: str
 ) -> dict[str, Any]:
     """Train, keeping the weights that are best on development data."""
     problem = make_problem(structure, method.loss, C, l1_ratio=float(method.l1))
@@ -125,6 +108,7 @@ def train(
         max_iter=n_passes,
         evaluate=dev.bleu,
         patience=n_passes,
+        callbacks=[Progress(f"{title}, C = {C:g}")],
     )
     rows = list(solution.trace)
     proof = solution.certificate
@@ -140,18 +124,16 @@ def train(
 
 
 def run_method(
-    folder: str, name: str, costs: list[float], n_passes: int, n_search: int,
-    sets: list[float],
-) -> dict[str, Any]:  # fmt: skip
+    folder: str, name: str, costs: list[float], n_passes: int
+) -> dict[str, Any]:
     """Choose C on some lattices, train on all; to be run in a process of its own.
 
     Parameters
     ----------
     folder : str
-        Has the lattices, in ``train``, ``dev`` and ``test``, and the weights of the
-        dense features.
-    n_search : int
-        How many lattices C is chosen on, if there are several values.
+        Has what `training_sets.prepare` made.
+    costs : list of float
+        The values of C; if there are several, each is tried on the smaller set.
 
     Returns
     -------
@@ -160,39 +142,34 @@ def run_method(
         features.
     """
     here = Path(folder)
-    dense = np.load(here / "dense.npy")
-    corpus, references = load_corpus(here / "train")
-    width = corpus.rows.n_columns
-    number, n_kept = number_features(corpus)
-    dev = Judge(*_restricted(load_corpus(here / "dev"), number, n_kept))
+    dev = Judge(*load_corpus(here / DEV))
     method = METHODS[name]
-    good = GoodSets(int(sets[0]), int(sets[1]), float(sets[2]))
-    corpus = restrict_features(corpus, number, n_kept)
     search = {}
     if len(costs) > 1:
-        few = np.arange(min(n_search, len(corpus)))
-        part, _ = training_set(corpus.select(few), references[: few.size], dense, good)
+        part = load_training_set(here / SMALL).structure()
         for C in costs:
-            search[C] = train(method, part, C, n_passes, dev)["dev"]
+            tried = train(method, part, C, n_passes, dev, f"{name} on a part")
+            search[C] = tried["dev"]
+        del part
     C = max(search, key=search.__getitem__, default=costs[0])
-    structure, pseudo_bleu = training_set(corpus, references, dense, good)
-    n_lattices = structure.ptr.size - 1
-    del corpus
-    result = train(method, structure, C, n_passes, dev)
-    w = np.zeros(width)
+    structure = load_training_set(here / WHOLE).structure()
+    result = train(method, structure, C, n_passes, dev, name)
+    number = np.load(here / "number.npy")
+    w = np.zeros(number.size)
     w[number >= 0] = result.pop("w")
     np.save(here / f"{name}.npy", w)
     return {
         **result,
         "C": C,
         "search": {str(C): dev for C, dev in search.items()},
-        "pseudo_bleu": pseudo_bleu,
-        "n_lattices": n_lattices,
-        "n_weights": n_kept,
+        "lattices_mib": held_bytes(structure) / 2**20,
     }
 
 
-def _restricted(
-    loaded: tuple[Corpus, list[IntArray]], number: IntArray, n_kept: int
-) -> tuple[Corpus, list[IntArray]]:
-    return restrict_features(loaded[0], number, n_kept), loaded[1]
+def held_bytes(structure: Any) -> int:
+    """Return the bytes of all arrays in nested tuples."""
+    if isinstance(structure, np.ndarray):
+        return structure.nbytes
+    if isinstance(structure, tuple):
+        return sum(held_bytes(part) for part in structure)
+    return 0
