@@ -43,7 +43,7 @@ def find(keys: IntArray, key: int) -> int:
     """Return the place of a key among sorted ones, or -1."""
     at = np.searchsorted(keys, key)
     if at < keys.size and keys[at] == key:
-        return at
+        return int(at)
     return FREE
 
 

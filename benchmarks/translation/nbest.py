@@ -40,13 +40,16 @@ def dense_matrix(corpus: Corpus) -> FloatArray:
     return result
 
 
-def scored_structure(corpus: Corpus, columns: FloatArray, **kinds: bool) -> Lattice:
-    """Return the lattices with other features: a column of values for each."""
+def scored_structure(corpus: Corpus, columns: FloatArray) -> Lattice:
+    """Return the lattices with other features: a column of values for each.
+
+    Outputs are told apart by their words.
+    """
     n, width = columns.shape
     rows = make_sparse_rows(
         np.arange(n + 1) * width, np.tile(np.arange(width), n), columns.ravel(), width
     )
-    return corpus.structure(rows=rows, **kinds)
+    return corpus.structure(rows=rows, by_words=True)
 
 
 def list_best(
@@ -66,11 +69,12 @@ def list_best(
     features : array, optional
         What to report of the edges, summed over paths; by default `columns`.
     """
-    s = scored_structure(corpus, columns, by_words=True)
+    s = scored_structure(corpus, columns)
     lists = kbest_paths(s, w, k)
-    owner = np.repeat(np.arange(len(lists)), [len(paths) for paths in lists])
+    sizes = [len(paths) for paths in lists]
+    owner: IntArray = np.repeat(np.arange(len(lists)), sizes)
     paths = [path for own in lists for path in own]
-    words = [corpus.words_of(i, p) for i, p in zip(owner, paths, strict=True)]
+    words = [corpus.words_of(int(i), p) for i, p in zip(owner, paths, strict=True)]
     values = columns if features is None else features
     edges = np.concatenate(
         [np.zeros(0, np.int64)]

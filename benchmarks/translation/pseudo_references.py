@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from benchmarks.translation.vocabulary import IntArray, join
 from partwise import kernel
 
 FloatArray = NDArray[np.float64]
+CodeArray = NDArray[np.int32]
 
 PRECISION, RATIO = 0.85, 0.72  # of unigrams, and from one order to the next
 ORDERS = 3
@@ -33,7 +34,7 @@ GAINS = np.array([-1.0] + [1 / (4 * PRECISION * RATIO**n) for n in range(ORDERS)
 
 
 @kernel
-def _contains(reference: IntArray, a: int, b: int, c: int, n: int) -> bool:
+def _contains(reference: IntArray, a: Any, b: Any, c: Any, n: int) -> bool:
     """Say whether the last `n` of three words come in a row."""
     for at in range(n - 1, reference.size):
         if reference[at] != c:
@@ -45,7 +46,7 @@ def _contains(reference: IntArray, a: int, b: int, c: int, n: int) -> bool:
 
 @kernel
 def _add_gains(
-    ptr: IntArray, word_ptr: IntArray, words: IntArray, history: IntArray,
+    ptr: IntArray, word_ptr: IntArray, words: CodeArray, history: CodeArray,
     reference_ptr: IntArray, reference: IntArray, gains: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     for i in range(ptr.size - 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,14 +37,13 @@ def save_corpus(folder: Path, corpus: Corpus, references: Sequence[IntArray]) ->
 def load_corpus(folder: Path) -> tuple[Corpus, list[IntArray]]:
     """Read what `save_corpus` wrote."""
 
-    def load(name: str) -> IntArray:
-        values: IntArray = np.load(folder / f"{name}.npy")
-        return values
+    def load(name: str) -> Any:
+        return np.load(folder / f"{name}.npy")
 
     corpus = Corpus(
-        *(load(name) for name in PLAIN),
-        Words(load("word_ptr"), load("words")),
-        make_sparse_rows(
+        **{name: load(name) for name in PLAIN},
+        words=Words(load("word_ptr"), load("words")),
+        rows=make_sparse_rows(
             load("row_ptr"), load("row_idx"), load("row_val"), int(load("width"))
         ),
     )

@@ -40,6 +40,12 @@ class TrainingSet(NamedTuple):
     good: list[Paths]
     costs: FloatArray
 
+    def first(self, n: int) -> TrainingSet:
+        """Return the first `n` lattices."""
+        n = min(n, len(self.good))
+        corpus = self.corpus.select(np.arange(n))
+        return TrainingSet(corpus, self.good[:n], self.costs[: corpus.source.size])
+
     def structure(self) -> Lattice:
         """Return the set as the library wants it."""
         return self.corpus.structure(self.good, costs=self.costs, by_words=True)

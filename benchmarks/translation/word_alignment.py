@@ -8,7 +8,7 @@ Markov model learns how far the place moves from one word to the next (Vogel et 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ def make_cells(given: list[IntArray], generated: list[IntArray]) -> Cells:
     return Cells(sentence_ptr, ptr, kind.astype(np.int32), keys // n_words)
 
 
-def normalise(counts: FloatArray, cells: Cells) -> FloatArray:
+def normalise(counts: NDArray[Any], cells: Cells) -> FloatArray:
     """Return the probability of each kind of pair, given its given word."""
     total = np.bincount(cells.given, counts)
     return np.maximum(counts / np.maximum(total[cells.given], SMALLEST), SMALLEST)
