@@ -138,9 +138,11 @@ def test_translation_needs_nothing_private_of_the_library():
         assert name in importlib.import_module(module).__all__, f"{module}.{name}"
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_translation_methods_learn_from_lattices(name, tmp_path):
-    bitext, dev = invent_bitext(24), invent_bitext(6, random_state=1)
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A folder with training sets, what is known of them, and the model."""
+    folder = tmp_path_factory.mktemp("prepared")
+    bitext, dev = invent_bitext(20), invent_bitext(5, random_state=1)
     model = learn_translation(bitext, longest=2)
     for some in (bitext, dev):  # nothing to translate, or nothing known of it
         some.source.extend([[], ["xyz", "zèbre"], ["xyz"]])
@@ -148,52 +150,49 @@ def test_translation_methods_learn_from_lattices(name, tmp_path):
     for part, some in (("train", bitext), ("dev", dev)):
         references = [model.target_words.number_all(e) for e in some.target]
         lattices = model.lattices(some.source, FIRST_GUESS, LIMITS)
-        save_corpus(tmp_path / part, join_lattices(lattices, model.space), references)
-    np.save(tmp_path / "dense.npy", FIRST_GUESS)
-    made = prepare(str(tmp_path), 10, [4, 2, 5.0])
-    found = run_method(str(tmp_path), name, [0.1, 1.0], 2)
-    w = np.load(tmp_path / f"{name}.npy")
+        save_corpus(folder / part, join_lattices(lattices, model.space), references)
+    np.save(folder / "dense.npy", FIRST_GUESS)
+    return folder, prepare(str(folder), 10, [4, 2, 5.0]), model
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_translation_methods_learn_from_lattices(name, prepared):
+    folder, _, model = prepared
+    found = run_method(str(folder), name, [0.1, 1.0], 2)
+    w = np.load(folder / f"{name}.npy")
     assert w.shape == (model.space.size,)
     assert np.count_nonzero(w) == found["n_features"] > 0
-    corpus, references = load_corpus(tmp_path / "dev")
+    judge = Judge(*load_corpus(folder / "dev"))
     # The weights are those that were best on development data.
-    assert_allclose(Judge(corpus, references).bleu(w), found["dev"])
+    assert_allclose(judge.bleu(w), found["dev"])
     assert_allclose(max(bleu for _, bleu in found["curve"]), found["dev"])
     search = {float(C): bleu for C, bleu in found["search"].items()}
     assert search.keys() == {0.1, 1.0}
     assert search[found["C"]] == max(search.values())
-    assert 0 < made["n_lattices"] <= 24
-    *_, empty, through, only = Judge(corpus, references).translations(w)
+    *_, empty, through, only = judge.translations(w)
     assert empty.size == 0
     assert model.text(through) in ("xyz zèbre", "zèbre xyz")
     assert model.text(only) == "xyz"
 
 
-def test_translation_tuning_takes_any_line():
-    bitext = invent_bitext(24)
-    model = learn_translation(bitext, longest=2)
-    source, target = bitext.source[:4], bitext.target[:4]
-    source, target = [*source, [], ["xyz"], ["a"]], [*target, [], ["xyz"], []]
-    references = [model.target_words.number_all(e) for e in target]
-    tuned = tune_dense(model, source, references, LIMITS, n_rounds=1, k=5)
-    assert np.isfinite(tuned.w).all()
-    assert len(tuned.history) == 2
-    assert max(tuned.history) > 0
-
-
-def test_translation_training_set_takes_the_memory_documented(tmp_path):
-    bitext = invent_bitext(24)
-    model = learn_translation(bitext, longest=2)
-    lattices = model.lattices(bitext.source, FIRST_GUESS, LIMITS)
-    corpus = join_lattices(lattices, model.space)
-    save_corpus(tmp_path / "train", corpus, model.target)
-    save_corpus(tmp_path / "dev", corpus, model.target)
-    np.save(tmp_path / "dense.npy", FIRST_GUESS)
-    made = prepare(str(tmp_path), 5, [4, 2, 5.0])
-    loaded = load_training_set(tmp_path / WHOLE)
+def test_translation_training_set_takes_the_memory_documented(prepared):
+    folder, made, _ = prepared
+    loaded = load_training_set(folder / WHOLE)
+    assert 0 < made["n_lattices"] == len(loaded.good) <= 20
     structure = loaded.structure()
     assert made["documented_mib"] == documented_mib(loaded.corpus)
     # What is kept for every lattice, its good paths above all, comes on top.
     held = held_bytes(structure) - held_bytes(structure.good)
     held -= held_bytes(structure.paths)
     assert_allclose(held / 2**20, made["documented_mib"], rtol=0.01)
+
+
+def test_translation_tuning_takes_any_line(model):
+    bitext = invent_bitext(3, random_state=1)
+    source = [*bitext.source, [], ["xyz"], ["a"]]
+    target = [*bitext.target, [], ["xyz"], []]
+    references = [model.target_words.number_all(e) for e in target]
+    tuned = tune_dense(model, source, references, LIMITS, n_rounds=1, k=5)
+    assert np.isfinite(tuned.w).all()
+    assert len(tuned.history) == 2
+    assert max(tuned.history) > 0
