@@ -365,11 +365,11 @@ def _report(budget: Budget, run: Run) -> Report:
                 "pass or round",
                 "BLEU, development set",
                 [
-                    Curve(MERT, range(len(baseline.history)), baseline.history),
+                    Curve(MERT, _numbers(baseline.history, 0), baseline.history),
                     *(
                         Curve(
                             name,
-                            range(1, len(result["curve"]) + 1),
+                            _numbers(result["curve"], 1),
                             [bleu for _, bleu in result["curve"]],
                         )
                         for name, result in learned.items()
@@ -393,6 +393,10 @@ def _report(budget: Budget, run: Run) -> Report:
             "of the best one.",
         ],
     )
+
+
+def _numbers(values: Sequence[Any], first: int) -> list[float]:
+    return [float(first + k) for k in range(len(values))]
 
 
 def _edges_each(training: dict[str, Any]) -> float:

@@ -2,11 +2,15 @@
 
 import ast
 import importlib
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import translation
+from benchmarks import translation_table2 as table2
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.files import write_report
 from benchmarks.translation.beam_search import Limits
 from benchmarks.translation.costs import edit_costs
 from benchmarks.translation.dense_features import FIRST_GUESS, N_DENSE
@@ -28,7 +32,7 @@ from benchmarks.translation.training_sets import (
     prepare,
 )
 from benchmarks.translation.translation_model import learn_translation
-from benchmarks.translation.tuning import tune_dense
+from benchmarks.translation.tuning import Baseline, tune_dense
 from numpy.testing import assert_allclose
 
 import problems
@@ -173,6 +177,35 @@ def test_translation_methods_learn_from_lattices(name, prepared):
     assert empty.size == 0
     assert model.text(through) in ("xyz zèbre", "zèbre xyz")
     assert model.text(only) == "xyz"
+
+
+def test_translation_report_has_all_that_was_found(prepared, tmp_path):
+    pytest.importorskip("sacrebleu")
+    pytest.importorskip("matplotlib")
+    folder, made, model = prepared
+    judge = Judge(*load_corpus(folder / "dev"))
+    dense = np.zeros(model.space.size)
+    dense[:N_DENSE] = FIRST_GUESS
+    found = {"MERT": table2._measure(model, judge, dense)}
+    learned = {}
+    for name in ("k-best MIRA", "LP (7)"):
+        learned[name] = {**run_method(str(folder), name, [0.1], 1), "peak_mib": 1.0}
+        w = np.load(folder / f"{name}.npy")
+        found[name] = table2._measure(model, judge, w)
+    sizes = [table2.Sizes("test", 8, 90.0, 80.0, 20.0, 9.0, 30.0, 40.0, 60.0)]
+    baseline = Baseline(FIRST_GUESS, [30.0, 31.0])
+    seconds = {"MERT": 2.0, "translating all": 3.0}
+    run = table2.Run(model, baseline, 9.0, made, learned, found, seconds, sizes)
+    bench = Bench("translation_table2", False, tmp_path, tmp_path)
+    page = write_report(bench, table2._report(table2.QUICK, run), 1.0).read_text()
+    assert f"| MERT | {found['MERT'].bleu:.4g} |" in page
+    result = json.loads((tmp_path / "translation_table2.json").read_text())
+    goals = {f["name"]: f["goal"] for f in result["figures"]}
+    assert goals["LP (7): BLEU above MERT"] == ">= 0"
+    assert goals["LP (7): p of that"] == "<= 0.05"
+    curves = {curve["label"]: curve["y"] for curve in result["curves"]["rounds"]}
+    assert curves.keys() == {"MERT", "k-best MIRA", "LP (7)"}
+    assert (tmp_path / "translation_table2-rounds.png").exists()
 
 
 def test_translation_training_set_takes_the_memory_documented(prepared):
