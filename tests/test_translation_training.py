@@ -156,7 +156,7 @@ def prepared(tmp_path_factory):
         lattices = model.lattices(some.source, FIRST_GUESS, LIMITS)
         save_corpus(folder / part, join_lattices(lattices, model.space), references)
     np.save(folder / "dense.npy", FIRST_GUESS)
-    return folder, prepare(str(folder), 10, [4, 2, 5.0]), model
+    return folder, prepare(str(folder), [4, 2, 5.0]), model
 
 
 @pytest.mark.parametrize("name", METHODS)

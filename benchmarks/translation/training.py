@@ -14,7 +14,6 @@ from benchmarks.translation.lattices import Corpus, Paths, best_paths
 from benchmarks.translation.storage import load_corpus
 from benchmarks.translation.training_sets import (
     DEV,
-    SMALL,
     WHOLE,
     load_training_set,
 )
@@ -127,14 +126,16 @@ def train(
 def run_method(
     folder: str, name: str, costs: list[float], n_passes: int
 ) -> dict[str, Any]:
-    """Choose C on some lattices, train on all; to be run in a process of its own.
+    """Train with every C, and keep what is best on development data.
+
+    To be run in a process of its own.
 
     Parameters
     ----------
     folder : str
         Has what `training_sets.prepare` made.
     costs : list of float
-        The values of C; if there are several, each is tried on the smaller set.
+        The values of C.
 
     Returns
     -------
@@ -145,20 +146,14 @@ def run_method(
     here = Path(folder)
     dev = Judge(*load_corpus(here / DEV))
     method = METHODS[name]
-    search = {}
-    part = load_training_set(here / SMALL)
-    few = part.first(N_TO_COMPILE).structure()
+    whole = load_training_set(here / WHOLE)
+    few = whole.first(N_TO_COMPILE).structure()
     train(method, few, costs[0], 1, dev, f"{name}, to compile")  # off the clock
-    if len(costs) > 1:
-        structure = part.structure()
-        for C in costs:
-            tried = train(method, structure, C, n_passes, dev, f"{name} on a part")
-            search[C] = tried["dev"]
-        del structure
-    del part
-    C = max(search, key=search.__getitem__, default=costs[0])
-    structure = load_training_set(here / WHOLE).structure()
-    result = train(method, structure, C, n_passes, dev, name)
+    structure = whole.structure()
+    del whole
+    tried = {C: train(method, structure, C, n_passes, dev, name) for C in costs}
+    C = max(tried, key=lambda C: float(tried[C]["dev"]))
+    result = tried[C]
     number = np.load(here / "number.npy")
     w = np.zeros(number.size)
     w[number >= 0] = result.pop("w")
@@ -166,7 +161,7 @@ def run_method(
     return {
         **result,
         "C": C,
-        "search": {str(C): dev for C, dev in search.items()},
+        "search": {str(C): other["dev"] for C, other in tried.items()},
         "lattices_mib": held_bytes(structure) / 2**20,
     }
 

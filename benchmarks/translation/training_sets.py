@@ -22,7 +22,7 @@ from partwise.structures import Lattice
 
 FloatArray = NDArray[np.float64]
 
-SMALL, WHOLE, DEV = "small_set", "whole_set", "dev_set"
+WHOLE, DEV = "training_set", "dev_set"
 
 
 class GoodSets(NamedTuple):
@@ -101,8 +101,8 @@ def load_training_set(folder: Path) -> TrainingSet:
     return TrainingSet(corpus, good, np.load(folder / "costs.npy"))
 
 
-def prepare(folder: str, n_search: int, sets: list[float]) -> dict[str, Any]:
-    """Make training sets of all lattices and of some; in a process of its own.
+def prepare(folder: str, sets: list[float]) -> dict[str, Any]:
+    """Make the training set; in a process of its own.
 
     Features that no training lattice has are left out everywhere, ``number.npy`` says
     which are left.
@@ -112,8 +112,6 @@ def prepare(folder: str, n_search: int, sets: list[float]) -> dict[str, Any]:
     folder : str
         Has lattices and references, in ``train`` and ``dev``, and the weights of the
         dense features, in ``dense.npy``.
-    n_search : int
-        The size of the smaller set, with which C is chosen.
     sets : list
         As in `GoodSets`.
     """
@@ -126,12 +124,6 @@ def prepare(folder: str, n_search: int, sets: list[float]) -> dict[str, Any]:
     dev, dev_references = load_corpus(here / "dev")
     save_corpus(here / DEV, restrict_features(dev, number, n_kept), dev_references)
     corpus = restrict_features(corpus, number, n_kept)
-    # Every so many, so that all folds have their share.
-    some = np.arange(0, len(corpus), max(len(corpus) // n_search, 1))[:n_search]
-    part = make_training_set(
-        corpus.select(some), [references[i] for i in some], dense, good
-    )
-    save_training_set(here / SMALL, part[0])
     whole, pseudo_bleu = make_training_set(corpus, references, dense, good)
     save_training_set(here / WHOLE, whole)
     return {
