@@ -72,6 +72,7 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "parse_table1",
         "mrf",
         "ring_tracking",
+        "translation_table2",
         "wcfg",
         "connect4",
         "medpost_table1",

@@ -14,8 +14,13 @@ from laws import LAWS, law_name
 from partwise._jit import kernel
 from partwise.errors import DataError
 from partwise.losses import SetHinge
+from partwise.structures import (
+    decode,
+    decode_kbest,
+    make_chain,
+    make_sparse_rows,
+)
 from partwise.structures import interface as waist
-from partwise.structures import make_chain, make_sparse_rows
 from partwise.structures.lattice import LatticeLayout, Words, make_lattice
 
 # The laws run in plain Python; compiled, one test below asks all there is.
@@ -377,6 +382,29 @@ def test_lattice_refuses_good_words_that_are_all_there_is():
         make_lattice(DIAMOND, rows_of(4), [[[0, 2]]], words=words, by_words=True)
     with pytest.raises(ValueError, match="by_words needs the words"):
         make_lattice(DIAMOND, rows_of(4), [[[0, 2]]], by_words=True)
+
+
+def test_lattice_names_all_that_have_only_good_paths():
+    n = 14
+    layout = LatticeLayout(
+        [2] * n, np.arange(n + 1) * 2, [0] * 2 * n, [1] * 2 * n, [0] * n, [1] * n
+    )
+    good = [[[0], [1]]] * n
+    good[3] = [[1]]
+    others = "0: all its paths are good.*lattices 1, 2, 4, .*10 and 3 more"
+    with pytest.raises(DataError, match=others):
+        make_lattice(layout, rows_of(2 * n), good)
+
+
+def test_lattice_paths_have_the_numbers_of_given_edges():
+    # The edges are given from the end to the start; one of them leads nowhere.
+    layout = LatticeLayout([4], [0, 4], [1, 0, 0, 0], [2, 3, 1, 1], [0], [2])
+    s = make_lattice(layout, rows_of(4), None, words=Words([0, 1, 1, 1, 2], [7, 8]))
+    found = decode_kbest(s, np.array([0.0, 9.0, 1.0, 2.0]), 3)
+    assert found.found.tolist() == [2]
+    assert [s.path(0, y) for y in found.codes[:2]] == [[3, 0], [2, 0]]
+    best = decode(s, np.array([0.0, 9.0, 1.0, 2.0]))
+    assert s.path(0, best.codes) == [3, 0]
 
 
 def test_lattice_counts_a_good_path_once():

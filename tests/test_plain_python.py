@@ -25,6 +25,8 @@ GROUPS = {
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",
+    "translation": "translation_alignment translation_search translation_measures "
+    "translation_training translation_page",
 }
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from partwise._jit import kernel
+from partwise import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers import Solver

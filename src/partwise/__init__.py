@@ -42,12 +42,14 @@ _HOME = {
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "generalization_bound": "partwise.solvers.generalization",
+    "kernel": "partwise._jit",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
     "with_good_outputs": "partwise.structures",
 }
 
 if TYPE_CHECKING:
+    from partwise._jit import kernel
     from partwise.errors import (
         DataError,
         ModelFileError,
@@ -129,6 +131,7 @@ __all__ = [
     "StochasticDualCoordinateAscent",
     "__version__",
     "generalization_bound",
+    "kernel",
     "load",
     "solve",
     "with_good_outputs",

@@ -7,6 +7,13 @@ from partwise.structures.bayesnet import (
     make_network,
 )
 from partwise.structures.chain import Chain, make_chain
+from partwise.structures.decoding import (
+    Decoded,
+    KBest,
+    decode,
+    decode_kbest,
+    part_marginals,
+)
 from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
     ConstituencyTrees,
@@ -23,7 +30,12 @@ from partwise.structures.graph import (
     make_relaxed_graph,
 )
 from partwise.structures.hidden_markov import make_hidden_markov
-from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
+from partwise.structures.lattice import (
+    Lattice,
+    LatticeLayout,
+    Words,
+    make_lattice,
+)
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -42,10 +54,12 @@ __all__ = [
     "Chain",
     "CliqueKind",
     "ConstituencyTrees",
+    "Decoded",
     "DenseRows",
     "GoodOutputs",
     "Grammar",
     "Graph",
+    "KBest",
     "Lattice",
     "LatticeLayout",
     "Layout",
@@ -55,6 +69,9 @@ __all__ = [
     "RelaxedGraph",
     "SoftmaxMargin",
     "SparseRows",
+    "Words",
+    "decode",
+    "decode_kbest",
     "make_bayesnet",
     "make_chain",
     "make_constituency_trees",
@@ -71,5 +88,6 @@ __all__ = [
     "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",
+    "part_marginals",
     "with_good_outputs",
 ]

@@ -33,7 +33,11 @@ from partwise.structures.vectors import copy
 
 
 class Decoded(NamedTuple):
-    """Outputs of a corpus, end to end: example `i` is ``codes[ptr[i]:ptr[i + 1]]``."""
+    """Outputs of a corpus, end to end: example `i` is ``codes[ptr[i]:ptr[i + 1]]``.
+
+    What the codes mean is said by the class of the structure: labels of a chain, edges
+    of a lattice.
+    """
 
     ptr: IntArray
     codes: CodeArray
@@ -68,7 +72,30 @@ def _decode(
 
 
 def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
-    """Return the best output of every example and its score, -inf if none is legal."""
+    """Return the best output of every example and its score, -inf if none is legal.
+
+    Parameters
+    ----------
+    s : structure
+        A corpus, of any structure.
+    w : array
+        The weights of its features.
+    n_jobs : int
+        How many threads share the examples.
+
+    Returns
+    -------
+    Decoded
+        Outputs and scores.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 0], 2)
+    >>> found = decode(s, np.array([0.5, -0.5]))
+    >>> found.codes.tolist(), found.scores.tolist()
+    ([0, 1], [0.5, 0.5])
+    """
     ptr = output_pointers(s)
     codes, scores = np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1)
 
@@ -145,7 +172,11 @@ def _decode_kbest(
 
 
 class KBest(NamedTuple):
-    """The k best outputs: row `j` of `codes` holds the j-th best of all examples."""
+    """The k best outputs: row `j` of `codes` holds the j-th best of all examples.
+
+    Example `i` has ``found[i]`` of them; its j-th best is ``codes[j,
+    ptr[i]:ptr[i + 1]]``, with the score ``scores[i, j]``.
+    """
 
     ptr: IntArray
     codes: NDArray[np.int32]
@@ -154,7 +185,32 @@ class KBest(NamedTuple):
 
 
 def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
-    """Return the `k` best outputs of every example, and how many there are."""
+    """Return the `k` best outputs of every example, and how many there are.
+
+    Parameters
+    ----------
+    s : structure
+        A corpus, of any structure that answers `kbest`.
+    w : array
+        The weights of its features.
+    k : int
+        How many outputs of each example; there may be fewer.
+    n_jobs : int
+        How many threads share the examples.
+
+    Returns
+    -------
+    KBest
+        Outputs and scores, the best first.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0]]), [0], 3)
+    >>> found = decode_kbest(s, np.array([0.5, -0.5, 2.0]), 2)
+    >>> found.codes.tolist(), found.scores.tolist(), found.found.tolist()
+    ([[2], [0]], [[2.0, 0.5]], [2])
+    """
     ptr = output_pointers(s)
     count = ptr.size - 1
     codes = np.zeros((k, ptr[-1]), np.int32)
@@ -200,6 +256,14 @@ def part_marginals(
     -------
     ptr, marginals, log_z
         Example `i` is ``marginals[ptr[i]:ptr[i + 1]]``.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0]]), [0], 2)
+    >>> ptr, marginals, log_z = part_marginals(s, np.zeros(2), np.array([2]))
+    >>> marginals.tolist()
+    [0.5, 0.5]
     """
     ptr = np.zeros(wanted.size + 1, np.int64)
     np.cumsum(wanted, out=ptr[1:])

@@ -26,7 +26,10 @@ END = -1
 
 
 class Words(NamedTuple):
-    """What every edge yields, as numbers of words; no pointers: nothing at all."""
+    """What every edge yields, as numbers of words; no pointers: nothing at all.
+
+    The words of edge `e` are ``number[ptr[e]:ptr[e + 1]]``.
+    """
 
     ptr: IntArray
     number: CodeArray
@@ -73,6 +76,22 @@ class Lattice(NamedTuple):
     good: GoodPaths
     paths: PathTable
     by_words: int
+
+    def path(self, i: int, y: CodeArray) -> list[int]:
+        """Return an output of lattice `i` as the numbers of the edges given for it.
+
+        Examples
+        --------
+        >>> from partwise.structures import decode, make_sparse_rows
+        >>> layout = LatticeLayout([3], [0, 3], [1, 0, 0], [2, 1, 1], [0], [2])
+        >>> rows = make_sparse_rows([0, 1, 2, 3], [0, 1, 2])
+        >>> s = make_lattice(layout, rows, None)
+        >>> found = decode(s, np.array([1.0, 0.0, 0.5]))
+        >>> s.path(0, found.codes[found.ptr[0] : found.ptr[1]])
+        [2, 0]
+        """
+        edges: list[int] = self.given[self.ptr[i] + y[y >= 0]].tolist()
+        return edges
 
 
 def no_words() -> Words:

@@ -11,6 +11,9 @@ from partwise.structures.interface import CodeArray
 from partwise.structures.lattice.corpus import Lattice
 from partwise.structures.lattice.parts import path_length, write_good
 
+LISTED = 10
+"""How many lattices a message names."""
+
 
 @waist.n_good.implement(Lattice)
 def _(s: Lattice, i: int) -> int:
@@ -64,13 +67,29 @@ def _(s: Lattice, i: int, y: CodeArray, scratch: CodeArray) -> bool:
 
 
 def refuse_all_good(s: Lattice) -> None:
-    """Raise `DataError` if all paths of a lattice are good."""
+    """Raise `DataError` if all paths of some lattices are good."""
+    found = _all_good(s)
+    if not found:
+        return
+    what = "words" if s.by_words else "paths"
+    others = ""
+    if len(found) > 1:
+        numbers = ", ".join(map(str, found[1:LISTED]))
+        more = f" and {len(found) - LISTED} more" * (len(found) > LISTED)
+        others = f"; so of lattices {numbers}{more}"
+    raise DataError(
+        f"lattice {found[0]}: all its {what} are good, there is nothing to learn from "
+        f"it (leave it out){others}"
+    )
+
+
+def _all_good(s: Lattice) -> list[int]:
+    """List the lattices that have nothing but good outputs."""
     n_good = np.diff(s.good.ptr)
     # Only a lattice with few paths can be so, but one with few words may have many.
-    for i in np.flatnonzero(n_good >= s.paths.n_paths).tolist():
-        raise DataError(_all_good(i, "paths are"))
     if not s.by_words:
-        return
+        return np.flatnonzero(n_good >= s.paths.n_paths).tolist()
+    result = []
     k = int(n_good.max(initial=0)) + 1
     most_parts, most_codes = waist.largest_sizes(s)
     theta, ws = np.zeros(most_parts), waist.workspace(s, k)
@@ -79,11 +98,5 @@ def refuse_all_good(s: Lattice) -> None:
         # Of more outputs than there are good ones, one is bad, if there is a bad one.
         found = waist.kbest(s, i, theta, int(n_good[i]) + 1, ys, scores, ws)
         if all(waist.is_good(s, i, y, y) for y in ys[:found]):
-            raise DataError(_all_good(i, "words are"))
-
-
-def _all_good(i: int, what: str) -> str:
-    return (
-        f"lattice {i}: all its {what} good, there is nothing to learn from it (leave "
-        "it out)"
-    )
+            result.append(i)
+    return result

@@ -55,7 +55,8 @@ def make_sparse_rows(
         raise ValueError(f"attribute ids must lie in 0..{columns - 1}")
     if val.size not in (0, idx.size):
         raise ValueError(f"{val.size} values for {idx.size} entries")
-    if not (np.abs(val) <= LARGEST).all():
+    # Without a copy: there may be hundreds of millions. NaN fails both.
+    if val.size and not (val.min() >= -LARGEST and val.max() <= LARGEST):
         raise ValueError(f"feature values must be finite and at most {LARGEST:g}")
     return SparseRows(ptr, idx, val, columns)
 
