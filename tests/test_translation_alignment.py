@@ -1,15 +1,17 @@
 """Words are aligned, phrases found and scored, as their definitions say."""
 
+import gzip
 import itertools
 
 import numpy as np
 import pytest
-from benchmarks.translation import extraction, phrase_table
-from benchmarks.translation.bitext import read_bitext
+from benchmarks.translation import extraction, phrase_table, vocabulary
+from benchmarks.translation.bitext import Bitext, read_bitext
 from benchmarks.translation.extraction import DISCONTINUOUS, MONOTONE, SWAP, extract
 from benchmarks.translation.invented import invent_bitext
 from benchmarks.translation.phrase_table import number_phrases, score_phrases
 from benchmarks.translation.symmetrise import grow_diag_final
+from benchmarks.translation.translation_model import learn_translation
 from benchmarks.translation.vocabulary import Vocabulary
 from benchmarks.translation.word_alignment import NOWHERE, align, make_cells, model_one
 from numpy.testing import assert_allclose
@@ -172,3 +174,33 @@ def test_translation_bitext_sides_must_match(tmp_path):
     one.write_text("\n\n\n")
     with pytest.raises(DataError, match="no pair"):
         read_bitext(one, other)
+
+
+def test_translation_bitext_is_read_however_it_was_written(tmp_path):
+    one, other = tmp_path / "a.fr", tmp_path / "a.en"
+    text = "L'été 😀\r\n\r\nOui".encode()
+    other.write_text("Summer 😀\nnothing\nYes\n", encoding="utf-8")
+    zipped = gzip.compress(text)
+    for written in (text, b"\xef\xbb\xbf" + text, zipped):  # also with a mark
+        one.write_bytes(written)
+        read = read_bitext(str(one), other)
+        assert read.source == [["L'été", "😀"], ["Oui"]]
+    one.write_bytes(zipped[:-12])
+    with pytest.raises(DataError, match=r"a\.fr"):
+        read_bitext(one, other)
+    with pytest.raises(DataError, match="no such file"):
+        read_bitext(tmp_path / "b.fr", other)
+
+
+def test_translation_learns_from_nothing_empty():
+    for bitext in (Bitext([], []), Bitext([["un"], []], [["a"], ["b"]])):
+        with pytest.raises(DataError, match="none of them empty"):
+            learn_translation(bitext)
+
+
+def test_translation_vocabulary_has_room_for_so_many(monkeypatch):
+    monkeypatch.setattr(vocabulary, "WIDTH", 5)
+    words = Vocabulary([["a", "b"]])
+    assert words.add("b") == 4
+    with pytest.raises(ValueError, match="room for 5"):
+        words.add("c")

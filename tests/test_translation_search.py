@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 from benchmarks.translation.beam_search import NO_OPTION, Limits, translate
+from benchmarks.translation.bitext import Bitext
 from benchmarks.translation.dense_features import FIRST_GUESS, N_DENSE
 from benchmarks.translation.invented import invent_bitext
 from benchmarks.translation.language_model import (
-    WIDTH,
     log_probability,
     train_language_model,
 )
 from benchmarks.translation.lattices import join_lattices
 from benchmarks.translation.translation_model import coverage, learn_translation
-from benchmarks.translation.vocabulary import BEGIN, END, UNKNOWN
+from benchmarks.translation.vocabulary import BEGIN, END, UNKNOWN, WIDTH
 from numpy.testing import assert_allclose
 
 import problems
@@ -135,6 +135,32 @@ def test_translation_search_refuses_what_is_too_long(model):
     options = model.options(["chien"])._replace(size=5000)
     with pytest.raises(ValueError, match="too long"):
         translate(options, model.language_model, FIRST_GUESS, Limits())
+
+
+def test_translation_search_refuses_what_finds_nothing(model):
+    options = model.options(["chien"])
+    lm = model.language_model
+    for limits in (Limits(stack=0), Limits(edges=0), Limits(width=-1.0)):
+        with pytest.raises(ValueError, match="at least one"):
+            translate(options, lm, FIRST_GUESS, limits)
+    for w in (FIRST_GUESS[1:], np.where(FIRST_GUESS < 0, np.nan, FIRST_GUESS)):
+        with pytest.raises(ValueError, match="14 finite weights"):
+            translate(options, lm, w, Limits())
+
+
+def test_translation_takes_marks_in_a_text_for_words():
+    # A begin within a sentence is impossible, if it is one and not the word "<s>".
+    marks = ["<s>", "</s>", "<unk>"]
+    bitext = Bitext([["un", "<s>", "chien"], ["un"]], [["a", "<s>", "dog"], ["a"]])
+    for some in (bitext, Bitext([["un"]], [["a"]])):
+        model = learn_translation(some)
+        lm = model.language_model
+        for sentence in (marks, ["<s>"], ["un", "<s>"]):
+            options = model.options(sentence)
+            found = translate(options, lm, FIRST_GUESS, Limits())
+            assert np.isfinite(found.language_model).all()
+            text = best_text(model, found, options)
+            assert {*text.split()} & {*marks} == {*sentence} & {*marks}
 
 
 def test_translation_features_name_trigrams_and_phrases(few):

@@ -41,7 +41,13 @@ pytestmark = pytest.mark.skipif(
     not problems.PLAIN_PYTHON, reason="run by test_plain_python"
 )
 LIMITS = Limits(6, 3.0, 4)
-PUBLIC = ("partwise", "partwise.losses", "partwise.solvers", "partwise.structures")
+PUBLIC = (
+    "partwise",
+    "partwise.data",
+    "partwise.losses",
+    "partwise.solvers",
+    "partwise.structures",
+)
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +235,6 @@ def test_translation_tuning_takes_any_line(model):
     assert np.isfinite(tuned.w).all()
     assert len(tuned.history) == 2
     assert max(tuned.history) > 0
+    for few in ([], references[:2]):
+        with pytest.raises(ValueError, match="reference for each"):
+            tune_dense(model, source[: len(few) + bool(few)], few, LIMITS)

@@ -8,8 +8,9 @@ From two text files to translations, each step in a file of its own:
 3. `extraction` takes the phrases and their orientations from it, `phrase_table` counts
    and scores them; `language_model` is a trigram model with Kneser-Ney smoothing.
 4. `options` looks up which phrases may translate which words, `beam_search` finds the
-   translations worth considering, as a lattice, with `outlook` on what is left to
-   translate; `dense_features` and `features` say what describes an edge.
+   translations worth considering, as a lattice, with `search_edges` for what it has
+   found so far and `outlook` on what is left to translate; `dense_features` and
+   `features` say what describes an edge.
 5. `lattices` puts many of them into flat arrays for the library, `storage` keeps those
    in files, `inputs` makes a lattice with names for everything of a small one.
 6. `bleu`, `nist` and `significance` measure translations, `nbest` lists the best of a

@@ -22,12 +22,32 @@ from benchmarks.translation.dense_features import (
     DISTORTION,
     FORWARD,
     LANGUAGE_MODEL,
+    N_DENSE,
 )
 from benchmarks.translation.extraction import DISCONTINUOUS, MONOTONE, SWAP
 from benchmarks.translation.language_model import LanguageModel, log_probability
 from benchmarks.translation.options import Options
 from benchmarks.translation.outlook import estimate_options, promise_spans
-from benchmarks.translation.vocabulary import BEGIN, END, IntArray
+from benchmarks.translation.search_edges import (
+    BACK,
+    DEAD,
+    FAR,
+    FORTH,
+    FROM,
+    KEY,
+    LINK,
+    LM,
+    OPTION,
+    OWN,
+    SHIFT,
+    TO,
+    TOTAL,
+    Edges,
+    add_edge,
+    keep_best,
+    with_room,
+)
+from benchmarks.translation.vocabulary import BEGIN, END, WIDTH, IntArray
 from partwise import kernel
 
 FloatArray = NDArray[np.float64]
@@ -35,11 +55,8 @@ FloatArray = NDArray[np.float64]
 # What may follow a node: the next word after a phrase in order, the next word after an
 # exchange, a phrase farther on, or the phrase that was skipped.
 GO_ON, RETURNED, SKIP, FILL = 0, 1, 2, 3
-SHIFT = 1 << 10  # of sentence positions
-WIDTH = 1 << 20  # of words
 
 NO_OPTION = -1
-DEAD = -1
 
 
 class Limits(NamedTuple):
@@ -80,87 +97,40 @@ class Found(NamedTuple):
     history: IntArray
 
 
-class _Edges(NamedTuple):
-    """Edges while they become more: numbers as named below, then two scores each."""
+class _Task(NamedTuple):
+    """What stays the same: the sentence, the models, and what they promise.
 
-    numbers: IntArray
-    scores: FloatArray
-    size: IntArray
+    `fixed` is what an option scores anywhere, `rests` what spans promise.
+    """
+
+    options: Options
+    longest: int
+    model: LanguageModel
+    w: FloatArray
+    fixed: FloatArray
+    rests: FloatArray
+    width: float
 
 
-KEY, FROM, TO, OPTION, BACK, FORTH, FAR, LINK = range(8)
-OWN, LM, TOTAL = range(3)
 COVERED, GAP_BEGIN, GAP_END, NEXT, BEFORE, LAST = range(6)
 
 
 @kernel
-def _with_room(edges: _Edges) -> _Edges:
-    size = edges.size[0]
-    if size < edges.numbers.shape[0]:
-        return edges
-    numbers = np.zeros((2 * size, edges.numbers.shape[1]), np.int64)
-    scores = np.zeros((2 * size, edges.scores.shape[1]))
-    numbers[:size] = edges.numbers
-    scores[:size] = edges.scores
-    return _Edges(numbers, scores, edges.size)
-
-
-@kernel
-def _add(
-    edges: _Edges,
-    stacks: tuple[IntArray, FloatArray],
-    node: int,
-    here: FloatArray,
-    option: int,
-    kinds: tuple[int, int, int],
-    step: tuple[int, int, int, int],
-    words: tuple[int, int],
-    scores: tuple[float, float],
-    rest: float,
-    width: float,
-) -> _Edges:
-    """Add an edge to the stack it leads to, unless it promises too little."""
-    head, best = stacks
-    covered, gap_begin, gap_end, following = step
-    total = here[node] + scores[0]
-    if total + rest < best[covered] - width:
-        return edges
-    best[covered] = max(best[covered], total + rest)
-    edges = _with_room(edges)
-    e = edges.size[0]
-    edges.size[0] += 1
-    row = edges.numbers[e]
-    place = (gap_begin * SHIFT + gap_end) * 4 + following
-    row[KEY] = (place * WIDTH + words[0]) * WIDTH + words[1]
-    row[FROM], row[TO], row[OPTION] = node, DEAD, option
-    row[BACK], row[FORTH], row[FAR] = kinds
-    row[LINK] = head[covered]
-    head[covered] = e
-    edges.scores[e, OWN], edges.scores[e, LM] = scores
-    edges.scores[e, TOTAL] = total + rest
-    return edges
-
-
-@kernel
 def _continue(
-    edges: _Edges,
+    edges: Edges,
     stacks: tuple[IntArray, FloatArray],
     node: int,
     state: IntArray,
     here: FloatArray,
     span: tuple[int, int],
     kind: int,
-    options: Options,
-    model: LanguageModel,
-    w: FloatArray,
-    fixed: FloatArray,
-    rests: FloatArray,
-    width: float,
-) -> _Edges:
+    task: _Task,
+) -> Edges:
     """Add all edges that translate a span next, in one of three ways.
 
     `kind`: the span goes on in order, skips what lies before it, or was skipped.
     """
+    options, w = task.options, task.w
     n = options.size
     begin, end = span
     before = state[node]
@@ -178,14 +148,14 @@ def _continue(
         gap_begin = gap_end = covered = frontier
     elif before[NEXT] == RETURNED:
         backward = DISCONTINUOUS
-    rest = rests[gap_begin, gap_end] + rests[max(end, frontier), n]
+    rest = task.rests[gap_begin, gap_end] + task.rests[max(end, frontier), n]
     for o in range(options.ptr[begin * n + end - 1], options.ptr[begin * n + end]):
         a, b, lm = before[BEFORE], before[LAST], 0.0
         for at in range(options.word_ptr[o], options.word_ptr[o + 1]):
             word = options.words[at]
-            lm += log_probability(model, a, b, word)
+            lm += log_probability(task.model, a, b, word)
             a, b = b, word
-        own = fixed[o] + w[LANGUAGE_MODEL] * lm - w[DISTORTION] * distance
+        own = task.fixed[o] + w[LANGUAGE_MODEL] * lm - w[DISTORTION] * distance
         own += w[BACKWARD + backward] * options.scores[o, 4 + backward]
         for following in range(4):
             if kind == SKIP:
@@ -197,60 +167,49 @@ def _continue(
                 forward = MONOTONE if following == GO_ON else DISCONTINUOUS
             if possible:
                 score = own + w[FORWARD + forward] * options.scores[o, 7 + forward]
-                edges = _add(
+                edges = add_edge(
                     edges, stacks, node, here, o, (backward, forward, distance),
                     (covered, gap_begin, gap_end, following), (a, b), (score, lm),
-                    rest, width,
+                    rest, task.width,
                 )  # fmt: skip
     return edges
 
 
 @kernel
 def _expand(
-    edges: _Edges,
+    edges: Edges,
     stacks: tuple[IntArray, FloatArray],
     node: int,
     state: IntArray,
     here: FloatArray,
-    longest: int,
-    options: Options,
-    model: LanguageModel,
-    w: FloatArray,
-    fixed: FloatArray,
-    rests: FloatArray,
-    width: float,
-) -> _Edges:
+    task: _Task,
+) -> Edges:
     """Add all edges that leave a node."""
+    options, longest = task.options, task.longest
     n = options.size
     row = state[node]
     begin = row[COVERED]
     if row[NEXT] == FILL:
-        return _continue(
-            edges, stacks, node, state, here, (row[GAP_BEGIN], row[GAP_END]), FILL,
-            options, model, w, fixed, rests, width,
-        )  # fmt: skip
+        gap = (row[GAP_BEGIN], row[GAP_END])
+        return _continue(edges, stacks, node, state, here, gap, FILL, task)
     if row[NEXT] != SKIP:
         for end in range(begin + 1, min(begin + longest, n) + 1):
-            edges = _continue(
-                edges, stacks, node, state, here, (begin, end), GO_ON, options, model,
-                w, fixed, rests, width,
-            )  # fmt: skip
+            span = (begin, end)
+            edges = _continue(edges, stacks, node, state, here, span, GO_ON, task)
     if row[NEXT] == SKIP or node == 0:
         for middle in range(begin + 1, min(begin + longest, n - 1) + 1):
             k = begin * n + middle - 1
             if options.ptr[k] == options.ptr[k + 1]:
                 continue
             for end in range(middle + 1, min(middle + longest, n) + 1):
-                edges = _continue(
-                    edges, stacks, node, state, here, (middle, end), SKIP, options,
-                    model, w, fixed, rests, width,
-                )  # fmt: skip
+                span = (middle, end)
+                edges = _continue(edges, stacks, node, state, here, span, SKIP, task)
     return edges
 
 
 @kernel
 def _make_nodes(
-    edges: _Edges, head: int, covered: int, n_nodes: int, most: int, state: IntArray,
+    edges: Edges, head: int, covered: int, n_nodes: int, most: int, state: IntArray,
     here: FloatArray, best: FloatArray, width: float,
 ) -> int:  # fmt: skip
     """Make the nodes of one stack, of all that its edges lead to; return how many."""
@@ -298,28 +257,6 @@ def _make_nodes(
 
 
 @kernel
-def _keep_best(edges: _Edges, here: FloatArray, end: int, most: int) -> IntArray:
-    """Return the edges on the best paths, at most so many if scores differ."""
-    n = edges.size[0]
-    rest = np.full(end + 1, -np.inf)
-    rest[end] = 0.0
-    through = np.full(n, -np.inf)
-    for e in range(n - 1, -1, -1):
-        to, source = edges.numbers[e, TO], edges.numbers[e, FROM]
-        if to == DEAD:
-            continue
-        onwards = edges.scores[e, OWN] + rest[to]
-        rest[source] = max(rest[source], onwards)
-        through[e] = here[source] + onwards
-    alive = np.flatnonzero(through > -np.inf)
-    if alive.size <= most:
-        return alive
-    least = np.sort(through[alive])[alive.size - most]
-    # The best path has to survive rounding.
-    return alive[through[alive] >= min(least, rest[0] - 1e-9)]
-
-
-@kernel
 def search(
     options: Options, longest: int, model: LanguageModel, w: FloatArray, stack: int,
     width: float, most_edges: int,
@@ -328,7 +265,8 @@ def search(
     n = options.size
     fixed, promise = estimate_options(options, model, w)
     rests = promise_spans(options, promise)
-    edges = _Edges(
+    task = _Task(options, longest, model, w, fixed, rests, width)
+    edges = Edges(
         np.zeros((1024, 8), np.int64), np.zeros((1024, 3)), np.zeros(1, np.int64)
     )
     head, best = np.full(n + 2, DEAD), np.full(n + 2, -np.inf)
@@ -347,15 +285,12 @@ def search(
             finished = first
             break
         for node in range(first, n_nodes):
-            edges = _expand(
-                edges, stacks, node, state, here, longest, options, model, w, fixed,
-                rests, width,
-            )  # fmt: skip
+            edges = _expand(edges, stacks, node, state, here, task)
     end = n_nodes
     here[end] = -np.inf
     state[end, COVERED] = n
     for node in range(finished, end):
-        edges = _with_room(edges)
+        edges = with_room(edges)
         e = edges.size[0]
         edges.size[0] += 1
         lm = log_probability(model, state[node, BEFORE], state[node, LAST], END)
@@ -364,7 +299,7 @@ def search(
         row[BACK] = row[FORTH] = row[FAR] = 0
         edges.scores[e, OWN], edges.scores[e, LM] = w[LANGUAGE_MODEL] * lm, lm
         here[end] = max(here[end], here[node] + edges.scores[e, OWN])
-    kept = _keep_best(edges, here, end, most_edges)
+    kept = keep_best(edges, here, end, most_edges)
     numbers = edges.numbers[kept]
     return Found(
         end + 1,
@@ -388,8 +323,15 @@ def translate(
     Raises
     ------
     ValueError
-        The sentence is too long for the search.
+        The sentence is too long for the search, or nothing can be found with such
+        weights or limits.
     """
+    if w.shape != (N_DENSE,) or not np.isfinite(w).all():
+        raise ValueError(f"w must be {N_DENSE} finite weights of dense features")
+    if limits.stack < 1 or limits.edges < 1 or not limits.width >= 0:
+        raise ValueError(
+            f"{limits}: stack and edges must be at least one, width at least zero"
+        )
     if options.size >= SHIFT:
         raise ValueError(
             f"a sentence of {options.size} words is too long (split it; the limit is "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import NamedTuple
 
 from partwise import DataError
+from partwise.data import read_lines
 
 Sentence = list[str]
 
@@ -23,26 +23,22 @@ class Bitext(NamedTuple):
         return Bitext(self.source[:n], self.target[:n], self.n_left_out)
 
 
-def read_lines(path: Path) -> list[Sentence]:
-    """Return the words of every line; the file may be compressed by gzip."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8") as file:
-            return [line.split() for line in file]
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 ({error.reason}); convert it") from None
-
-
-def read_bitext(source: Path, target: Path, *, keep_empty: bool = False) -> Bitext:
+def read_bitext(
+    source: str | Path, target: str | Path, *, keep_empty: bool = False
+) -> Bitext:
     """Return the pairs of lines of two files, words separated by white space.
 
     Parameters
     ----------
+    source, target : path
+        The files in UTF-8, plain or gzip.
     keep_empty : bool
         Whether pairs with an empty side stay. They teach nothing, but what is to be
         translated must keep its line.
     """
-    one, other = read_lines(source), read_lines(target)
+    one, other = (
+        [line.split() for _, line in read_lines(path)] for path in (source, target)
+    )
     if len(one) != len(other):
         raise DataError(
             f"{source} has {len(one)} lines and {target} has {len(other)}: they must "

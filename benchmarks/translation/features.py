@@ -1,8 +1,8 @@
 """Features of edges: the dense ones, and a weight for every trigram and phrase.
 
-Dense, or blanket, features are the 14 of `beam_search`. Discriminative ones say which
-trigrams of the target language an edge completes, which pair of phrases it uses and
-with which orientation towards the phrase before.
+Dense, or blanket, features are the 14 of `dense_features`. Discriminative ones say
+which trigrams of the target language an edge completes, which pair of phrases it uses
+and with which orientation towards the phrase before.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from benchmarks.translation.beam_search import NO_OPTION, Found
 from benchmarks.translation.dense_features import DENSE_NAMES, N_DENSE
 from benchmarks.translation.features import feature_rows
-from benchmarks.translation.language_model import WIDTH
 from benchmarks.translation.options import Options
 from benchmarks.translation.phrase_table import N_ORIENTATIONS
 from benchmarks.translation.translation_model import TranslationModel
+from benchmarks.translation.vocabulary import WIDTH
 from partwise import LatticeEdge, LatticeInput
 
 ORIENTATIONS = ("monotone", "swap", "discontinuous")

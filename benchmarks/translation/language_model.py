@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.vocabulary import BEGIN, END, UNKNOWN, IntArray
+from benchmarks.translation.vocabulary import BEGIN, END, UNKNOWN, WIDTH, IntArray
 from partwise import kernel
 
 FloatArray = NDArray[np.float64]
 
-WIDTH = 1 << 20  # words have numbers below this, so that three fit in a key
 FREE = -1
 
 

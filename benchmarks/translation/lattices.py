@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.translation.beam_search import Found
-from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.features import FeatureSpace, feature_rows
 from benchmarks.translation.options import Options
 from benchmarks.translation.vocabulary import IntArray
@@ -103,15 +102,6 @@ class Corpus:
         first = self.ptr[i]
         parts = [words[ptr[first + e] : ptr[first + e + 1]] for e in path]
         return np.concatenate([np.zeros(0, np.int64), *parts])
-
-    def dense_of(self, edges: IntArray) -> FloatArray:
-        """Return the sum of the dense features of some edges of the corpus."""
-        total = np.zeros(N_DENSE)
-        for e in edges:
-            own = slice(self.rows.ptr[e], self.rows.ptr[e + 1])
-            idx, val = self.rows.idx[own], self.rows.val[own]
-            np.add.at(total, idx[idx < N_DENSE], val[idx < N_DENSE])
-        return total
 
 
 def join_lattices(

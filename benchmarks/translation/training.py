@@ -119,7 +119,6 @@ def train(
         "seconds": rows[-1].seconds,
         "gap": None if proof is None else proof.relative_gap,
         "n_features": int(np.count_nonzero(solution.w)),
-        "n_constraints": rows[-1].rows,
     }
 
 

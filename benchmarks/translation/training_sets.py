@@ -51,9 +51,9 @@ class TrainingSet(NamedTuple):
         return self.corpus.structure(self.good, costs=self.costs, by_words=True)
 
 
-def number_features(corpus: Corpus, least: int = 1) -> tuple[IntArray, int]:
-    """Give numbers to features that occur so often, and to the dense ones."""
-    kept = np.bincount(corpus.rows.idx, minlength=corpus.rows.n_columns) >= least
+def number_features(corpus: Corpus) -> tuple[IntArray, int]:
+    """Give numbers to the features that occur, and to the dense ones."""
+    kept = np.bincount(corpus.rows.idx, minlength=corpus.rows.n_columns) > 0
     kept[:N_DENSE] = True
     return np.where(kept, np.cumsum(kept) - 1, -1), int(kept.sum())
 

@@ -26,6 +26,7 @@ from benchmarks.translation.phrase_table import (
 from benchmarks.translation.symmetrise import grow_diag_final
 from benchmarks.translation.vocabulary import IntArray, Vocabulary
 from benchmarks.translation.word_alignment import align
+from partwise import DataError
 
 FloatArray = NDArray[np.float64]
 
@@ -75,7 +76,19 @@ class TranslationModel(NamedTuple):
 
 
 def learn_translation(bitext: Bitext, longest: int = 5) -> TranslationModel:
-    """Learn from sentences and their translations, phrases up to `longest` words."""
+    """Learn from sentences and their translations, phrases up to `longest` words.
+
+    Raises
+    ------
+    DataError
+        There are no sentences, or some are empty.
+    """
+    pairs = list(zip(bitext.source, bitext.target, strict=True))
+    if not pairs or not all(f and e for f, e in pairs):
+        raise DataError(
+            "phrases are learnt from pairs of sentences, none of them empty (leave out "
+            "empty ones, as read_bitext does by default)"
+        )
     source_words, target_words = Vocabulary(bitext.source), Vocabulary(bitext.target)
     source = [source_words.number(sentence) for sentence in bitext.source]
     target = [target_words.number(sentence) for sentence in bitext.target]

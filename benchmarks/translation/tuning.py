@@ -44,6 +44,11 @@ def tune_dense(
     Every round adds the k best translations under the weights of the last one to those
     known, and tunes on all of them.
     """
+    if not 0 < len(sentences) == len(references):
+        raise ValueError(
+            f"{len(sentences)} sentences with {len(references)} references: tuning "
+            "needs some, and a reference for each"
+        )
     w, pool = FIRST_GUESS, None
     best: tuple[float, FloatArray] = (-1.0, w)
     history = []

@@ -11,10 +11,13 @@ IntArray = NDArray[np.int64]
 
 BEGIN, END, UNKNOWN = 0, 1, 2
 SPECIAL = ["<s>", "</s>", "<unk>"]
+WIDTH = 1 << 20  # words have numbers below this, so that three fit in a key
 
 
 class Vocabulary:
     """Words and their numbers.
+
+    Words that look like the special ones are words like others.
 
     Examples
     --------
@@ -27,7 +30,7 @@ class Vocabulary:
 
     def __init__(self, sentences: Iterable[Sequence[str]] = ()) -> None:
         self.words = list(SPECIAL)
-        self._number = {word: k for k, word in enumerate(SPECIAL)}
+        self._number: dict[str, int] = {}
         for sentence in sentences:
             for word in sentence:
                 self.add(word)
@@ -40,6 +43,8 @@ class Vocabulary:
         """Return the number of a word, which is new if the word is."""
         number = self._number.get(word)
         if number is None:
+            if len(self.words) >= WIDTH:
+                raise ValueError(f"there is room for {WIDTH:,} different words")
             number = self._number[word] = len(self.words)
             self.words.append(word)
         return number

@@ -15,7 +15,7 @@ from partwise.data.columns import (
     resolve_column,
 )
 from partwise.data.crfsuite import read_crfsuite, write_crfsuite
-from partwise.data.files import open_output
+from partwise.data.files import open_output, read_lines
 from partwise.data.gazetteer import read_gazetteer
 from partwise.data.lattice_files import iter_lattices, read_lattices, write_lattices
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
@@ -40,6 +40,7 @@ __all__ = [
     "read_csv",
     "read_gazetteer",
     "read_lattices",
+    "read_lines",
     "read_svmhmm",
     "read_trees",
     "resolve_column",

@@ -106,6 +106,21 @@ def read_text(source: Source, *, encoding: str = "utf-8") -> str:
 def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     r"""Yield ``(number, line)`` for each line, from 1, without its newline.
 
+    Gzip is recognised, a byte order mark dropped, and what cannot be decoded refused
+    with the number of its line.
+
+    Parameters
+    ----------
+    source : path, "-" or file object
+        Where the text is; ``"-"`` is standard input.
+    encoding : str, default="utf-8"
+        How bytes stand for characters.
+
+    Yields
+    ------
+    tuple
+        The number of a line, and the line.
+
     Examples
     --------
     >>> list(read_lines(io.StringIO("a\n\nb")))
