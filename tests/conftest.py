@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from once_more import LEFT_OUT
+from once_more import DOCTESTS, LEFT_OUT, find
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -64,6 +64,8 @@ GROUPS = {
 }
 
 
+BY_PLAIN_PYTHON = "run by test_plain_python"
+
 # These take long: whoever starts them last works on alone.
 FIRST = ("test_cli", "test_plain_python", "test_wheel")
 
@@ -73,10 +75,15 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Put what takes long first, and leave out what runs elsewhere."""
     items.sort(key=lambda item: item.path.stem not in FIRST)
+    if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        elsewhere = set(map(find, DOCTESTS.split()))
+        for item in items:
+            if item.path in elsewhere:
+                item.add_marker(pytest.mark.skipif(True, reason=BY_PLAIN_PYTHON))
     if LEFT_OUT in os.environ:
-        elsewhere = set(Path(os.environ[LEFT_OUT]).read_text().split("\n"))
-        left_out = [item for item in items if item.nodeid in elsewhere]
-        items[:] = [item for item in items if item.nodeid not in elsewhere]
+        names = set(Path(os.environ[LEFT_OUT]).read_text().split("\n"))
+        left_out = [item for item in items if item.nodeid in names]
+        items[:] = [item for item in items if item.nodeid not in names]
         config.hook.pytest_deselected(items=left_out)
 
 

@@ -4,10 +4,12 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+import pytest
 
 from partwise.features import Clusters, Gazetteer, TokenFeatures
 from partwise.solvers.loop import Callback
 from partwise.synthetic import make_corpus
+from problems import plain_only
 
 CORPUS = make_corpus(60, random_state=0)
 WORDS = [list(sentence.words) for sentence in CORPUS.sentences]
@@ -95,6 +97,14 @@ FORMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "default template": (columns, {"template": "default"}),
     "resources": (columns, {"template": known_words()}),
 }
+
+
+# All forms, where what follows training matters: two have kernels of their own, which
+# run in plain Python.
+ALL_FORMS = [
+    pytest.param(form, marks=plain_only) if form in ("observed", "arrays") else form
+    for form in FORMS
+]
 
 
 class NoTraining(Callback):

@@ -39,7 +39,7 @@ from partwise.solvers.base import NOT_FINITE, STALLED
 from partwise.solvers.batch_gradient import BatchGradient
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_dense_rows, make_multiclass
-from problems import Floats, Maker
+from problems import Floats, Maker, plain_only
 
 SOLVERS = [LBFGS(), ConjugateGradient(), OWLQN()]
 TINY = 1e-15
@@ -291,6 +291,7 @@ def test_batch_solvers_start_from_any_earlier_run(first: Solver) -> None:
     assert again.trace[-1].primal == pytest.approx(best, rel=1e-5)
 
 
+@plain_only
 def test_batch_solvers_start_from_another_corpus_is_refused() -> None:
     dense = make_problem(problems.make_small(problems.chain_dense), LOG_LOSS)
     state = solve(dense, LBFGS(), max_iter=1).state

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import drivers
+import problems
 from laws import (
     INFERENCE_LAWS,
     LAWS,
@@ -284,6 +285,7 @@ def reference_best(node, transition):
     return best.max()
 
 
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="takes seconds if not compiled")
 @pytest.mark.parametrize("scale", [1.0, 20.0, 3000.0, 1e6])
 def test_chain_of_ten_thousand_positions_is_exact(scale):
     length, K = 10_000, 4

@@ -33,6 +33,8 @@ RUNNABLE = ("python", "console", "bash", "sh", "pycon")
 # What they compile would take longer than all they do; test_plain_python runs them.
 IN_PLAIN_PYTHON = (
     "bayesian_networks.md",
+    "coming_from.md",
+    "costs.md",
     "graphs.md",
     "hidden_markov.md",
     "lattices.md",

@@ -6,10 +6,10 @@ import pytest
 from class_data import easy_classes
 from partwise import Constraints, DataError, MulticlassClassifier, SequenceTagger
 from partwise.estimators.explanation import NumberedNames
-from tagging_data import CHUNKS, FORMS, TEST_WORDS, WORDS
+from tagging_data import ALL_FORMS, CHUNKS, FORMS, TEST_WORDS, WORDS
 
 
-@pytest.mark.parametrize("form", ["dicts", "observed", "arrays", "columns with B"])
+@pytest.mark.parametrize("form", ALL_FORMS)
 def test_explain_contributions_add_up_to_the_margin(form: str) -> None:
     make, settings = FORMS[form]
     tagger = SequenceTagger(tol=0.1, max_iter=300, **settings)

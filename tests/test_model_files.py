@@ -27,7 +27,16 @@ from partwise import (
     SequenceTagger,
     load,
 )
-from tagging_data import CHUNKS, EDGE_TEMPLATE, FORMS, TEST_WORDS, WORDS, dicts, strings
+from tagging_data import (
+    ALL_FORMS,
+    CHUNKS,
+    EDGE_TEMPLATE,
+    FORMS,
+    TEST_WORDS,
+    WORDS,
+    dicts,
+    strings,
+)
 
 DATA = Path(__file__).parent / "data"
 MEGABYTE = 2**20
@@ -59,7 +68,7 @@ def answers(model: Any, X: Any) -> Any:
 # The same model
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ALL_FORMS)
 def test_loaded_tagger_is_the_same(form: str, tmp_path: Path) -> None:
     make, settings = FORMS[form]
     tagger = quick(**settings).fit(make(WORDS[:15]), CHUNKS[:15])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import problems
-from once_more import LEFT_OUT, assert_pass
+from once_more import DOCTESTS, LEFT_OUT, assert_pass
 
 GROUPS = {
     "structures": "chain multiclass rows jit graph relaxed_graph graph_labeler",
@@ -20,8 +20,9 @@ GROUPS = {
     "online": "perceptron mira sgd parallel softmax_margin",
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
-    "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm",
-    "networks": "bayesnet bayesian_network cli_bayesnet documentation",
+    "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
+    "model_files explanations",
+    "networks": f"bayesnet bayesian_network cli_bayesnet documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",
