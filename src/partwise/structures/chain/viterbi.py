@@ -12,7 +12,11 @@ from partwise.structures.interface import CodeArray, FloatArray
 
 
 class ViterbiSpace(NamedTuple):
-    """Scratch arrays: scores and back pointers by position, label and rank."""
+    """Scratch arrays: scores and back pointers by position, label and rank.
+
+    Of two best paths, `after` has the best score of what follows a label, `onward` that
+    of a label and what follows it, and `legal_into` transitions by the label after.
+    """
 
     legal: FloatArray
     best: FloatArray
@@ -170,7 +174,7 @@ def _two_best_paths(
         return 0
     _look_ahead(node, transition, end, mask, token_mask, space)
     length, n_labels = node.shape
-    best, arrive, after, legal = space.best, space.arrive, space.after, space.legal
+    best, arrive, after = space.best, space.arrive, space.after
     tied = transition.shape[0] == 1
     top, at = -np.inf, 0
     y = ys[1]
@@ -185,22 +189,20 @@ def _two_best_paths(
     scores[1] = min(top, scores[0])  # whatever rounding says
     # As in `viterbi`, sums that come out the same again show where paths go.
     for t in range(at, 0, -1):
-        mask_transitions(transition[0 if tied else t - 1], mask.transitions, legal)
-        b = y[t]
+        scores_here, b = transition[0 if tied else t - 1], y[t]
         for a in range(n_labels):
-            if best[t - 1, a] + legal[a, b] == arrive[t, b]:
+            same = best[t - 1, a] + scores_here[a, b] == arrive[t, b]
+            if same and mask.transitions[a, b]:
                 y[t - 1] = a
                 break
-    for t in range(at, length - 1):
-        mask_transitions(transition[0 if tied else t], mask.transitions, legal)
-        a = y[t]
+    for t in range(at + 1, length):
+        scores_here, a = transition[0 if tied else t - 1], y[t - 1]
         for b in range(n_labels):
-            legal_here = token_mask.shape[0] == 0 or token_mask[t + 1, b]
-            if (
-                legal_here
-                and legal[a, b] + (node[t + 1, b] + after[t + 1, b]) == (after[t, a])
-            ):
-                y[t + 1] = b
+            onward = node[t, b] + after[t, b]
+            same = scores_here[a, b] + onward == after[t - 1, a]
+            legal = token_mask.shape[0] == 0 or token_mask[t, b]
+            if same and legal and mask.transitions[a, b]:
+                y[t] = b
                 break
     return 2
 
