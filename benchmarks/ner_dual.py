@@ -29,8 +29,8 @@ from partwise.solvers import (
     make_problem,
     solve,
 )
-from partwise.solvers.smo import part_marginals
 from partwise.solvers.trace import Trace
+from partwise.solvers.working_sets.smo import part_marginals
 from partwise.structures.chain import make_chain
 from partwise.structures.rows import make_sparse_rows
 

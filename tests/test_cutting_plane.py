@@ -16,7 +16,7 @@ from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.plane_qp import solve_plane_qp
 from partwise.solvers.planes import Planes
 from partwise.solvers.registry import make_solver
-from partwise.solvers.smo import SequentialMinimalOptimization
+from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows
 from problems import ANY, Floats, Maker, Outputs, plain_only
 

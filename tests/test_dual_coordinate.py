@@ -12,9 +12,9 @@ from partwise.losses import get_loss
 from partwise.solvers import DualCoordinateDescent, make_problem, solve
 from partwise.solvers import dual_coordinate as module
 from partwise.solvers.base import Problem
-from partwise.solvers.dual_coordinate import VARIANTS, DualCoordinateState
 from partwise.solvers.registry import make_solver
-from partwise.solvers.working_sets import count_members, make_working_sets
+from partwise.solvers.working_sets.dual_coordinate import VARIANTS, DualCoordinateState
+from partwise.solvers.working_sets.sets import count_members, make_working_sets
 from partwise.structures import make_dense_rows, make_multiclass
 from partwise.structures.interface import output_size
 from problems import ANY, Floats, Maker, Outputs

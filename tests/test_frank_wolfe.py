@@ -14,11 +14,11 @@ from hinge_problems import HINGE, WEIGHTS, passes, small, sum_up, with_and_witho
 from partwise.solvers import frank_wolfe as module
 from partwise.solvers import make_problem, mass_steps, solve
 from partwise.solvers.base import Problem
-from partwise.solvers.extrapolation import extrapolate
-from partwise.solvers.frank_wolfe import FrankWolfe
 from partwise.solvers.registry import make_solver
-from partwise.solvers.smo import SequentialMinimalOptimization
-from partwise.solvers.working_sets import with_room
+from partwise.solvers.working_sets.extrapolation import extrapolate
+from partwise.solvers.working_sets.frank_wolfe import FrankWolfe
+from partwise.solvers.working_sets.sets import with_room
+from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
 from problems import ANY, Floats, Maker, Outputs, plain_only
 from test_dual_coordinate import duals_of

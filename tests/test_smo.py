@@ -14,11 +14,11 @@ from partwise.solvers import make_problem, solve
 from partwise.solvers import smo as module
 from partwise.solvers.base import Problem
 from partwise.solvers.registry import make_solver
-from partwise.solvers.smo import (
+from partwise.solvers.working_sets.sets import with_room
+from partwise.solvers.working_sets.smo import (
     SequentialMinimalOptimization,
     part_marginals,
 )
-from partwise.solvers.working_sets import with_room
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
 from problems import ANY, Maker

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import problems
-from partwise.solvers.working_sets import (
+from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     count_members,

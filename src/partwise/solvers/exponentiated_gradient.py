@@ -33,8 +33,8 @@ from partwise.solvers.dual_parts import (
 )
 from partwise.solvers.dual_parts_state import DualPartsState, dual_memory
 from partwise.solvers.guaranteed_steps import guaranteed_steps
-from partwise.solvers.smo import SequentialMinimalState, part_marginals
 from partwise.solvers.stochastic_dual import check_order
+from partwise.solvers.working_sets.smo import SequentialMinimalState, part_marginals
 from partwise.structures.gibbs import scores_from_marginals
 from partwise.structures.interface import (
     FloatArray,

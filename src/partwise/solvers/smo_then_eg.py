@@ -18,7 +18,10 @@ from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.dual_parts_state import dual_memory
 from partwise.solvers.exponentiated_gradient import ExponentiatedGradient, OnlineState
-from partwise.solvers.smo import SequentialMinimalOptimization, SequentialMinimalState
+from partwise.solvers.working_sets.smo import (
+    SequentialMinimalOptimization,
+    SequentialMinimalState,
+)
 from partwise.structures.interface import FloatArray, gibbs_scores, untied
 
 # The Gibbs distributions give every output a little mass, which costs a little of the

@@ -13,7 +13,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
-from partwise.solvers.working_sets import WorkingSets, make_working_sets, with_room
+from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
 from partwise.structures.interface import (
     CodeArray,
     Diff,

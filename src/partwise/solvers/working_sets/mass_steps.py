@@ -15,7 +15,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses.margin import most_violated
-from partwise.solvers.working_sets import (
+from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,

@@ -21,14 +21,14 @@ from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State, chunks
-from partwise.solvers.working_set_state import WorkingSetState
-from partwise.solvers.working_sets import (
+from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,
     has_room,
     is_member,
 )
+from partwise.solvers.working_sets.state import WorkingSetState
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
     CodeArray,

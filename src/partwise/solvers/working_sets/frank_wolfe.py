@@ -23,15 +23,20 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks
 from partwise.solvers.dual_parts import visiting_order
-from partwise.solvers.extrapolation import LONGER, SHORTER, carry_over, extrapolate
-from partwise.solvers.mass_steps import (
+from partwise.solvers.stochastic_dual import check_order
+from partwise.solvers.working_sets.extrapolation import (
+    LONGER,
+    SHORTER,
+    carry_over,
+    extrapolate,
+)
+from partwise.solvers.working_sets.mass_steps import (
     StepRule,
     infer,
     make_blackboard,
     sweep,
 )
-from partwise.solvers.smo import SequentialMinimalState
-from partwise.solvers.stochastic_dual import check_order
+from partwise.solvers.working_sets.smo import SequentialMinimalState
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
     FloatArray,

@@ -20,8 +20,7 @@ from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State, chunks
-from partwise.solvers.working_set_state import WorkingSetState
-from partwise.solvers.working_sets import (
+from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,
@@ -32,6 +31,7 @@ from partwise.solvers.working_sets import (
     sum_parts,
     value_members,
 )
+from partwise.solvers.working_sets.state import WorkingSetState
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import (

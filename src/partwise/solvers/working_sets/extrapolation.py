@@ -9,7 +9,7 @@ distribution of every example is normalised. What does not raise the dual is und
 from __future__ import annotations
 
 from partwise._jit import kernel
-from partwise.solvers.working_sets import WorkingSets
+from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.structures.interface import FloatArray
 
 LONGER, SHORTER = 1.1, 0.8

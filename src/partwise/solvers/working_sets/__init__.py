@@ -1,0 +1,1 @@
+"""Solvers that keep, for every example, the outputs with dual mass."""
