@@ -14,8 +14,8 @@ from scipy.special import softmax, xlogy
 
 import problems
 from partwise.solvers.base import Problem
-from partwise.solvers.dual_parts import DualParts, ascend
-from partwise.solvers.dual_parts_state import DualPartsState
+from partwise.solvers.part_duals.dual_parts import DualParts, ascend
+from partwise.solvers.part_duals.state import DualPartsState
 from partwise.structures.interface import (
     make_diff,
     n_parts,

@@ -10,9 +10,9 @@ from dual_mirror import DualMirror
 from log_problems import WEIGHTS
 from partwise.losses import get_loss
 from partwise.solvers import ExponentiatedGradient, Problem, make_problem
-from partwise.solvers.dual_parts import MOST_VISITS, visiting_order
-from partwise.solvers.exponentiated_gradient import OnlineState
-from partwise.solvers.guaranteed_steps import guaranteed_steps
+from partwise.solvers.part_duals.dual_parts import MOST_VISITS, visiting_order
+from partwise.solvers.part_duals.exponentiated_gradient import OnlineState
+from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from problems import Floats, Maker
 
 # How the steps of a run are made: the loss, the solver's settings, and for how many

@@ -8,8 +8,8 @@ from dual_mirror import DualMirror
 from log_problems import WEIGHTS, passes
 from partwise.losses import get_loss
 from partwise.solvers import ExponentiatedGradient, Problem, make_problem, solve
-from partwise.solvers.dual_parts import LARGEST_STEP
-from partwise.solvers.guaranteed_steps import guaranteed_steps
+from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
+from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.structures import make_dense_rows, make_multiclass
 from problems import Maker
 

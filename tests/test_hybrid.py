@@ -18,8 +18,8 @@ from partwise.solvers import (
     solve,
 )
 from partwise.solvers import smo_then_eg as module
+from partwise.solvers.part_duals.smo_then_eg import HybridState
 from partwise.solvers.registry import make_solver
-from partwise.solvers.smo_then_eg import HybridState
 from partwise.solvers.working_sets.smo import part_marginals
 from partwise.structures import interface as waist
 from problems import Maker

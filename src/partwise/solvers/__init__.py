@@ -5,17 +5,17 @@ from partwise.solvers.column_generation import ColumnGeneration
 from partwise.solvers.conjugate_gradient import ConjugateGradient
 from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
-from partwise.solvers.exponentiated_gradient import ExponentiatedGradient
 from partwise.solvers.kbest_mira import KBestMIRA
 from partwise.solvers.lbfgs import LBFGS
 from partwise.solvers.loop import Callback, Solution, solve
 from partwise.solvers.mira import MIRA
 from partwise.solvers.owlqn import OWLQN
+from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
+from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
+from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent
 from partwise.solvers.perceptron import Perceptron
 from partwise.solvers.sgd import StochasticGradientDescent
 from partwise.solvers.simplicial import RestrictedSimplicialDecomposition
-from partwise.solvers.smo_then_eg import SMOThenEG
-from partwise.solvers.stochastic_dual import StochasticDualCoordinateAscent
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.solvers.working_sets.dual_coordinate import DualCoordinateDescent
 from partwise.solvers.working_sets.frank_wolfe import FrankWolfe

@@ -22,8 +22,8 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.dual_parts import visiting_order
-from partwise.solvers.dual_parts_state import DualPartsState, dual_memory
+from partwise.solvers.part_duals.dual_parts import visiting_order
+from partwise.solvers.part_duals.state import DualPartsState, dual_memory
 from partwise.structures.interface import marginals
 
 ORDERS = ("gaps", "shuffled", "cyclic")

@@ -23,17 +23,17 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.batch_forms import BatchState, PrimalState, ThetaState
-from partwise.solvers.dual_parts import (
+from partwise.solvers.part_duals.batch_forms import BatchState, PrimalState, ThetaState
+from partwise.solvers.part_duals.dual_parts import (
     LARGEST_STEP,
     gibbs_points,
     score_gold,
     score_parts,
     visiting_order,
 )
-from partwise.solvers.dual_parts_state import DualPartsState, dual_memory
-from partwise.solvers.guaranteed_steps import guaranteed_steps
-from partwise.solvers.stochastic_dual import check_order
+from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
+from partwise.solvers.part_duals.state import DualPartsState, dual_memory
+from partwise.solvers.part_duals.stochastic_dual import check_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, part_marginals
 from partwise.structures.gibbs import scores_from_marginals
 from partwise.structures.interface import (

@@ -16,7 +16,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.dual_parts import LARGEST_STEP
+from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.structures.interface import (
     Diff,
     FloatArray,

@@ -17,13 +17,13 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
 from partwise.solvers.base import NOT_FINITE, Problem, State
-from partwise.solvers.dual_parts import (
+from partwise.solvers.part_duals.dual_parts import (
     DualParts,
     gibbs_points,
     score_parts,
     weights_of,
 )
-from partwise.solvers.dual_parts_state import DualPartsState
+from partwise.solvers.part_duals.state import DualPartsState
 from partwise.structures.interface import (
     FloatArray,
     Structure,

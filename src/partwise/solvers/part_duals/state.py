@@ -10,7 +10,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State, chunks
-from partwise.solvers.dual_parts import (
+from partwise.solvers.part_duals.dual_parts import (
     DualParts,
     Trial,
     add_gold,

@@ -16,8 +16,11 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.dual_parts_state import dual_memory
-from partwise.solvers.exponentiated_gradient import ExponentiatedGradient, OnlineState
+from partwise.solvers.part_duals.exponentiated_gradient import (
+    ExponentiatedGradient,
+    OnlineState,
+)
+from partwise.solvers.part_duals.state import dual_memory
 from partwise.solvers.working_sets.smo import (
     SequentialMinimalOptimization,
     SequentialMinimalState,
