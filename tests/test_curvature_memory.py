@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partwise.solvers import curvature_memory as module
-from partwise.solvers.curvature_memory import CurvatureMemory
+from partwise.solvers.batch.curvature_memory import CurvatureMemory
 from problems import Floats
 
 N = 23

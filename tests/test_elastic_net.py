@@ -19,7 +19,7 @@ from partwise.solvers import (
     make_problem,
     solve,
 )
-from partwise.solvers.dual_mixture import DualMixture
+from partwise.solvers.batch.dual_mixture import DualMixture
 from partwise.solvers.penalty import penalty
 from partwise.solvers.registry import default_solver, solvers_for
 from partwise.structures import make_dense_rows, make_multiclass

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partwise.solvers.line_search import DECREASE, Point, WolfeSearch, cubic_minimum
+from partwise.solvers.batch.line_search import (
+    DECREASE,
+    Point,
+    WolfeSearch,
+    cubic_minimum,
+)
 
 Line = Callable[[float], tuple[float, float]]
 

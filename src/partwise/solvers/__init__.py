@@ -1,15 +1,15 @@
 """Solvers: ways to minimise the objective, all driven by one loop."""
 
 from partwise.solvers.base import Problem, Solver, check_pairing, make_problem
+from partwise.solvers.batch.conjugate_gradient import ConjugateGradient
+from partwise.solvers.batch.lbfgs import LBFGS
+from partwise.solvers.batch.owlqn import OWLQN
 from partwise.solvers.column_generation import ColumnGeneration
-from partwise.solvers.conjugate_gradient import ConjugateGradient
 from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
 from partwise.solvers.kbest_mira import KBestMIRA
-from partwise.solvers.lbfgs import LBFGS
 from partwise.solvers.loop import Callback, Solution, solve
 from partwise.solvers.mira import MIRA
-from partwise.solvers.owlqn import OWLQN
 from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
 from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
 from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent

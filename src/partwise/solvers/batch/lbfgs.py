@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.solvers.base import Problem
-from partwise.solvers.batch_solver import BatchSolver, BatchState, first_step
-from partwise.solvers.curvature_memory import CurvatureMemory
+from partwise.solvers.batch.curvature_memory import CurvatureMemory
+from partwise.solvers.batch.solver import BatchSolver, BatchState, first_step
 
 
 class LBFGSState(BatchState):

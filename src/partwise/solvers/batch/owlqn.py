@@ -11,8 +11,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.batch_solver import MOST_TRIALS, BatchState, first_step
-from partwise.solvers.lbfgs import LBFGS, LBFGSState
+from partwise.solvers.batch.lbfgs import LBFGS, LBFGSState
+from partwise.solvers.batch.solver import MOST_TRIALS, BatchState, first_step
 from partwise.structures.interface import FloatArray
 
 

@@ -1,0 +1,1 @@
+"""Solvers that look at all examples before they take a step."""
