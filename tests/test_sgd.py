@@ -17,16 +17,20 @@ from partwise.solvers import Problem, make_problem, solve
 from partwise.solvers import sgd as module
 from partwise.solvers.base import State
 from partwise.solvers.registry import make_solver
-from partwise.solvers.scaled_weights import (
+from partwise.solvers.stochastic.scaled_weights import (
     SCALE,
     end_step,
     make_scaled_weights,
     settle,
     shares_of,
 )
-from partwise.solvers.sgd import LOOK_EVERY, StochasticGradientDescent, lower_bound
-from partwise.solvers.sgd_schedule import Schedule, choose_first_step, step_size
-from partwise.solvers.sgd_steps import GAIN, ORIGIN
+from partwise.solvers.stochastic.schedule import Schedule, choose_first_step, step_size
+from partwise.solvers.stochastic.sgd import (
+    LOOK_EVERY,
+    StochasticGradientDescent,
+    lower_bound,
+)
+from partwise.solvers.stochastic.steps import GAIN, ORIGIN
 from problems import Floats, Maker, plain_only
 from test_checkpoint import InterruptAt, assert_same
 

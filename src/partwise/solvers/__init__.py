@@ -14,8 +14,8 @@ from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGrad
 from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
 from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent
 from partwise.solvers.perceptron import Perceptron
-from partwise.solvers.sgd import StochasticGradientDescent
 from partwise.solvers.simplicial import RestrictedSimplicialDecomposition
+from partwise.solvers.stochastic.sgd import StochasticGradientDescent
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.solvers.working_sets.dual_coordinate import DualCoordinateDescent
 from partwise.solvers.working_sets.frank_wolfe import FrankWolfe

@@ -29,13 +29,13 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks
 from partwise.solvers.batch_gradient import BatchGradient
-from partwise.solvers.scaled_weights import (
+from partwise.solvers.stochastic.scaled_weights import (
     ScaledWeights,
     make_scaled_weights,
     settle,
 )
-from partwise.solvers.sgd_schedule import Schedule, choose_first_step
-from partwise.solvers.sgd_steps import (
+from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
+from partwise.solvers.stochastic.steps import (
     GAIN,
     ORIGIN,
     descend_log,

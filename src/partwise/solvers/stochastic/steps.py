@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.scaled_weights import (
+from partwise.solvers.stochastic.scaled_weights import (
     SCALE,
     ScaledWeights,
     end_step,
     shares_of,
 )
-from partwise.solvers.sgd_schedule import Schedule, share_in_average, step_size
+from partwise.solvers.stochastic.schedule import Schedule, share_in_average, step_size
 from partwise.structures.interface import (
     Diff,
     FloatArray,

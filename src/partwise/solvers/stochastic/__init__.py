@@ -1,0 +1,1 @@
+"""Solvers that follow the gradient of a few examples at a time."""
