@@ -10,8 +10,8 @@ import mistake_mirror
 import problems
 from partwise.losses import get_loss
 from partwise.solvers import make_problem, solve
-from partwise.solvers.kbest_mira import KBestMIRA, share_mass
-from partwise.solvers.mira import MIRA
+from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA, share_mass
+from partwise.solvers.mistake_driven.mira import MIRA
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_dense_rows, make_multiclass
 from problems import Floats, Maker, Outputs

@@ -20,10 +20,10 @@ from partwise.losses import LOSSES, Hinge, get_loss
 from partwise.solvers import Callback, Problem, Solution, make_problem, solve
 from partwise.solvers import mistake_driven as module
 from partwise.solvers.base import check_pairing
-from partwise.solvers.kbest_mira import KBestMIRA
-from partwise.solvers.mira import MIRA
-from partwise.solvers.mistake_driven import MistakeDriven
-from partwise.solvers.perceptron import Perceptron
+from partwise.solvers.mistake_driven.base import MistakeDriven
+from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
+from partwise.solvers.mistake_driven.mira import MIRA
+from partwise.solvers.mistake_driven.perceptron import Perceptron
 from partwise.solvers.registry import default_solver, make_solver, solvers_for
 from partwise.solvers.trace import COLUMNS
 from partwise.structures import Multiclass, make_dense_rows, make_multiclass

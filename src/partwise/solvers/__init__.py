@@ -7,13 +7,13 @@ from partwise.solvers.batch.owlqn import OWLQN
 from partwise.solvers.column_generation import ColumnGeneration
 from partwise.solvers.cutting_plane import CuttingPlane
 from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
-from partwise.solvers.kbest_mira import KBestMIRA
 from partwise.solvers.loop import Callback, Solution, solve
-from partwise.solvers.mira import MIRA
+from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
+from partwise.solvers.mistake_driven.mira import MIRA
+from partwise.solvers.mistake_driven.perceptron import Perceptron
 from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
 from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
 from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent
-from partwise.solvers.perceptron import Perceptron
 from partwise.solvers.simplicial import RestrictedSimplicialDecomposition
 from partwise.solvers.stochastic.sgd import StochasticGradientDescent
 from partwise.solvers.trace import Trace, TraceRow

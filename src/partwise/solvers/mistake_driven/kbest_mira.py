@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mira import MIRA
-from partwise.solvers.mistake_driven import (
+from partwise.solvers.mistake_driven.base import (
     MISTAKES,
     VISITS,
     MistakeDrivenState,
     RunningAverage,
     correct,
 )
+from partwise.solvers.mistake_driven.mira import MIRA
 from partwise.structures.interface import (
     Diff,
     FloatArray,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven import (
+from partwise.solvers.mistake_driven.base import (
     MISTAKES,
     VISITS,
     MistakeDriven,

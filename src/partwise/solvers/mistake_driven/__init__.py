@@ -1,0 +1,1 @@
+"""Solvers that correct mistakes, and minimise no objective."""
