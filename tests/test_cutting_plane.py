@@ -12,9 +12,9 @@ from hinge_problems import HINGE, WEIGHTS, passes, small
 from partwise.solvers import cutting_plane as module
 from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
-from partwise.solvers.cutting_plane import CuttingPlane
-from partwise.solvers.plane_qp import solve_plane_qp
-from partwise.solvers.planes import Planes
+from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
+from partwise.solvers.cutting_plane.plane_qp import solve_plane_qp
+from partwise.solvers.cutting_plane.planes import Planes
 from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows

@@ -17,8 +17,8 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
-from partwise.solvers.plane_qp import solve_plane_qp
-from partwise.solvers.planes import Planes
+from partwise.solvers.cutting_plane.plane_qp import solve_plane_qp
+from partwise.solvers.cutting_plane.planes import Planes
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import FloatArray, add_costs, argmax, cost
 
