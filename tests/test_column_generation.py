@@ -12,7 +12,7 @@ from partwise import ColumnGeneration, MulticlassClassifier, generalization_boun
 from partwise.errors import DataError, PairingError
 from partwise.losses import SetHinge, get_loss
 from partwise.solvers import Problem, Solution, make_problem, solve
-from partwise.solvers.lp_master import make_master_problem
+from partwise.solvers.linear_program.master import make_master_problem
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_dense_rows, make_multiclass, with_good_outputs
 from partwise.structures.interface import is_good
@@ -308,8 +308,8 @@ def test_column_generation_passes_over_examples_of_weight_zero() -> None:
 
 @problems.plain_only
 def test_dual_bound_scales_an_infeasible_point_down() -> None:
-    from partwise.solvers.column_generation import ColumnGenerationState
-    from partwise.solvers.lp_master import dual_bound
+    from partwise.solvers.linear_program.column_generation import ColumnGenerationState
+    from partwise.solvers.linear_program.master import dual_bound
 
     s = problems.make_small(problems.chain_sparse)
     problem = linear_program(s, SetHinge())

@@ -41,7 +41,7 @@ _HOME = {
     "SequenceTagger": "partwise.estimators.sequence_tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
-    "generalization_bound": "partwise.solvers.generalization",
+    "generalization_bound": "partwise.solvers.linear_program.generalization",
     "kernel": "partwise._jit",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
         StochasticDualCoordinateAscent,
         solve,
     )
-    from partwise.solvers.generalization import generalization_bound
+    from partwise.solvers.linear_program.generalization import generalization_bound
     from partwise.structures import with_good_outputs
 
 

@@ -28,8 +28,8 @@ from partwise.solvers.base import (
     penalty_name,
     structure_fingerprint,
 )
-from partwise.solvers.column_generation import ColumnGeneration
-from partwise.solvers.generalization import bound_of
+from partwise.solvers.linear_program.column_generation import ColumnGeneration
+from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,

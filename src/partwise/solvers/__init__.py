@@ -4,9 +4,9 @@ from partwise.solvers.base import Problem, Solver, check_pairing, make_problem
 from partwise.solvers.batch.conjugate_gradient import ConjugateGradient
 from partwise.solvers.batch.lbfgs import LBFGS
 from partwise.solvers.batch.owlqn import OWLQN
-from partwise.solvers.column_generation import ColumnGeneration
 from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
 from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
+from partwise.solvers.linear_program.column_generation import ColumnGeneration
 from partwise.solvers.loop import Callback, Solution, solve
 from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
 from partwise.solvers.mistake_driven.mira import MIRA

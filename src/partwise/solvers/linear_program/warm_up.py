@@ -22,7 +22,7 @@ from partwise.losses.wrong_outputs import (
     Violations,
     find_violations,
 )
-from partwise.solvers.lp_rows import RowRoom, Rows, RowScratch, write_row_of
+from partwise.solvers.linear_program.rows import RowRoom, Rows, RowScratch, write_row_of
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.lp_rows import Rows
+from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.lp_master import (
+from partwise.solvers.linear_program.master import (
     Master,
     MasterProblem,
     Solved,
@@ -23,8 +23,8 @@ from partwise.solvers.lp_master import (
     row_dot,
     shrink,
 )
-from partwise.solvers.lp_rows import Rows
-from partwise.solvers.saddle_steps import restarted_steps
+from partwise.solvers.linear_program.rows import Rows
+from partwise.solvers.linear_program.saddle_steps import restarted_steps
 from partwise.structures.interface import FloatArray, IntArray
 
 STEPS = ("scaled", "spectral", "frobenius")

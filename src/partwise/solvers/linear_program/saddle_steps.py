@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.lp_master import (
+from partwise.solvers.linear_program.master import (
     MasterProblem,
     excess,
     multiply,

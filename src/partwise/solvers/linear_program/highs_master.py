@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from partwise.solvers.lp_master import (
+from partwise.solvers.linear_program.master import (
     Master,
     Solved,
     dual_bound,
     make_master_problem,
 )
-from partwise.solvers.lp_rows import Rows
+from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
 METHODS = {"highs": "simplex", "pdlp": "pdlp"}

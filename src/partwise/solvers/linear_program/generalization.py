@@ -9,7 +9,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import SetHinge
 from partwise.solvers.base import Problem
-from partwise.solvers.column_generation import ColumnGenerationState
+from partwise.solvers.linear_program.column_generation import ColumnGenerationState
 from partwise.solvers.loop import Solution
 from partwise.structures.interface import (
     FloatArray,

@@ -20,12 +20,12 @@ import numpy as np
 from partwise.losses import Certificate, SetHinge
 from partwise.losses.wrong_outputs import Search
 from partwise.solvers.base import STALLED, Problem, Solver, State
-from partwise.solvers.extragradient import STEPS, Extragradient
-from partwise.solvers.highs_master import METHODS, HighsMaster
-from partwise.solvers.lp_master import Master
-from partwise.solvers.lp_rows import Rows
-from partwise.solvers.lp_warm_up import warm_up
-from partwise.solvers.proximal_master import ProximalMaster
+from partwise.solvers.linear_program.extragradient import STEPS, Extragradient
+from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
+from partwise.solvers.linear_program.master import Master
+from partwise.solvers.linear_program.proximal_master import ProximalMaster
+from partwise.solvers.linear_program.rows import Rows
+from partwise.solvers.linear_program.warm_up import warm_up
 from partwise.structures.interface import FloatArray, add_costs, cost, kbest
 
 MASTERS = ("proximal", "extragradient", *METHODS)

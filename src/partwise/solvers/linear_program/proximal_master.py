@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.lp_master import (
+from partwise.solvers.linear_program.master import (
     Master,
     MasterProblem,
     Solved,
@@ -26,7 +26,7 @@ from partwise.solvers.lp_master import (
     shrink_all,
     slack_sum,
 )
-from partwise.solvers.lp_rows import Rows
+from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
 MOST_PASSES = 20
