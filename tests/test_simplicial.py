@@ -27,10 +27,14 @@ from partwise.solvers.log_distributions import (
     scaled_bound,
     uniform_reference,
 )
-from partwise.solvers.proximal_dual import Minimum, ProximalDual, wright_omega
 from partwise.solvers.registry import default_solver, make_solver
-from partwise.solvers.simplicial_master import Master
-from partwise.solvers.simplicial_points import DensePoints, SparsePoints
+from partwise.solvers.simplicial.master import Master
+from partwise.solvers.simplicial.points import DensePoints, SparsePoints
+from partwise.solvers.simplicial.proximal_dual import (
+    Minimum,
+    ProximalDual,
+    wright_omega,
+)
 from partwise.structures import make_hidden_markov
 from problems import Floats, Maker, plain_only
 

@@ -14,7 +14,7 @@ from partwise.solvers.mistake_driven.perceptron import Perceptron
 from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
 from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
 from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent
-from partwise.solvers.simplicial import RestrictedSimplicialDecomposition
+from partwise.solvers.simplicial.simplicial import RestrictedSimplicialDecomposition
 from partwise.solvers.stochastic.sgd import StochasticGradientDescent
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.solvers.working_sets.dual_coordinate import DualCoordinateDescent

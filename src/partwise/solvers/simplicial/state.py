@@ -17,8 +17,8 @@ from partwise.solvers.log_distributions import (
     projected_bound,
     scaled_bound,
 )
-from partwise.solvers.proximal_dual import Minimum, ProximalDual
-from partwise.solvers.simplicial_points import DensePoints, Points, SparsePoints
+from partwise.solvers.simplicial.points import DensePoints, Points, SparsePoints
+from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
 from partwise.structures.interface import (
     Diff,
     FloatArray,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.solvers.log_distributions import LogDistributions
-from partwise.solvers.proximal_dual import Minimum
+from partwise.solvers.simplicial.proximal_dual import Minimum
 from partwise.structures.interface import FloatArray, IntArray
 
 

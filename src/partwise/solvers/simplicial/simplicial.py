@@ -19,8 +19,8 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
-from partwise.solvers.simplicial_master import Master
-from partwise.solvers.simplicial_state import SimplicialState
+from partwise.solvers.simplicial.master import Master
+from partwise.solvers.simplicial.state import SimplicialState
 from partwise.structures.interface import (
     FloatArray,
     IntArray,

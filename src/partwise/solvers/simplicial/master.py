@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.solvers.proximal_dual import Minimum, ProximalDual
-from partwise.solvers.simplicial_points import Points
+from partwise.solvers.simplicial.points import Points
+from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
 from partwise.structures.interface import FloatArray, IntArray
 
 RIDGE = 1e-12

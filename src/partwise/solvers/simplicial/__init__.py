@@ -1,0 +1,1 @@
+"""Restricted simplicial decomposition, for generative models and for margins."""
