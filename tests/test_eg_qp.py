@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from partwise.errors import DataError
 from partwise.solvers import eg_qp, qp_steps
-from partwise.solvers.qp_problem import QuadraticProgram
+from partwise.solvers.quadratic_program.problem import QuadraticProgram
 
 ROUNDING = 1e-12
 

@@ -5,7 +5,6 @@ from partwise.solvers.batch.conjugate_gradient import ConjugateGradient
 from partwise.solvers.batch.lbfgs import LBFGS
 from partwise.solvers.batch.owlqn import OWLQN
 from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
-from partwise.solvers.eg_qp import QPSolution, QPStep, eg_qp
 from partwise.solvers.linear_program.column_generation import ColumnGeneration
 from partwise.solvers.loop import Callback, Solution, solve
 from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
@@ -14,6 +13,7 @@ from partwise.solvers.mistake_driven.perceptron import Perceptron
 from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
 from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
 from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent
+from partwise.solvers.quadratic_program.eg_qp import QPSolution, QPStep, eg_qp
 from partwise.solvers.simplicial.simplicial import RestrictedSimplicialDecomposition
 from partwise.solvers.stochastic.sgd import StochasticGradientDescent
 from partwise.solvers.trace import Trace, TraceRow

@@ -6,7 +6,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from partwise.solvers.qp_problem import Point, QuadraticProgram, make_point
+from partwise.solvers.quadratic_program.problem import (
+    Point,
+    QuadraticProgram,
+    make_point,
+)
 from partwise.structures.interface import FloatArray
 
 # The logarithm of the smallest value a variable takes. A zero could never return.

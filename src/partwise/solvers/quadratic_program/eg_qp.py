@@ -11,8 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.solvers.loop import CONVERGED, INTERRUPTED, MAX_ITER
-from partwise.solvers.qp_problem import QuadraticProgram, make_point, read_vector
-from partwise.solvers.qp_steps import FLOOR, ConjugateStep, FixedStep, Move
+from partwise.solvers.quadratic_program.problem import (
+    QuadraticProgram,
+    make_point,
+    read_vector,
+)
+from partwise.solvers.quadratic_program.steps import (
+    FLOOR,
+    ConjugateStep,
+    FixedStep,
+    Move,
+)
 from partwise.structures.interface import FloatArray
 
 STALLED = "stalled"

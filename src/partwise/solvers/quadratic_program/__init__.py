@@ -1,0 +1,1 @@
+"""Quadratic programs over simplices, by exponentiated gradient."""
