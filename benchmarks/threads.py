@@ -31,7 +31,7 @@ from partwise.solvers import (
     solve,
 )
 from partwise.solvers.base import Problem
-from partwise.solvers.batch_gradient import BatchGradient
+from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.registry import all_solvers, make_solver
 from partwise.structures.chain import make_chain
 from partwise.structures.decoding import decode, decode_kbest, part_marginals

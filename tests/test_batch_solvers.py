@@ -36,7 +36,7 @@ from partwise.solvers import (
 )
 from partwise.solvers import batch_gradient as module
 from partwise.solvers.base import NOT_FINITE, STALLED
-from partwise.solvers.batch_gradient import BatchGradient
+from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_dense_rows, make_multiclass
 from problems import Floats, Maker, plain_only

@@ -19,7 +19,7 @@ from partwise.losses import Certificate
 from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State
 from partwise.solvers.batch.dual_mixture import DualMixture
 from partwise.solvers.batch.line_search import WolfeSearch
-from partwise.solvers.batch_gradient import BatchGradient
+from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.penalty import add_smooth_gradient, penalty
 from partwise.structures.interface import FloatArray, marginals
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks
-from partwise.solvers.batch_gradient import BatchGradient
+from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic.scaled_weights import (
     ScaledWeights,
     make_scaled_weights,
