@@ -13,7 +13,7 @@ import problems
 from class_data import easy_classes
 from log_problems import LOG_LOSS
 from partwise import C_path, MulticlassClassifier, SequenceTagger, load
-from partwise.estimators.inputs import DictInput
+from partwise.estimators.sequence.inputs import DictInput
 from partwise.losses import get_loss
 from partwise.solvers import automatic, make_problem, solve
 from partwise.solvers.registry import all_solvers, make_solver

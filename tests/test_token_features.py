@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from encoded_rows import corrupt_tensors
 from partwise.data import ColumnData
 from partwise.errors import DataError, ModelFileError
-from partwise.estimators.inputs import read_template
+from partwise.estimators.sequence.inputs import read_template
 from partwise.features import (
     Clusters,
     Gazetteer,

@@ -17,7 +17,7 @@ _HOME = {
     "ColumnGeneration": "partwise.solvers",
     "ConjugateGradient": "partwise.solvers",
     "ConstituencyParser": "partwise.estimators.constituency_parser",
-    "Constraints": "partwise.estimators.constraints",
+    "Constraints": "partwise.estimators.sequence.constraints",
     "DataError": "partwise.errors",
     "DependencyParser": "partwise.estimators.dependency_parser",
     "DualCoordinateDescent": "partwise.solvers",
@@ -38,7 +38,7 @@ _HOME = {
     "PairingError": "partwise.errors",
     "PartwiseError": "partwise.errors",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
-    "SequenceTagger": "partwise.estimators.sequence_tagger",
+    "SequenceTagger": "partwise.estimators.sequence.tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     )
     from partwise.estimators.bayesian_network import BayesianNetworkClassifier
     from partwise.estimators.constituency_parser import ConstituencyParser
-    from partwise.estimators.constraints import Constraints
     from partwise.estimators.dependency_parser import DependencyParser
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler
@@ -68,7 +67,8 @@ if TYPE_CHECKING:
     from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
-    from partwise.estimators.sequence_tagger import SequenceTagger
+    from partwise.estimators.sequence.constraints import Constraints
+    from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.lattices import LatticeEdge, LatticeInput, LatticePath
     from partwise.losses import Certificate
     from partwise.solvers import (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from partwise import metrics
 from partwise.estimators.hidden_markov_training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
-from partwise.estimators.sequence_answers import (
+from partwise.estimators.sequence.answers import (
     Ranked,
     Span,
     best_labels,

@@ -35,8 +35,8 @@ from partwise.estimators.persistence_hidden_markov import (
 )
 from partwise.estimators.persistence_lattice import fill_ranker, store_ranker
 from partwise.estimators.persistence_parser import fill_parser, store_parser
-from partwise.estimators.persistence_tagger import fill_tagger, store_tagger
-from partwise.estimators.sequence_tagger import SequenceTagger
+from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
+from partwise.estimators.sequence.tagger import SequenceTagger
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.registry import all_solvers

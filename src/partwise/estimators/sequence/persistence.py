@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from partwise.estimators.constraints import Masks, constraints_of
-from partwise.estimators.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.persistence_costs import (
     class_weight_tensors,
     read_class_weight,
     read_costs,
 )
-from partwise.estimators.sequence_tagger import SequenceTagger
+from partwise.estimators.sequence.constraints import Masks, constraints_of
+from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
+from partwise.estimators.sequence.tagger import SequenceTagger
 from partwise.model_file import Content, prefixed
 from partwise.structures.rows import make_pairs
 

@@ -17,7 +17,6 @@ from partwise.estimators.base import (
     TrainingData,
     check_same_length,
 )
-from partwise.estimators.constraints import Masks, make_masks
 from partwise.estimators.costs import (
     class_weights,
     cost_matrix,
@@ -35,14 +34,13 @@ from partwise.estimators.explanation import (
     explain_sequence,
     show_token,
 )
-from partwise.estimators.inputs import Input, Tokens, choose_input
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
     class_array,
     sorted_classes,
 )
-from partwise.estimators.sequence_answers import (
+from partwise.estimators.sequence.answers import (
     Ranked,
     Span,
     best_labels,
@@ -50,6 +48,8 @@ from partwise.estimators.sequence_answers import (
     best_spans,
     label_probabilities,
 )
+from partwise.estimators.sequence.constraints import Masks, make_masks
+from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence_checks import (
     as_pair,
     check_labelled,
