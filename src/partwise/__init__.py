@@ -32,7 +32,7 @@ _HOME = {
     "LatticePath": "partwise.lattices",
     "LatticeRanker": "partwise.estimators.lattice_ranker",
     "ModelFileError": "partwise.errors",
-    "MulticlassClassifier": "partwise.estimators.multiclass_classifier",
+    "MulticlassClassifier": "partwise.estimators.classifier.classifier",
     "OWLQN": "partwise.solvers",
     "OutOfMemoryError": "partwise.errors",
     "PairingError": "partwise.errors",
@@ -58,13 +58,13 @@ if TYPE_CHECKING:
         PartwiseError,
     )
     from partwise.estimators.bayesian_network import BayesianNetworkClassifier
+    from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency_parser import ConstituencyParser
     from partwise.estimators.dependency_parser import DependencyParser
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler
     from partwise.estimators.hidden_markov_model import HiddenMarkovModel
     from partwise.estimators.lattice_ranker import LatticeRanker
-    from partwise.estimators.multiclass_classifier import MulticlassClassifier
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence.constraints import Constraints

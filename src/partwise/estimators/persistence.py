@@ -12,18 +12,18 @@ import numpy as np
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.bayesian_network import BayesianNetworkClassifier
+from partwise.estimators.classifier.classifier import MulticlassClassifier
+from partwise.estimators.classifier.persistence import fill_classifier, store_classifier
 from partwise.estimators.constituency_parser import ConstituencyParser
 from partwise.estimators.dependency_parser import DependencyParser
 from partwise.estimators.graph_labeler import GraphLabeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.lattice_ranker import LatticeRanker
-from partwise.estimators.multiclass_classifier import MulticlassClassifier
 from partwise.estimators.persistence_bayesian_network import (
     fill_bayesian_network,
     store_bayesian_network,
 )
-from partwise.estimators.persistence_classifier import fill_classifier, store_classifier
 from partwise.estimators.persistence_constituency import (
     fill_constituency,
     store_constituency,

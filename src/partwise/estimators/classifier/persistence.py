@@ -8,7 +8,7 @@ import numpy as np
 
 from partwise import model_file
 from partwise.errors import ModelFileError
-from partwise.estimators.multiclass_classifier import MulticlassClassifier
+from partwise.estimators.classifier.classifier import MulticlassClassifier
 from partwise.estimators.persistence_costs import (
     class_weight_tensors,
     read_class_weight,
