@@ -8,7 +8,7 @@ import pytest
 import problems
 from partwise import DependencyParser
 from partwise.data import Sentence
-from partwise.estimators.arc_explanation import ArcChoice
+from partwise.estimators.dependency.explanation import ArcChoice
 from small_treebank import short_sentences
 
 pytestmark = pytest.mark.skipif(

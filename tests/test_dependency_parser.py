@@ -22,7 +22,7 @@ from all_trees import all_trees, is_tree
 from partwise import DependencyParser
 from partwise.data import Sentence
 from partwise.errors import PairingError
-from partwise.estimators import dependency_parser
+from partwise.estimators.dependency import parser as dependency_parser
 from partwise.solvers import Perceptron
 from partwise.trees import is_projective
 from small_treebank import short_sentences

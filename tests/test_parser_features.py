@@ -21,10 +21,10 @@ from partwise.attachment import attachment_scores
 from partwise.cli.app import app
 from partwise.data import Sentence, write_trees
 from partwise.errors import DataError
-from partwise.estimators.arc_explanation import ArcChoice
-from partwise.estimators.arc_features import as_matrices, list_arcs, most_listed
+from partwise.estimators.dependency.corpus import TreeSettings
+from partwise.estimators.dependency.explanation import ArcChoice
+from partwise.estimators.dependency.features import as_matrices, list_arcs, most_listed
 from partwise.estimators.labels import LabelCodes
-from partwise.estimators.tree_corpus import TreeSettings
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, choose_templates, find_groups
 from partwise.structures import interface as waist

@@ -13,7 +13,7 @@ import problems
 from corruption import corruptions, join, split
 from partwise import DependencyParser, ModelFileError, load
 from partwise.data import Sentence, read_trees
-from partwise.estimators.persistence_parser import feature_mark
+from partwise.estimators.dependency.persistence import feature_mark
 from small_treebank import short_sentences
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")

@@ -13,9 +13,9 @@ import problems
 from partwise import DependencyParser
 from partwise.data import Sentence, read_trees
 from partwise.errors import DataError, OutOfMemoryError
-from partwise.estimators import tree_corpus
+from partwise.estimators.dependency import corpus as tree_corpus
+from partwise.estimators.dependency.corpus import TreeSettings
 from partwise.estimators.labels import LabelCodes
-from partwise.estimators.tree_corpus import TreeSettings
 from partwise.structures.interface import make_diff, workspace
 from partwise.structures.scratch import make_scratch
 from partwise.trees import is_projective

@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.harness.bench import Bench
 from partwise.data import Sentence, iter_trees, read_trees
+from partwise.estimators.dependency.corpus import TreeSettings
 from partwise.estimators.labels import LabelCodes
-from partwise.estimators.tree_corpus import TreeSettings
 from partwise.losses import get_loss
 from partwise.solvers import make_problem
 from partwise.solvers.base import Problem

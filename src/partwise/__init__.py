@@ -19,7 +19,7 @@ _HOME = {
     "ConstituencyParser": "partwise.estimators.constituency_parser",
     "Constraints": "partwise.estimators.sequence.constraints",
     "DataError": "partwise.errors",
-    "DependencyParser": "partwise.estimators.dependency_parser",
+    "DependencyParser": "partwise.estimators.dependency.parser",
     "DualCoordinateDescent": "partwise.solvers",
     "ExponentiatedGradient": "partwise.solvers",
     "GraphArrays": "partwise.estimators.graph_inputs",
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from partwise.estimators.bayesian_network import BayesianNetworkClassifier
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency_parser import ConstituencyParser
-    from partwise.estimators.dependency_parser import DependencyParser
+    from partwise.estimators.dependency.parser import DependencyParser
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler
     from partwise.estimators.hidden_markov_model import HiddenMarkovModel

@@ -15,7 +15,8 @@ from partwise.estimators.bayesian_network import BayesianNetworkClassifier
 from partwise.estimators.classifier.classifier import MulticlassClassifier
 from partwise.estimators.classifier.persistence import fill_classifier, store_classifier
 from partwise.estimators.constituency_parser import ConstituencyParser
-from partwise.estimators.dependency_parser import DependencyParser
+from partwise.estimators.dependency.parser import DependencyParser
+from partwise.estimators.dependency.persistence import fill_parser, store_parser
 from partwise.estimators.graph_labeler import GraphLabeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
@@ -34,7 +35,6 @@ from partwise.estimators.persistence_hidden_markov import (
     store_hidden_markov,
 )
 from partwise.estimators.persistence_lattice import fill_ranker, store_ranker
-from partwise.estimators.persistence_parser import fill_parser, store_parser
 from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
 from partwise.estimators.sequence.tagger import SequenceTagger
 from partwise.losses import Certificate

@@ -15,22 +15,13 @@ from numpy.typing import NDArray
 from partwise.attachment import attachment_scores, is_punctuation
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.arc_explanation import ArcChoice, explain_arc
-from partwise.estimators.arc_features import (
-    arcs_as_trained,
-    as_matrices,
-    list_arcs,
-    most_listed,
-)
 from partwise.estimators.base import (
     StructuredEstimator,
     TrainingData,
     check_k,
 )
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
-from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.tree_corpus import (
+from partwise.estimators.dependency.corpus import (
     CROSSING,
     TreeSettings,
     as_sentences,
@@ -38,6 +29,15 @@ from partwise.estimators.tree_corpus import (
     named,
     without_crossings,
 )
+from partwise.estimators.dependency.explanation import ArcChoice, explain_arc
+from partwise.estimators.dependency.features import (
+    arcs_as_trained,
+    as_matrices,
+    list_arcs,
+    most_listed,
+)
+from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
+from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.features.arc_groups import find_groups
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate

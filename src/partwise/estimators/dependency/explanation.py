@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from partwise.data.treebank import Sentence
+from partwise.estimators.dependency.corpus import TreeSettings
 from partwise.estimators.explanation import Contribution
 from partwise.estimators.labels import Label
-from partwise.estimators.tree_corpus import TreeSettings
 from partwise.features.arc_codes import (
     ATTRIBUTES,
     CODES,

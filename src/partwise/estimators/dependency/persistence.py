@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import asdict
 from typing import Any
 
-from partwise.estimators.dependency_parser import DependencyParser
-from partwise.estimators.tree_corpus import LABEL_ROW_BITS, TreeSettings
+from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
+from partwise.estimators.dependency.parser import DependencyParser
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, find_groups
 from partwise.model_file import Content

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.tree_corpus import named
+from partwise.estimators.dependency.corpus import named
 from partwise.structures.dependency import ListedArcs, make_listed_arcs
 from partwise.structures.rows import make_sparse_rows
 from partwise.structures.rows.interface import LARGEST

@@ -1,0 +1,1 @@
+"""Dependency parsing: a head for every word."""
