@@ -22,9 +22,12 @@ from partwise import ConstituencyParser, DataError, ModelFileError
 from partwise.brackets import bracket_scores
 from partwise.constituents import Bracket, Tree, spans, tags, words
 from partwise.data import read_brackets
-from partwise.estimators.lexicon import learn_lexicon
-from partwise.estimators.productions import compile_grammar, read_productions
-from partwise.estimators.treebank_grammar import read_grammar
+from partwise.estimators.constituency.grammar import read_grammar
+from partwise.estimators.constituency.lexicon import learn_lexicon
+from partwise.estimators.constituency.productions import (
+    compile_grammar,
+    read_productions,
+)
 from partwise.features.span_codes import encode_tokens, span_rows, split_rows
 
 pytestmark = pytest.mark.skipif(
@@ -179,7 +182,7 @@ def test_constituency_parser_answers_do_not_depend_on_the_company(
 ) -> None:
     parser = quick().fit(TRAIN)
     together = parser.predict(TRAIN), parser.predict_marginals(TRAIN)
-    monkeypatch.setattr("partwise.estimators.constituency_corpus.BATCH", 1)
+    monkeypatch.setattr("partwise.estimators.constituency.corpus.BATCH", 1)
     assert (parser.predict(TRAIN), parser.predict_marginals(TRAIN)) == together
     assert parser.predict(TRAIN[2:3]) == together[0][2:3]
     parser.n_jobs = 2

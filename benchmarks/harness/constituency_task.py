@@ -10,8 +10,8 @@ from partwise import ConstituencyParser
 from partwise.brackets import BracketScores, bracket_scores
 from partwise.constituents import Tree, words
 from partwise.data import read_brackets
-from partwise.estimators.constituency_corpus import as_words
-from partwise.estimators.constituency_decoding import Model, best_trees
+from partwise.estimators.constituency.corpus import as_words
+from partwise.estimators.constituency.decoding import Model, best_trees
 from partwise.losses import get_loss
 from partwise.solvers import make_problem
 from partwise.solvers.base import Problem

@@ -15,8 +15,8 @@ import numpy as np
 
 from partwise.brackets import BracketScores, bracket_scores
 from partwise.constituents import Tree, binarize, restore, subtrees, words
-from partwise.estimators.lexicon import RARE
-from partwise.estimators.treebank_grammar import TreebankGrammar, read_grammar
+from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
+from partwise.estimators.constituency.lexicon import RARE
 from partwise.features.span_codes import word_class
 from partwise.structures.decoding import decode
 from partwise.structures.grammar import make_constituency_trees, make_grammar

@@ -16,7 +16,7 @@ _HOME = {
     "Certificate": "partwise.losses",
     "ColumnGeneration": "partwise.solvers",
     "ConjugateGradient": "partwise.solvers",
-    "ConstituencyParser": "partwise.estimators.constituency_parser",
+    "ConstituencyParser": "partwise.estimators.constituency.parser",
     "Constraints": "partwise.estimators.sequence.constraints",
     "DataError": "partwise.errors",
     "DependencyParser": "partwise.estimators.dependency.parser",
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
     from partwise.estimators.bayesian_network import BayesianNetworkClassifier
     from partwise.estimators.classifier.classifier import MulticlassClassifier
-    from partwise.estimators.constituency_parser import ConstituencyParser
+    from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser
     from partwise.estimators.graph_inputs import GraphArrays
     from partwise.estimators.graph_labeler import GraphLabeler

@@ -83,7 +83,7 @@ def write_constituents(
         out.writelines(f"{line}\n" for line in lines)
         out.flush()
     if failed:
-        from partwise.estimators.constituency_decoding import name_unproduced
+        from partwise.estimators.constituency.decoding import name_unproduced
 
         typer.echo(
             f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "

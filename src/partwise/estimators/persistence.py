@@ -14,7 +14,11 @@ from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.bayesian_network import BayesianNetworkClassifier
 from partwise.estimators.classifier.classifier import MulticlassClassifier
 from partwise.estimators.classifier.persistence import fill_classifier, store_classifier
-from partwise.estimators.constituency_parser import ConstituencyParser
+from partwise.estimators.constituency.parser import ConstituencyParser
+from partwise.estimators.constituency.persistence import (
+    fill_constituency,
+    store_constituency,
+)
 from partwise.estimators.dependency.parser import DependencyParser
 from partwise.estimators.dependency.persistence import fill_parser, store_parser
 from partwise.estimators.graph_labeler import GraphLabeler
@@ -24,10 +28,6 @@ from partwise.estimators.lattice_ranker import LatticeRanker
 from partwise.estimators.persistence_bayesian_network import (
     fill_bayesian_network,
     store_bayesian_network,
-)
-from partwise.estimators.persistence_constituency import (
-    fill_constituency,
-    store_constituency,
 )
 from partwise.estimators.persistence_graph import fill_labeler, store_labeler
 from partwise.estimators.persistence_hidden_markov import (

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from partwise.constituents import Tree, binarize, read_symbol, subtrees
 from partwise.data.bracketed import BLANKS, escape_brackets
 from partwise.errors import DataError
-from partwise.estimators.lexicon import Lexicon, learn_lexicon
-from partwise.estimators.treebank_grammar import TreebankGrammar, name_grammar
+from partwise.estimators.constituency.grammar import TreebankGrammar, name_grammar
+from partwise.estimators.constituency.lexicon import Lexicon, learn_lexicon
 
 _TOKEN = re.compile(r""""[^"]*"|'[^']*'|\S+""")
 _WEIGHT = re.compile(r"\[[-+.\deE]+\]")

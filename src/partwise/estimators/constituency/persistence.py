@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.constituency_corpus import ConstituencySettings
-from partwise.estimators.constituency_parser import ConstituencyParser
-from partwise.estimators.lexicon import Lexicon
-from partwise.estimators.treebank_grammar import TreebankGrammar
+from partwise.estimators.constituency.corpus import ConstituencySettings
+from partwise.estimators.constituency.grammar import TreebankGrammar
+from partwise.estimators.constituency.lexicon import Lexicon
+from partwise.estimators.constituency.parser import ConstituencyParser
 from partwise.features import span_codes
 from partwise.model_file import Content, prefixed
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.constituents import Bracket, Tree, read_symbol, restore
-from partwise.estimators.constituency_corpus import (
+from partwise.estimators.constituency.corpus import (
     ConstituencySettings,
     Words,
     batches,
 )
-from partwise.estimators.treebank_grammar import TreebankGrammar
+from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.grammar.parts import part_offsets

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from partwise.constituents import Tree, read_symbol, subtrees
-from partwise.estimators.lexicon import Lexicon, learn_lexicon
+from partwise.estimators.constituency.lexicon import Lexicon, learn_lexicon
 from partwise.structures.grammar import Grammar, make_grammar
 from partwise.structures.rows import SparseRows, make_sparse_rows
 

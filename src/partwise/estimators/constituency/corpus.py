@@ -13,8 +13,8 @@ from partwise._threads import count_jobs
 from partwise.constituents import Tree, binarize, tags, words
 from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
 from partwise.errors import DataError, OutOfMemoryError
-from partwise.estimators.productions import Production, describe_lack
-from partwise.estimators.treebank_grammar import TreebankGrammar
+from partwise.estimators.constituency.grammar import TreebankGrammar
+from partwise.estimators.constituency.productions import Production, describe_lack
 from partwise.features.span_codes import (
     SPAN_TEMPLATES,
     SPLIT_TEMPLATES,
@@ -79,7 +79,7 @@ class ConstituencySettings:
 
         Examples
         --------
-        >>> from partwise.estimators.treebank_grammar import read_grammar
+        >>> from partwise.estimators.constituency.grammar import read_grammar
         >>> one = Tree("S", (Tree("NP+NNS", ("dogs",)), Tree("VP+VBP", ("bark",))))
         >>> settings = ConstituencySettings(1, 1, False, 8)
         >>> corpus = settings.structure(read_grammar([one]), [Words(words(one), None)])

@@ -15,7 +15,7 @@ from partwise.brackets import BracketScores, bracket_scores
 from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
-from partwise.estimators.constituency_corpus import (
+from partwise.estimators.constituency.corpus import (
     UNDERIVABLE,
     ConstituencySettings,
     Words,
@@ -23,7 +23,7 @@ from partwise.estimators.constituency_corpus import (
     as_words,
     derivations,
 )
-from partwise.estimators.constituency_decoding import (
+from partwise.estimators.constituency.decoding import (
     Model,
     best_trees,
     bracket_probabilities,
@@ -31,15 +31,15 @@ from partwise.estimators.constituency_decoding import (
     name_unproduced,
     unproduced,
 )
-from partwise.estimators.costs import sample_weights
-from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
-from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.productions import (
+from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
+from partwise.estimators.constituency.productions import (
     Production,
     compile_grammar,
     read_productions,
 )
-from partwise.estimators.treebank_grammar import TreebankGrammar, read_grammar
+from partwise.estimators.costs import sample_weights
+from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
+from partwise.estimators.labels import LabelCodes, class_array
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.interface import FloatArray
