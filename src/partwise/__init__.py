@@ -22,8 +22,8 @@ _HOME = {
     "DependencyParser": "partwise.estimators.dependency.parser",
     "DualCoordinateDescent": "partwise.solvers",
     "ExponentiatedGradient": "partwise.solvers",
-    "GraphArrays": "partwise.estimators.graph_inputs",
-    "GraphLabeler": "partwise.estimators.graph_labeler",
+    "GraphArrays": "partwise.estimators.graph.inputs",
+    "GraphLabeler": "partwise.estimators.graph.labeler",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
     "LBFGS": "partwise.solvers",
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser
-    from partwise.estimators.graph_inputs import GraphArrays
-    from partwise.estimators.graph_labeler import GraphLabeler
+    from partwise.estimators.graph.inputs import GraphArrays
+    from partwise.estimators.graph.labeler import GraphLabeler
     from partwise.estimators.hidden_markov_model import HiddenMarkovModel
     from partwise.estimators.lattice_ranker import LatticeRanker
     from partwise.estimators.path import C_path

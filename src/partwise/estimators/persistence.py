@@ -21,7 +21,8 @@ from partwise.estimators.constituency.persistence import (
 )
 from partwise.estimators.dependency.parser import DependencyParser
 from partwise.estimators.dependency.persistence import fill_parser, store_parser
-from partwise.estimators.graph_labeler import GraphLabeler
+from partwise.estimators.graph.labeler import GraphLabeler
+from partwise.estimators.graph.persistence import fill_labeler, store_labeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.lattice_ranker import LatticeRanker
@@ -29,7 +30,6 @@ from partwise.estimators.persistence_bayesian_network import (
     fill_bayesian_network,
     store_bayesian_network,
 )
-from partwise.estimators.persistence_graph import fill_labeler, store_labeler
 from partwise.estimators.persistence_hidden_markov import (
     fill_hidden_markov,
     store_hidden_markov,

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from partwise.errors import DataError
-from partwise.estimators.graph_features import ELEMENTS, ElementFeatures, Where
-from partwise.estimators.graph_inputs import ReadGraph
+from partwise.estimators.graph.features import ELEMENTS, ElementFeatures, Where
+from partwise.estimators.graph.inputs import ReadGraph
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.structures.costs import make_token_weight
 from partwise.structures.graph import (

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from partwise.errors import ModelFileError
-from partwise.estimators.graph_corpus import GraphEncoder
-from partwise.estimators.graph_features import ELEMENTS, ElementFeatures
-from partwise.estimators.graph_labeler import GraphLabeler
+from partwise.estimators.graph.corpus import GraphEncoder
+from partwise.estimators.graph.features import ELEMENTS, ElementFeatures
+from partwise.estimators.graph.labeler import GraphLabeler
 from partwise.estimators.persistence_costs import (
     class_weight_tensors,
     read_class_weight,

@@ -1,0 +1,1 @@
+"""Graph labelling: a label for every node."""
