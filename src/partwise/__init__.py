@@ -30,7 +30,7 @@ _HOME = {
     "LatticeEdge": "partwise.lattices",
     "LatticeInput": "partwise.lattices",
     "LatticePath": "partwise.lattices",
-    "LatticeRanker": "partwise.estimators.lattice_ranker",
+    "LatticeRanker": "partwise.estimators.lattice.ranker",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.classifier.classifier",
     "OWLQN": "partwise.solvers",
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from partwise.estimators.graph.inputs import GraphArrays
     from partwise.estimators.graph.labeler import GraphLabeler
     from partwise.estimators.hidden_markov_model import HiddenMarkovModel
-    from partwise.estimators.lattice_ranker import LatticeRanker
+    from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence.constraints import Constraints

@@ -25,7 +25,8 @@ from partwise.estimators.graph.labeler import GraphLabeler
 from partwise.estimators.graph.persistence import fill_labeler, store_labeler
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.lattice_ranker import LatticeRanker
+from partwise.estimators.lattice.persistence import fill_ranker, store_ranker
+from partwise.estimators.lattice.ranker import LatticeRanker
 from partwise.estimators.persistence_bayesian_network import (
     fill_bayesian_network,
     store_bayesian_network,
@@ -34,7 +35,6 @@ from partwise.estimators.persistence_hidden_markov import (
     fill_hidden_markov,
     store_hidden_markov,
 )
-from partwise.estimators.persistence_lattice import fill_ranker, store_ranker
 from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
 from partwise.estimators.sequence.tagger import SequenceTagger
 from partwise.losses import Certificate

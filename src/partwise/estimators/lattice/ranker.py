@@ -14,14 +14,14 @@ from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked, unknown_metric
-from partwise.estimators.given_weights import encode_weights
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.lattice_corpus import (
+from partwise.estimators.lattice.corpus import (
     OUTPUTS,
     LatticeReader,
     edge_probabilities,
     encode_features,
 )
+from partwise.estimators.lattice.given_weights import encode_weights
 from partwise.features import FeatureDictEncoder
 from partwise.lattice_scores import lattice_scores
 from partwise.lattices import LatticePath

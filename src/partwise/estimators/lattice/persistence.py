@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from partwise.errors import ModelFileError
-from partwise.estimators.lattice_ranker import LatticeRanker
+from partwise.estimators.lattice.ranker import LatticeRanker
 from partwise.features import FeatureDictEncoder
 from partwise.model_file import Content, prefixed
 

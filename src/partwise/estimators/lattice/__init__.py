@@ -1,0 +1,1 @@
+"""Ranking the paths through lattices."""
