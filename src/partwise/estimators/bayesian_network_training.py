@@ -21,6 +21,7 @@ from partwise.estimators.discrete_table import (
     read_table,
     read_target,
 )
+from partwise.estimators.generative.reference_distributions import check_distributions
 from partwise.estimators.hidden_markov_choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.network_answers import make_corpus
@@ -31,7 +32,6 @@ from partwise.estimators.network_graph import (
     tree_augmented_parents,
 )
 from partwise.estimators.network_tables import NetworkTables
-from partwise.estimators.reference_distributions import check_distributions
 from partwise.estimators.sequence_checks import as_pair
 from partwise.solvers.loop import Evaluate, Solution
 from partwise.structures.bayesnet import (

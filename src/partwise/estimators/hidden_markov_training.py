@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
 from partwise.estimators.costs import cost_matrix, sample_weights
-from partwise.estimators.generative_model import GenerativeModel
+from partwise.estimators.generative.model import GenerativeModel
+from partwise.estimators.generative.reference_distributions import (
+    REFERENCES,
+    check_probabilities,
+)
 from partwise.estimators.hidden_markov_choice import (
     Candidate,
     Trial,
@@ -24,10 +28,6 @@ from partwise.estimators.hidden_markov_choice import (
     suitable_Cs,
 )
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.reference_distributions import (
-    REFERENCES,
-    check_probabilities,
-)
 from partwise.estimators.sequence_checks import as_pair, check_labelled, label_lists
 from partwise.estimators.symbol_sequences import SymbolSequences, encode_labelled
 from partwise.estimators.symbols import sorted_symbols, symbol_lists

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.estimators.discrete_table import Name, Variable
-from partwise.estimators.generative_model import GenerativeModel
+from partwise.estimators.generative.model import GenerativeModel
 from partwise.estimators.labels import class_array
 from partwise.structures.bayesnet import Network
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
+from partwise.estimators.generative.reference_distributions import check_probabilities
 from partwise.estimators.hidden_markov_choice import Candidate
 from partwise.estimators.hidden_markov_model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.persistence_costs import read_costs
-from partwise.estimators.reference_distributions import check_probabilities
 from partwise.model_file import Content, prefixed
 from partwise.structures.hidden_markov import Probabilities
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.reference_distributions import REFERENCES, counted
+from partwise.estimators.generative.reference_distributions import REFERENCES, counted
 from partwise.solvers.log_distributions import (
     make_log_distributions,
     uniform_reference,

@@ -1,0 +1,1 @@
+"""What generative models share: references, counting, probabilities as weights."""
