@@ -9,7 +9,7 @@ import pytest
 import problems
 from hidden_markov_data import X, Y, noisy
 from partwise import C_path, HiddenMarkovModel, ModelFileError, load, model_file
-from partwise.estimators.hidden_markov_choice import (
+from partwise.estimators.hidden_markov.choice import (
     Candidate,
     choose,
     compare,
@@ -17,7 +17,7 @@ from partwise.estimators.hidden_markov_choice import (
     make_trials,
     suitable_Cs,
 )
-from partwise.estimators.symbol_sequences import SymbolSequences
+from partwise.estimators.hidden_markov.symbol_sequences import SymbolSequences
 
 pytestmark = problems.plain_only
 

@@ -24,7 +24,7 @@ _HOME = {
     "ExponentiatedGradient": "partwise.solvers",
     "GraphArrays": "partwise.estimators.graph.inputs",
     "GraphLabeler": "partwise.estimators.graph.labeler",
-    "HiddenMarkovModel": "partwise.estimators.hidden_markov_model",
+    "HiddenMarkovModel": "partwise.estimators.hidden_markov.model",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
     "LBFGS": "partwise.solvers",
     "LatticeEdge": "partwise.lattices",
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from partwise.estimators.dependency.parser import DependencyParser
     from partwise.estimators.graph.inputs import GraphArrays
     from partwise.estimators.graph.labeler import GraphLabeler
-    from partwise.estimators.hidden_markov_model import HiddenMarkovModel
+    from partwise.estimators.hidden_markov.model import HiddenMarkovModel
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import load

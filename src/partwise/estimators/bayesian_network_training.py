@@ -22,7 +22,7 @@ from partwise.estimators.discrete_table import (
     read_target,
 )
 from partwise.estimators.generative.reference_distributions import check_distributions
-from partwise.estimators.hidden_markov_choice import SHARES
+from partwise.estimators.hidden_markov.choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.network_answers import make_corpus
 from partwise.estimators.network_graph import (

@@ -23,17 +23,17 @@ from partwise.estimators.dependency.parser import DependencyParser
 from partwise.estimators.dependency.persistence import fill_parser, store_parser
 from partwise.estimators.graph.labeler import GraphLabeler
 from partwise.estimators.graph.persistence import fill_labeler, store_labeler
-from partwise.estimators.hidden_markov_model import HiddenMarkovModel
+from partwise.estimators.hidden_markov.model import HiddenMarkovModel
+from partwise.estimators.hidden_markov.persistence import (
+    fill_hidden_markov,
+    store_hidden_markov,
+)
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.lattice.persistence import fill_ranker, store_ranker
 from partwise.estimators.lattice.ranker import LatticeRanker
 from partwise.estimators.persistence_bayesian_network import (
     fill_bayesian_network,
     store_bayesian_network,
-)
-from partwise.estimators.persistence_hidden_markov import (
-    fill_hidden_markov,
-    store_hidden_markov,
 )
 from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
 from partwise.estimators.sequence.tagger import SequenceTagger

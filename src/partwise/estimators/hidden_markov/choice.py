@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partwise.estimators.symbol_sequences import SymbolSequences
+from partwise.estimators.hidden_markov.symbol_sequences import SymbolSequences
 from partwise.structures.interface import FloatArray
 
 SHARES = (0.2, 0.6, 2.0, 6.0, 20.0)

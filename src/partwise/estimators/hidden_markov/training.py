@@ -18,7 +18,7 @@ from partwise.estimators.generative.reference_distributions import (
     REFERENCES,
     check_probabilities,
 )
-from partwise.estimators.hidden_markov_choice import (
+from partwise.estimators.hidden_markov.choice import (
     Candidate,
     Trial,
     choose,
@@ -27,10 +27,13 @@ from partwise.estimators.hidden_markov_choice import (
     make_trials,
     suitable_Cs,
 )
+from partwise.estimators.hidden_markov.symbol_sequences import (
+    SymbolSequences,
+    encode_labelled,
+)
+from partwise.estimators.hidden_markov.symbols import sorted_symbols, symbol_lists
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.sequence_checks import as_pair, check_labelled, label_lists
-from partwise.estimators.symbol_sequences import SymbolSequences, encode_labelled
-from partwise.estimators.symbols import sorted_symbols, symbol_lists
 from partwise.losses import get_loss
 from partwise.solvers import Solver, make_problem, solve
 from partwise.solvers.base import State

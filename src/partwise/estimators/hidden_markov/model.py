@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
-from partwise.estimators.hidden_markov_training import HiddenMarkovTraining
+from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
+from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
 from partwise.estimators.sequence.answers import (
     Ranked,
@@ -23,7 +24,6 @@ from partwise.estimators.sequence.answers import (
     label_probabilities,
 )
 from partwise.estimators.sequence_checks import label_lists
-from partwise.estimators.symbol_sequences import encode_symbols
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback
 from partwise.structures.chain import Chain

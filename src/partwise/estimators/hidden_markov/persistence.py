@@ -8,8 +8,8 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.generative.reference_distributions import check_probabilities
-from partwise.estimators.hidden_markov_choice import Candidate
-from partwise.estimators.hidden_markov_model import HiddenMarkovModel
+from partwise.estimators.hidden_markov.choice import Candidate
+from partwise.estimators.hidden_markov.model import HiddenMarkovModel
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.persistence_costs import read_costs
 from partwise.model_file import Content, prefixed

@@ -1,0 +1,1 @@
+"""Hidden Markov models, counted or trained for margins."""
