@@ -18,7 +18,7 @@ import problems
 from corruption import corruptions
 from partwise import BayesianNetworkClassifier, C_path, load
 from partwise.errors import DataError, ModelFileError, PairingError
-from partwise.estimators.network_graph import (
+from partwise.estimators.bayesian_network.graph import (
     conditional_information,
     tree_augmented_parents,
 )
@@ -651,7 +651,7 @@ def test_bayesian_network_predicts_one_of_very_many_values(
     ).fit(rows)
     asked = [{"c": 0}, {"c": 1}, {"b": 2}, {}]
     tried = model.predict(asked)
-    monkeypatch.setattr("partwise.estimators.network_answers.MOST_TOGETHER", 6)
+    monkeypatch.setattr("partwise.estimators.bayesian_network.answers.MOST_TOGETHER", 6)
     assert model.predict(asked).tolist() == tried.tolist()
 
 

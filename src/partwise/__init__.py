@@ -25,7 +25,7 @@ _HOME = {
     "GraphArrays": "partwise.estimators.graph.inputs",
     "GraphLabeler": "partwise.estimators.graph.labeler",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov.model",
-    "BayesianNetworkClassifier": "partwise.estimators.bayesian_network",
+    "BayesianNetworkClassifier": "partwise.estimators.bayesian_network.classifier",
     "LBFGS": "partwise.solvers",
     "LatticeEdge": "partwise.lattices",
     "LatticeInput": "partwise.lattices",
@@ -57,7 +57,9 @@ if TYPE_CHECKING:
         PairingError,
         PartwiseError,
     )
-    from partwise.estimators.bayesian_network import BayesianNetworkClassifier
+    from partwise.estimators.bayesian_network.classifier import (
+        BayesianNetworkClassifier,
+    )
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser

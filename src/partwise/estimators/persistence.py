@@ -11,7 +11,11 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.bayesian_network import BayesianNetworkClassifier
+from partwise.estimators.bayesian_network.classifier import BayesianNetworkClassifier
+from partwise.estimators.bayesian_network.persistence import (
+    fill_bayesian_network,
+    store_bayesian_network,
+)
 from partwise.estimators.classifier.classifier import MulticlassClassifier
 from partwise.estimators.classifier.persistence import fill_classifier, store_classifier
 from partwise.estimators.constituency.parser import ConstituencyParser
@@ -31,10 +35,6 @@ from partwise.estimators.hidden_markov.persistence import (
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.estimators.lattice.persistence import fill_ranker, store_ranker
 from partwise.estimators.lattice.ranker import LatticeRanker
-from partwise.estimators.persistence_bayesian_network import (
-    fill_bayesian_network,
-    store_bayesian_network,
-)
 from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
 from partwise.estimators.sequence.tagger import SequenceTagger
 from partwise.losses import Certificate

@@ -13,11 +13,11 @@ from sklearn.base import ClassifierMixin
 
 from partwise.errors import DataError
 from partwise.estimators.base import check_same_length
-from partwise.estimators.bayesian_network_training import BayesianNetworkTraining
+from partwise.estimators.bayesian_network.answers import NetworkAnswers
+from partwise.estimators.bayesian_network.discrete_table import Name
+from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.discrete_table import Name
 from partwise.estimators.labels import class_array
-from partwise.estimators.network_answers import NetworkAnswers
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback
 from partwise.structures.bayesnet import topological_order

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.discrete_table import Name
+from partwise.estimators.bayesian_network.discrete_table import Name
 from partwise.structures.bayesnet import find_cycle
 from partwise.structures.interface import FloatArray, IntArray
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from partwise import model_file
 from partwise.errors import ModelFileError
-from partwise.estimators.bayesian_network import BayesianNetworkClassifier
-from partwise.estimators.discrete_table import Variable
+from partwise.estimators.bayesian_network.classifier import BayesianNetworkClassifier
+from partwise.estimators.bayesian_network.discrete_table import Variable
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.model_file import Content, prefixed
 from partwise.structures.bayesnet import make_network

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.estimators.discrete_table import Name, Variable
+from partwise.estimators.bayesian_network.discrete_table import Name, Variable
 from partwise.estimators.generative.model import GenerativeModel
 from partwise.estimators.labels import class_array
 from partwise.structures.bayesnet import Network

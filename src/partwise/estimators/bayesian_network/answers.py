@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.discrete_table import MISSING, UNSEEN, Name
+from partwise.estimators.bayesian_network.discrete_table import MISSING, UNSEEN, Name
 from partwise.structures.bayesnet import (
     BayesNet,
     Network,

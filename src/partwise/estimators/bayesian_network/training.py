@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData, check_same_length
-from partwise.estimators.costs import cost_matrix, sample_weights
-from partwise.estimators.discrete_table import (
+from partwise.estimators.bayesian_network.answers import make_corpus
+from partwise.estimators.bayesian_network.discrete_table import (
     MISSING,
     Name,
     Table,
@@ -21,17 +21,17 @@ from partwise.estimators.discrete_table import (
     read_table,
     read_target,
 )
-from partwise.estimators.generative.reference_distributions import check_distributions
-from partwise.estimators.hidden_markov.choice import SHARES
-from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.network_answers import make_corpus
-from partwise.estimators.network_graph import (
+from partwise.estimators.bayesian_network.graph import (
     STRUCTURES,
     naive_parents,
     read_graph,
     tree_augmented_parents,
 )
-from partwise.estimators.network_tables import NetworkTables
+from partwise.estimators.bayesian_network.tables import NetworkTables
+from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.generative.reference_distributions import check_distributions
+from partwise.estimators.hidden_markov.choice import SHARES
+from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.sequence_checks import as_pair
 from partwise.solvers.loop import Evaluate, Solution
 from partwise.structures.bayesnet import (

@@ -1,0 +1,1 @@
+"""Bayesian networks that predict columns of a table."""
