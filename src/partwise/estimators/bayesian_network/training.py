@@ -28,11 +28,11 @@ from partwise.estimators.bayesian_network.graph import (
     tree_augmented_parents,
 )
 from partwise.estimators.bayesian_network.tables import NetworkTables
+from partwise.estimators.checks import as_pair
 from partwise.estimators.costs import cost_matrix, sample_weights
 from partwise.estimators.generative.reference_distributions import check_distributions
 from partwise.estimators.hidden_markov.choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.sequence_checks import as_pair
 from partwise.solvers.loop import Evaluate, Solution
 from partwise.structures.bayesnet import (
     BayesNet,

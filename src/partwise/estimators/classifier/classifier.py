@@ -23,6 +23,7 @@ from partwise.estimators.base import (
     check_k,
     check_same_length,
 )
+from partwise.estimators.checks import as_pair
 from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.explanation import (
@@ -38,7 +39,6 @@ from partwise.estimators.labels import (
     class_array,
     sorted_classes,
 )
-from partwise.estimators.sequence_checks import as_pair
 from partwise.features import FeatureDictEncoder
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate

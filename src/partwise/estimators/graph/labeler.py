@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.checks import as_pair
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import TAGGING, checked, rehearse, unknown_metric
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.labels import Label, LabelCodes, class_array, sorted_classes
-from partwise.estimators.sequence_checks import as_pair
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.decoding import (

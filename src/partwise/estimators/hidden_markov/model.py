@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
+from partwise.estimators.checks import label_lists
 from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
 from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
@@ -23,7 +24,6 @@ from partwise.estimators.sequence.answers import (
     best_spans,
     label_probabilities,
 )
-from partwise.estimators.sequence_checks import label_lists
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback
 from partwise.structures.chain import Chain

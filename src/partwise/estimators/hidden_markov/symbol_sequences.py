@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.estimators.checks import check_labelled, label_lists
 from partwise.estimators.hidden_markov.symbols import symbol_lists
 from partwise.estimators.labels import LabelCodes
-from partwise.estimators.sequence_checks import check_labelled, label_lists
 from partwise.structures.chain import Chain
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.interface import CodeArray, FloatArray, IntArray

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
+from partwise.estimators.checks import as_pair, check_labelled, label_lists
 from partwise.estimators.costs import cost_matrix, sample_weights
 from partwise.estimators.generative.model import GenerativeModel
 from partwise.estimators.generative.reference_distributions import (
@@ -33,7 +34,6 @@ from partwise.estimators.hidden_markov.symbol_sequences import (
 )
 from partwise.estimators.hidden_markov.symbols import sorted_symbols, symbol_lists
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.sequence_checks import as_pair, check_labelled, label_lists
 from partwise.losses import get_loss
 from partwise.solvers import Solver, make_problem, solve
 from partwise.solvers.base import State

@@ -17,6 +17,12 @@ from partwise.estimators.base import (
     TrainingData,
     check_same_length,
 )
+from partwise.estimators.checks import (
+    as_pair,
+    check_labelled,
+    forbidden_labels,
+    label_lists,
+)
 from partwise.estimators.costs import (
     class_weights,
     cost_matrix,
@@ -50,12 +56,6 @@ from partwise.estimators.sequence.answers import (
 )
 from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
-from partwise.estimators.sequence_checks import (
-    as_pair,
-    check_labelled,
-    forbidden_labels,
-    label_lists,
-)
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.chain import (
