@@ -115,8 +115,8 @@ def _save(parts: dict[str, Corpus], folder: Path, json: bool, task: _Task) -> No
 
 def _train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
     from partwise import SequenceTagger
-    from partwise.cli.evaluate_tags import measure
     from partwise.cli.output import print_json
+    from partwise.cli.sequence.evaluate import measure
     from partwise.cli.training import fit, summary
 
     if not json:

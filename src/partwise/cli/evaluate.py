@@ -161,7 +161,7 @@ def evaluate(
         return
     for_parsers = {**for_arcs, **for_brackets}
     options = (separator, comments, skip_docstart, encoding)
-    from partwise.cli.evaluate_tags import (
+    from partwise.cli.sequence.evaluate import (
         as_dict,
         from_columns,
         from_tagger,

@@ -199,7 +199,7 @@ def predict(
         with open_output(output) as out:
             write_parses(out, fitted, trees, input, decoding=how, **shared)
         return
-    from partwise.cli.predict_tags import write_tags
+    from partwise.cli.sequence.predict import write_tags
 
     check_tags_sequences(fitted, model)
     if not is_hidden_markov(fitted):

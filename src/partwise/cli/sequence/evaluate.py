@@ -8,7 +8,7 @@ import typer
 
 from partwise.cli.files import Layout, check_columns
 from partwise.cli.options import Decoding, Format
-from partwise.cli.predict_tags import predicted
+from partwise.cli.sequence.predict import predicted
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
