@@ -18,7 +18,7 @@ import partwise
 import problems
 from partwise.attachment import attachment_scores
 from partwise.cli.app import app
-from partwise.cli.treebanks import FLAGS
+from partwise.cli.dependency.files import FLAGS
 from partwise.data import Sentence, read_trees, write_trees
 from partwise.drawing import draw_text
 from small_treebank import rows, short_sentences

@@ -61,7 +61,7 @@ def demo(
 
         train_phrases(parts["train"], parts["test"], seed, json)
     elif trees:
-        from partwise.cli.demo_trees import train_and_show
+        from partwise.cli.dependency.demo import train_and_show
 
         train_and_show(parts["train"], parts["test"], seed, json)
     else:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.bracket_files import BracketLayout, is_bracketed
+from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.files import Layout
 from partwise.cli.kinds import (
     check_tags_sequences,
@@ -38,7 +39,6 @@ from partwise.cli.options import (
     SkipDocstart,
 )
 from partwise.cli.tables import MISSING, NETWORKS, TableLayout
-from partwise.cli.treebanks import TreeLayout
 from partwise.errors import DataError
 
 CUTOFF = 40
@@ -262,8 +262,8 @@ def _evaluate_trees(
     no_subtypes: bool,
     json: bool,
 ) -> None:
-    from partwise.cli.evaluate_trees import as_dict, measure, show
-    from partwise.cli.predict_trees import predicted
+    from partwise.cli.dependency.evaluate import as_dict, measure, show
+    from partwise.cli.dependency.predict import predicted
 
     if model is None:
         refuse_options("two treebanks were given", "parsers", {"--decoding": decoding})

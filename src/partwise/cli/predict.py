@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.bracket_files import BracketLayout
+from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.files import Layout
 from partwise.cli.kinds import (
     bracket_format,
@@ -34,7 +35,6 @@ from partwise.cli.options import (
     SkipDocstart,
 )
 from partwise.cli.tables import MISSING, NETWORKS, TableLayout
-from partwise.cli.treebanks import TreeLayout
 
 
 def predict(
@@ -190,7 +190,7 @@ def predict(
             write_constituents(out, fitted, brackets, input, **shared)
         return
     if is_parser(fitted):
-        from partwise.cli.predict_trees import write_parses
+        from partwise.cli.dependency.predict import write_parses
 
         refuse_options(f"{model} is a parser", "taggers", for_taggers)
         refuse_options(f"{model} finds heads", "trees in brackets", for_brackets)

@@ -190,8 +190,8 @@ def _of_kind(
             return brackets.stream, draw_constituents
         tagged = partial(brackets.sentences, with_tags=bool(asked.parser.given_tags))
         return tagged, draw_constituents
-    from partwise.cli.show_dependencies import draw_dependencies, with_words
-    from partwise.cli.treebanks import TreeLayout
+    from partwise.cli.dependency.files import TreeLayout
+    from partwise.cli.dependency.show import draw_dependencies, with_words
 
     what = "these are dependency trees"
     for_brackets = {"--keep-functions": keep_functions}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from partwise.cli.dependency.train import parse
 from partwise.cli.sequence.train import tag
 from partwise.cli.train_bayesnet import bayesnet
 from partwise.cli.train_constituency import constituency
 from partwise.cli.train_hmm import hmm
 from partwise.cli.train_lattice import lattice
-from partwise.cli.train_parse import parse
 
 train_app = typer.Typer(no_args_is_help=True, help="Train a model on labelled data.")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.bracket_files import BracketLayout
+from partwise.cli.dependency.files import advice_in_flags
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -21,7 +22,6 @@ from partwise.cli.options import (
     Train,
 )
 from partwise.cli.training_run import TrainingRun
-from partwise.cli.treebanks import advice_in_flags
 from partwise.errors import DataError
 
 if TYPE_CHECKING:

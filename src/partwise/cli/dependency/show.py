@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.drawings import Asked
-from partwise.cli.treebanks import TreeLayout
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def draw_dependencies(
     sentence: Sentence, number: int, asked: Asked
 ) -> Iterator[DependencyDrawing]:
     """Return what to draw of a sentence."""
-    from partwise.cli.predict_trees import chosen_probabilities
+    from partwise.cli.dependency.predict import chosen_probabilities
     from partwise.trees import check_tree
 
     parser = asked.parser

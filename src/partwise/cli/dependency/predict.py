@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from partwise.cli.dependency.files import TreeLayout
+from partwise.cli.dependency.notes import with_comments, with_entries
 from partwise.cli.options import Decoding
 from partwise.cli.output import as_json
-from partwise.cli.tree_notes import with_comments, with_entries
-from partwise.cli.treebanks import TreeLayout
 
 if TYPE_CHECKING:
     from partwise import DependencyParser

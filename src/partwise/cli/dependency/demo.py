@@ -18,7 +18,7 @@ SHORT = range(6, 13)
 def train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
     """Train a parser on one part of a corpus, and test it on another."""
     from partwise import DependencyParser
-    from partwise.cli.evaluate_trees import as_dict, measure
+    from partwise.cli.dependency.evaluate import as_dict, measure
     from partwise.cli.output import print_json
     from partwise.cli.training import fit, summary
 
@@ -81,7 +81,7 @@ def _show(numbers: dict[str, Any], outcome: Any, scores: Any) -> None:
 
 def _draw(parser: Any, right: list[Sentence], predicted: list[Sentence]) -> None:
     """Draw a few short test sentences, with the probability of each arc."""
-    from partwise.cli.predict_trees import chosen_probabilities
+    from partwise.cli.dependency.predict import chosen_probabilities
     from partwise.drawing import draw_text
 
     pairs = list(zip(right, predicted, strict=True))

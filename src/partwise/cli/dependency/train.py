@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partwise.cli.dependency.files import TreeLayout, advice_in_flags
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -20,7 +21,6 @@ from partwise.cli.options import (
     TreeFormat,
 )
 from partwise.cli.training_run import TrainingRun
-from partwise.cli.treebanks import TreeLayout, advice_in_flags
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
