@@ -15,7 +15,7 @@ import partwise
 import problems
 from partwise.brackets import bracket_scores
 from partwise.cli.app import app
-from partwise.cli.demo_constituents import train_and_show
+from partwise.cli.constituency.demo import train_and_show
 from partwise.constituents import Tree, spans, words
 from partwise.data import read_brackets, write_brackets
 from partwise.drawing import draw_constituents_text

@@ -57,7 +57,7 @@ def demo(
             _TREES if trees else _PHRASES if constituents else _CHUNKS,
         )
     elif constituents:
-        from partwise.cli.demo_constituents import train_and_show as train_phrases
+        from partwise.cli.constituency.demo import train_and_show as train_phrases
 
         train_phrases(parts["train"], parts["test"], seed, json)
     elif trees:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.bracket_files import BracketLayout, is_bracketed
+from partwise.cli.constituency.files import BracketLayout, is_bracketed
 from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.files import Layout
 from partwise.cli.kinds import (
@@ -223,7 +223,7 @@ def _evaluate_brackets(
     cutoff: int,
     json: bool,
 ) -> None:
-    from partwise.cli.evaluate_brackets import measure, show
+    from partwise.cli.constituency.evaluate import measure, show
 
     if layout.format not in (None, DataFormat.brackets):
         raise ValueError(
@@ -234,7 +234,7 @@ def _evaluate_brackets(
         gold = layout.read(first)
         found: list[Any] = layout.parses(second)
     else:
-        from partwise.cli.predict_constituents import parse
+        from partwise.cli.constituency.predict import parse
 
         gold = layout.read(second)
         found, failed = parse(model, [placed.tree for placed in gold])

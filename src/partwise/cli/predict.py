@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.bracket_files import BracketLayout
+from partwise.cli.constituency.files import BracketLayout
 from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.files import Layout
 from partwise.cli.kinds import (
@@ -179,7 +179,7 @@ def predict(
         return
     refuse_options(f"{model} is none", "Bayesian networks", for_networks)
     if is_constituency_parser(fitted):
-        from partwise.cli.predict_constituents import write_constituents
+        from partwise.cli.constituency.predict import write_constituents
 
         refuse_options(f"{model} is a parser", "taggers", for_taggers)
         refuse_options(f"{model} finds phrases", "dependency parsers", for_arcs)

@@ -177,8 +177,8 @@ def _of_kind(
     if is_constituency_parser(asked.parser) or (
         asked.parser is None and _is_in_brackets(file, format, encoding)
     ):
-        from partwise.cli.bracket_files import BracketLayout
-        from partwise.cli.show_constituents import draw_constituents
+        from partwise.cli.constituency.files import BracketLayout
+        from partwise.cli.constituency.show import draw_constituents
 
         what = "these are constituency trees"
         for_arcs = {"--alternatives": asked.alternatives}
@@ -210,7 +210,7 @@ def _has_lattices(file: str, format: ShownFormat | None) -> bool:
 
 
 def _is_in_brackets(file: str, format: ShownFormat | None, encoding: str) -> bool:
-    from partwise.cli.bracket_files import is_bracketed
+    from partwise.cli.constituency.files import is_bracketed
 
     if format is ShownFormat.sentences:
         raise ValueError("--format sentences has no trees to draw; give --model")

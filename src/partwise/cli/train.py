@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from partwise.cli.constituency.train import constituency
 from partwise.cli.dependency.train import parse
 from partwise.cli.sequence.train import tag
 from partwise.cli.train_bayesnet import bayesnet
-from partwise.cli.train_constituency import constituency
 from partwise.cli.train_hmm import hmm
 from partwise.cli.train_lattice import lattice
 

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from partwise.cli.bracket_files import BracketLayout, PlacedSentence
+from partwise.cli.constituency.files import BracketLayout, PlacedSentence
 from partwise.cli.output import as_json
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ def train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
     """Train a constituency parser on one part of a corpus, and test it on another."""
     from partwise import ConstituencyParser
     from partwise.brackets import bracket_scores
+    from partwise.cli.constituency.predict import parse
     from partwise.cli.output import print_json
-    from partwise.cli.predict_constituents import parse
     from partwise.cli.training import fit, summary
     from partwise.constituents import words
 
@@ -85,7 +85,7 @@ def _show(numbers: dict[str, Any], outcome: Any, scores: Any) -> None:
 
 def _draw(parser: Any, right: list[Tree], predicted: list[Tree]) -> None:
     """Draw a few short test sentences, with the probability of each bracket."""
-    from partwise.cli.predict_constituents import tree_probabilities
+    from partwise.cli.constituency.predict import tree_probabilities
     from partwise.constituents import words
     from partwise.drawing import draw_constituents_text
 

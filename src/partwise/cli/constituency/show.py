@@ -37,7 +37,7 @@ def draw_constituents(
     source: Any, number: int, asked: Asked
 ) -> Iterator[ConstituentsDrawing]:
     """Return what to draw of a tree that was read, or of a sentence to parse."""
-    from partwise.cli.predict_constituents import parse, tree_probabilities
+    from partwise.cli.constituency.predict import parse, tree_probabilities
 
     parser = asked.parser
     title = f"sentence {number} ({source.place})"

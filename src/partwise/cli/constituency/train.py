@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.bracket_files import BracketLayout
+from partwise.cli.constituency.files import BracketLayout
 from partwise.cli.dependency.files import advice_in_flags
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
@@ -196,6 +196,6 @@ def _short(trees: list[Tree], path: str, max_length: int | None) -> list[Tree]:
 
 def _scores(parser: Any, dev: Sequence[Tree]) -> dict[str, float | None]:
     from partwise.brackets import bracket_scores
-    from partwise.cli.predict_constituents import parse
+    from partwise.cli.constituency.predict import parse
 
     return {"f1": bracket_scores(dev, parse(parser, dev).trees).f1}
