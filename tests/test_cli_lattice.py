@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import partwise
 import problems
 from partwise.cli.app import app
-from partwise.cli.predict_lattices import BATCH, BATCH_EDGES, in_batches
+from partwise.cli.lattice.predict import BATCH, BATCH_EDGES, in_batches
 from partwise.data import read_lattices, write_lattices
 from partwise.lattices import LatticeInput
 from partwise.synthetic import make_lattices

@@ -126,7 +126,7 @@ def evaluate(
     for_brackets = {"--cutoff": cutoff, "--keep-functions": keep_functions}
     for_arcs = {"--decoding": decoding, "--no-subtypes": no_subtypes}
     if is_lattice_ranker(model) and second is not None:
-        from partwise.cli.evaluate_lattices import evaluate_lattices
+        from partwise.cli.lattice.evaluate import evaluate_lattices
 
         what = f"{first} ranks lattices, which are JSON lines"
         for_trees = {**for_arcs, **for_brackets, "--format": format}

@@ -150,7 +150,7 @@ def predict(
     for_networks = {"--target": target, "--missing": missing}
     for_brackets = {"--keep-functions": keep_functions}
     if is_lattice_ranker(fitted):
-        from partwise.cli.predict_lattices import write_paths
+        from partwise.cli.lattice.predict import write_paths
 
         what = f"{model} ranks lattices, which are JSON lines"
         for_trees = {**for_arcs, **for_brackets, "--format": format}

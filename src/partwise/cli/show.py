@@ -163,7 +163,7 @@ def _of_kind(
         asked.parser is None and _has_lattices(file, format)
     ):
         from partwise.cli.files import check_encoding
-        from partwise.cli.show_lattices import draw_lattices
+        from partwise.cli.lattice.show import draw_lattices
         from partwise.data import iter_lattices
 
         check_encoding(encoding)

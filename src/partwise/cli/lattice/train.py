@@ -120,7 +120,7 @@ def lattice(
 
 
 def _scores(ranker: object, dev: list[LatticeInput]) -> dict[str, float | None]:
-    from partwise.cli.evaluate_lattices import measure
+    from partwise.cli.lattice.evaluate import measure
 
     scores = measure(ranker, dev)
     return {"good paths": scores.good_paths, "good words": scores.good_words}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def measure(ranker: Any, lattices: Iterable[LatticeInput]) -> LatticeScores:
     """Compare the best paths with the good ones that lattices have."""
-    from partwise.cli.predict_lattices import in_batches
+    from partwise.cli.lattice.predict import in_batches
     from partwise.lattice_scores import lattice_scores
 
     good: list[list[LatticePath]] = []
