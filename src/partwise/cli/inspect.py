@@ -168,7 +168,7 @@ def _features(
         return {"network": describe_network(model, top)}
     chosen = classes if label is None else [_find_label(classes, label, path)]
     if is_hidden_markov(model):
-        from partwise.cli.inspect_hidden_markov import probabilities
+        from partwise.cli.hidden_markov.inspect import probabilities
 
         return {"probabilities": probabilities(model, top, chosen)}
     weights = model._weights
@@ -410,7 +410,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
             ],
         )
     if "probabilities" in found:
-        from partwise.cli import inspect_hidden_markov
+        from partwise.cli.hidden_markov import inspect as inspect_hidden_markov
 
         inspect_hidden_markov.show(found["probabilities"])
     if "network" in found:

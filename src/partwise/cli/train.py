@@ -6,10 +6,10 @@ import typer
 
 from partwise.cli.constituency.train import constituency
 from partwise.cli.dependency.train import parse
+from partwise.cli.hidden_markov.train import hmm
 from partwise.cli.lattice.train import lattice
 from partwise.cli.sequence.train import tag
 from partwise.cli.train_bayesnet import bayesnet
-from partwise.cli.train_hmm import hmm
 
 train_app = typer.Typer(no_args_is_help=True, help="Train a model on labelled data.")
 

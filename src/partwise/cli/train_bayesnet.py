@@ -9,6 +9,7 @@ import typer
 
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import Layout
+from partwise.cli.hidden_markov.train import Reference
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FILES,
@@ -26,7 +27,6 @@ from partwise.cli.tables import (
     TableLayout,
     naming_lines,
 )
-from partwise.cli.train_hmm import Reference
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 

@@ -1,0 +1,1 @@
+"""Commands for hidden Markov models."""
