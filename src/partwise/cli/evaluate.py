@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.bayesian_network.files import MISSING, NETWORKS, TableLayout
 from partwise.cli.constituency.files import BracketLayout, is_bracketed
 from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.files import Layout
@@ -38,7 +39,6 @@ from partwise.cli.options import (
     Separator,
     SkipDocstart,
 )
-from partwise.cli.tables import MISSING, NETWORKS, TableLayout
 from partwise.errors import DataError
 
 CUTOFF = 40
@@ -193,7 +193,7 @@ def evaluate(
 def _evaluate_table(
     model: Any, path: str, layout: TableLayout, confusion: bool, json: bool
 ) -> None:
-    from partwise.cli.evaluate_table import as_dict, measure, show
+    from partwise.cli.bayesian_network.evaluate import as_dict, measure, show
 
     scores = measure(model, path, layout, confusion)
     if json:

@@ -163,7 +163,7 @@ def _features(
     if is_lattice_ranker(model):
         return _edge_features(model, top)
     if is_network(model):
-        from partwise.cli.inspect_bayesnet import describe_network
+        from partwise.cli.bayesian_network.inspect import describe_network
 
         return {"network": describe_network(model, top)}
     chosen = classes if label is None else [_find_label(classes, label, path)]
@@ -414,7 +414,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
 
         inspect_hidden_markov.show(found["probabilities"])
     if "network" in found:
-        from partwise.cli import inspect_bayesnet
+        from partwise.cli.bayesian_network import inspect as inspect_bayesnet
 
         inspect_bayesnet.show(found["network"])
     if found["transitions"]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.bayesian_network.files import MISSING, NETWORKS, TableLayout
 from partwise.cli.constituency.files import BracketLayout
 from partwise.cli.dependency.files import TreeLayout
 from partwise.cli.files import Layout
@@ -34,7 +35,6 @@ from partwise.cli.options import (
     Separator,
     SkipDocstart,
 )
-from partwise.cli.tables import MISSING, NETWORKS, TableLayout
 
 
 def predict(
@@ -165,7 +165,7 @@ def predict(
     what = f"{model} predicts no paths"
     refuse_options(what, "lattice rankers", {"--outputs": outputs})
     if is_network(fitted):
-        from partwise.cli.predict_table import write_table
+        from partwise.cli.bayesian_network.predict import write_table
 
         del for_taggers["--separator"]
         others = {"--kbest": kbest, "--format": format, **for_arcs, **for_brackets}

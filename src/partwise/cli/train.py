@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from partwise.cli.bayesian_network.train import bayesnet
 from partwise.cli.constituency.train import constituency
 from partwise.cli.dependency.train import parse
 from partwise.cli.hidden_markov.train import hmm
 from partwise.cli.lattice.train import lattice
 from partwise.cli.sequence.train import tag
-from partwise.cli.train_bayesnet import bayesnet
 
 train_app = typer.Typer(no_args_is_help=True, help="Train a model on labelled data.")
 

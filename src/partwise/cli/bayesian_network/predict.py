@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from partwise.cli.bayesian_network.files import TableLayout, naming_lines
 from partwise.cli.output import as_json
-from partwise.cli.tables import TableLayout, naming_lines
 from partwise.errors import DataError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from partwise.cli.tables import TableLayout, naming_lines
+from partwise.cli.bayesian_network.files import TableLayout, naming_lines
 from partwise.errors import DataError
 
 if TYPE_CHECKING:

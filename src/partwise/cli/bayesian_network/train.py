@@ -7,6 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.bayesian_network.files import (
+    MISSING,
+    NETWORKS,
+    MissingCells,
+    TableLayout,
+    naming_lines,
+)
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import Layout
 from partwise.cli.hidden_markov.train import Reference
@@ -19,13 +26,6 @@ from partwise.cli.options import (
     Encoding,
     ModelPath,
     Train,
-)
-from partwise.cli.tables import (
-    MISSING,
-    NETWORKS,
-    MissingCells,
-    TableLayout,
-    naming_lines,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
