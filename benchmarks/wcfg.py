@@ -17,7 +17,7 @@ from benchmarks.harness.constituency_task import ConstituencyTask, Trees, read_s
 from benchmarks.harness.pcfg import PCFG
 from benchmarks.harness.report import Figure, Plot, Report, Table
 from benchmarks.harness.tuned import Budget, Method, Tuned, train, tune
-from partwise.brackets import BracketScores
+from partwise.metrics.brackets import BracketScores
 
 SHORT, LONG = 15, 40
 COSTS = [0.01, 0.1, 1.0]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partwise.attachment import attachment_scores, is_punctuation
 from partwise.data.tree_files import read_trees
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.metrics import Scores
+from partwise.metrics.attachment import attachment_scores, is_punctuation
 
 RIGHT = Sentence.from_columns(
     forms=["Big", "dogs", "bark", ".", "$"],

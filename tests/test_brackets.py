@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from partwise.brackets import bracket_scores
 from partwise.constituents import Tree
 from partwise.data import read_brackets
 from partwise.errors import DataError
+from partwise.metrics.brackets import bracket_scores
 
 GOLD = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
 # Trees for this sentence, with the row that EVALB prints for each: recall, precision,

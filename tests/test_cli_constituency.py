@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 import partwise
 import problems
-from partwise.brackets import bracket_scores
 from partwise.cli.app import app
 from partwise.cli.constituency.demo import train_and_show
 from partwise.constituents import Tree, spans, words
 from partwise.data import read_brackets, write_brackets
 from partwise.drawing import draw_constituents_text
+from partwise.metrics.brackets import bracket_scores
 from partwise.synthetic import Corpus, make_corpus
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")

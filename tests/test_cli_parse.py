@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 
 import partwise
 import problems
-from partwise.attachment import attachment_scores
 from partwise.cli.app import app
 from partwise.cli.dependency.files import FLAGS
 from partwise.data import Sentence, read_trees, write_trees
 from partwise.drawing import draw_text
+from partwise.metrics.attachment import attachment_scores
 from small_treebank import rows, short_sentences
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")

@@ -19,7 +19,6 @@ import partwise
 import problems
 from corruption import corruptions
 from partwise import ConstituencyParser, DataError, ModelFileError
-from partwise.brackets import bracket_scores
 from partwise.constituents import Bracket, Tree, spans, tags, words
 from partwise.data import read_brackets
 from partwise.estimators.constituency.grammar import read_grammar
@@ -29,6 +28,7 @@ from partwise.estimators.constituency.productions import (
     read_productions,
 )
 from partwise.features.span_codes import encode_tokens, span_rows, split_rows
+from partwise.metrics.brackets import bracket_scores
 
 pytestmark = pytest.mark.skipif(
     not problems.PLAIN_PYTHON, reason="run by test_plain_python"

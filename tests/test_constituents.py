@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partwise.brackets import bracket_scores
 from partwise.constituents import (
     Bracket,
     Tree,
@@ -21,6 +20,7 @@ from partwise.constituents import (
 )
 from partwise.data.bracketed import read_brackets
 from partwise.errors import DataError
+from partwise.metrics.brackets import bracket_scores
 
 MARKS = st.text("AB+|^\\", max_size=4)
 WORDS = st.sampled_from(["a", "b", ")", "+"])

@@ -15,7 +15,7 @@ from corruption import corruptions, join, split
 from partwise import LatticeEdge, LatticeInput, LatticePath, LatticeRanker, load
 from partwise.data import read_lattices
 from partwise.errors import DataError, ModelFileError
-from partwise.lattice_scores import edit_distance, lattice_scores
+from partwise.metrics.lattices import edit_distance, lattice_scores
 from partwise.synthetic import make_lattices
 
 # Compiled, one example each in the docstrings and the guide: see there.

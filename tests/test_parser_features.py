@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import problems
 from corruption import join, split
 from partwise import C_path, DependencyParser, ModelFileError, load
-from partwise.attachment import attachment_scores
 from partwise.cli.app import app
 from partwise.data import Sentence, write_trees
 from partwise.errors import DataError
@@ -27,6 +26,7 @@ from partwise.estimators.dependency.features import as_matrices, list_arcs, most
 from partwise.estimators.labels import LabelCodes
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, choose_templates, find_groups
+from partwise.metrics.attachment import attachment_scores
 from partwise.structures import interface as waist
 from partwise.structures.interface import make_diff, workspace
 from partwise.structures.scratch import make_scratch

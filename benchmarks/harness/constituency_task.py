@@ -7,12 +7,12 @@ from typing import Any
 
 from benchmarks.harness.bench import Bench
 from partwise import ConstituencyParser
-from partwise.brackets import BracketScores, bracket_scores
 from partwise.constituents import Tree, words
 from partwise.data import read_brackets
 from partwise.estimators.constituency.corpus import as_words
 from partwise.estimators.constituency.decoding import Model, best_trees
 from partwise.losses import get_loss
+from partwise.metrics.brackets import BracketScores, bracket_scores
 from partwise.solvers import make_problem
 from partwise.solvers.base import Problem
 from partwise.synthetic import make_corpus

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from partwise.brackets import BracketScores, bracket_scores
 from partwise.constituents import Tree, binarize, restore, subtrees, words
 from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
 from partwise.estimators.constituency.lexicon import RARE
 from partwise.features.span_codes import word_class
+from partwise.metrics.brackets import BracketScores, bracket_scores
 from partwise.structures.decoding import decode
 from partwise.structures.grammar import make_constituency_trees, make_grammar
 from partwise.structures.rows import make_sparse_rows

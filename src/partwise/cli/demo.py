@@ -216,7 +216,7 @@ def _show(
 
 
 def _show_example(out: Any, example: dict[str, Any]) -> None:
-    from partwise.chunks import spans
+    from partwise.metrics.chunks import spans
 
     def bracketed(labels: list[str]) -> str:
         pieces, at = [], 0

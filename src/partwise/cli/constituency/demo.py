@@ -19,11 +19,11 @@ LONGEST = 15
 def train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
     """Train a constituency parser on one part of a corpus, and test it on another."""
     from partwise import ConstituencyParser
-    from partwise.brackets import bracket_scores
     from partwise.cli.constituency.predict import parse
     from partwise.cli.output import print_json
     from partwise.cli.training import fit, summary
     from partwise.constituents import words
+    from partwise.metrics.brackets import bracket_scores
 
     trees, others = _short_trees(train), _short_trees(test)
     if not json:

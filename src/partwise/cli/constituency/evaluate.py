@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from partwise.brackets import BracketGroup, BracketScores
     from partwise.constituents import Tree
     from partwise.data.bracketed import PlacedTree
+    from partwise.metrics.brackets import BracketGroup, BracketScores
 
 
 def measure(
     gold: Sequence[PlacedTree], predicted: Sequence[Tree | None], cutoff: int
 ) -> BracketScores:
     """Compare predicted trees with the right ones."""
-    from partwise.brackets import bracket_scores
+    from partwise.metrics.brackets import bracket_scores
 
     return bracket_scores(
         [placed.tree for placed in gold],

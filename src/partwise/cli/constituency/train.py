@@ -195,7 +195,7 @@ def _short(trees: list[Tree], path: str, max_length: int | None) -> list[Tree]:
 
 
 def _scores(parser: Any, dev: Sequence[Tree]) -> dict[str, float | None]:
-    from partwise.brackets import bracket_scores
     from partwise.cli.constituency.predict import parse
+    from partwise.metrics.brackets import bracket_scores
 
     return {"f1": bracket_scores(dev, parse(parser, dev).trees).f1}

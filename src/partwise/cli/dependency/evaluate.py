@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 if TYPE_CHECKING:
-    from partwise.attachment import ArcScores, AttachmentScores
     from partwise.data import Sentence
+    from partwise.metrics.attachment import ArcScores, AttachmentScores
 
 
 class TreeScores(NamedTuple):
@@ -23,7 +23,7 @@ def measure(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], *, subtypes: bool = True
 ) -> TreeScores:
     """Compare predicted trees with the right ones."""
-    from partwise.attachment import attachment_scores
+    from partwise.metrics.attachment import attachment_scores
 
     return TreeScores(
         attachment_scores(gold, predicted, subtypes=subtypes),

@@ -196,7 +196,7 @@ def _check_dev(dev: Sequence[Sentence], wants_labels: bool) -> None:
 
 
 def _scores(parser: Any, dev: Sequence[Sentence]) -> dict[str, float | None]:
-    from partwise.attachment import attachment_scores
+    from partwise.metrics.attachment import attachment_scores
 
     scores = attachment_scores(dev, parser.predict(dev))
     return {"uas": scores.uas, "las": scores.las}

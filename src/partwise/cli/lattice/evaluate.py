@@ -10,13 +10,13 @@ from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise import LatticeInput, LatticePath
-    from partwise.lattice_scores import LatticeScores
+    from partwise.metrics.lattices import LatticeScores
 
 
 def measure(ranker: Any, lattices: Iterable[LatticeInput]) -> LatticeScores:
     """Compare the best paths with the good ones that lattices have."""
     from partwise.cli.lattice.predict import in_batches
-    from partwise.lattice_scores import lattice_scores
+    from partwise.metrics.lattices import lattice_scores
 
     good: list[list[LatticePath]] = []
     best: list[LatticePath] = []

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.brackets import BracketScores, bracket_scores
 from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
@@ -40,6 +39,7 @@ from partwise.estimators.constituency.productions import (
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.labels import LabelCodes, class_array
+from partwise.metrics.brackets import BracketScores, bracket_scores
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.interface import FloatArray

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.attachment import attachment_scores, is_punctuation
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.estimators.base import (
@@ -39,6 +38,7 @@ from partwise.estimators.dependency.features import (
 from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.features.arc_groups import find_groups
+from partwise.metrics.attachment import attachment_scores, is_punctuation
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.decoding import Decoded, decode, decode_kbest, part_marginals

@@ -23,8 +23,8 @@ from partwise.estimators.lattice.corpus import (
 )
 from partwise.estimators.lattice.given_weights import encode_weights
 from partwise.features import FeatureDictEncoder
-from partwise.lattice_scores import lattice_scores
 from partwise.lattices import LatticePath
+from partwise.metrics.lattices import lattice_scores
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.solvers.registry import make_solver
@@ -74,7 +74,7 @@ class LatticeRanker(StructuredEstimator):
     n_jobs, random_state, verbose, warm_start, patience
         As in `SequenceTagger`.
     dev_metric : {"good_paths", "good_words", "edge_f1"} or callable
-        What is measured on development data, see `partwise.lattice_scores`. A function
+        What is measured on development data, see `partwise.metrics.lattices`. A function
         takes the good and the predicted paths: lists of `LatticePath` for every
         lattice, and one for each.
     checkpoint, resume, time_limit, callbacks

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.chunks import spans
 from partwise.estimators.base import check_k
 from partwise.estimators.checks import check_possible
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.metrics.chunks import spans
 from partwise.structures.chain import Chain, segment_probabilities
 from partwise.structures.decoding import (
     Decoded,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.chunks import SCHEMES, resolve_scheme
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.metrics.chunks import SCHEMES, resolve_scheme
 
 
 @dataclass(frozen=True)

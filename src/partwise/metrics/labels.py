@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.chunks import Span, are_chunk_labels, resolve_scheme, spans
 from partwise.errors import DataError
+from partwise.metrics.chunks import Span, are_chunk_labels, resolve_scheme, spans
 
 __all__ = [
     "ChunkScores",
