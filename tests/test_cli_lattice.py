@@ -13,7 +13,7 @@ import problems
 from partwise.cli.app import app
 from partwise.cli.lattice.predict import BATCH, BATCH_EDGES, in_batches
 from partwise.data import read_lattices, write_lattices
-from partwise.lattices import LatticeInput
+from partwise.data.lattice import LatticeInput
 from partwise.synthetic import make_lattices
 
 pytestmark = pytest.mark.skipif(

@@ -27,9 +27,9 @@ _HOME = {
     "HiddenMarkovModel": "partwise.estimators.hidden_markov.model",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network.classifier",
     "LBFGS": "partwise.solvers",
-    "LatticeEdge": "partwise.lattices",
-    "LatticeInput": "partwise.lattices",
-    "LatticePath": "partwise.lattices",
+    "LatticeEdge": "partwise.data.lattice",
+    "LatticeInput": "partwise.data.lattice",
+    "LatticePath": "partwise.data.lattice",
     "LatticeRanker": "partwise.estimators.lattice.ranker",
     "ModelFileError": "partwise.errors",
     "MulticlassClassifier": "partwise.estimators.classifier.classifier",
@@ -50,6 +50,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from partwise._jit import kernel
+    from partwise.data.lattice import LatticeEdge, LatticeInput, LatticePath
     from partwise.errors import (
         DataError,
         ModelFileError,
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
     from partwise.estimators.persistence import load
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
-    from partwise.lattices import LatticeEdge, LatticeInput, LatticePath
     from partwise.losses import Certificate
     from partwise.solvers import (
         LBFGS,

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from partwise.data.files import Source, Target, open_output, read_lines, source_name
+from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.errors import DataError
-from partwise.lattices import LatticeEdge, LatticeInput
 
 KEYS = {"name", "nodes", "start", "end", "edges", "good"}
 EDGE_KEYS = {"from", "to", "words", "features", "cost"}

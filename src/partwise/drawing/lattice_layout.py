@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
+from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.drawing.arguments import ROUNDING
-from partwise.lattices import LatticeEdge, LatticeInput
 
 # More cannot be told apart by anybody.
 MOST_EDGES = 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
+from partwise.data.lattice import LatticeInput
 from partwise.drawing.arc_diagram import MARGIN, SMALL_FONT
 from partwise.drawing.lattice_layout import (
     MOST_EDGES,
@@ -14,7 +15,6 @@ from partwise.drawing.lattice_layout import (
 )
 from partwise.drawing.svg import FAINTEST
 from partwise.drawing.svg_page import element, sheet, text_width
-from partwise.lattices import LatticeInput
 
 # All lengths are in pixels.
 ROW_HEIGHT = 64.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
+from partwise.data.lattice import LatticeInput
 from partwise.drawing.characters import cut, display_width, pad, printable
 from partwise.drawing.lattice_layout import DrawnEdge, place_lattice
 from partwise.drawing.text import ASCII, BETWEEN_CELLS, BOX
-from partwise.lattices import LatticeInput
 
 
 def draw_lattice_text(

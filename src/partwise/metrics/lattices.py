@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
-from partwise.lattices import LatticePath
 
 __all__ = ["LatticeScores", "edit_distance", "lattice_scores"]
 

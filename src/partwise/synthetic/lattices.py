@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from partwise.lattices import LatticeEdge, LatticeInput
+from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.synthetic.corpus import make_corpus
 from partwise.synthetic.draws import Seed, Uniform, positive, probability, uniforms
 

@@ -21,7 +21,7 @@ from partwise.cli.options import (
 from partwise.cli.training_run import TrainingRun
 
 if TYPE_CHECKING:
-    from partwise.lattices import LatticeInput
+    from partwise.data.lattice import LatticeInput
 
 
 @takes_learning("0.1 for squared_hinge and hinge, 1 for log_loss")

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise.data.lattice import LatticeInput, LatticePath
 from partwise.errors import DataError
 from partwise.features import FeatureDictEncoder
-from partwise.lattices import LatticeInput, LatticePath
 from partwise.structures.interface import CodeArray
 from partwise.structures.lattice import (
     Lattice,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
 from partwise.estimators.costs import sample_weights
@@ -23,7 +24,6 @@ from partwise.estimators.lattice.corpus import (
 )
 from partwise.estimators.lattice.given_weights import encode_weights
 from partwise.features import FeatureDictEncoder
-from partwise.lattices import LatticePath
 from partwise.metrics.lattices import lattice_scores
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
