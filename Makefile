@@ -42,7 +42,7 @@ test: $(STAMPS)/check ## Run everything: lint, documentation, all tests
 # Without compiling, structures and solvers are quick to test on tiny problems.
 test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -x -q -n 2 --dist loadfile \
-		-m "not slow and not bench" $(FAST:%=tests/test_%.py)
+		-m "not slow and not bench" $(foreach name,$(FAST),$(wildcard tests/test_$(name).py tests/*/test_$(name).py tests/*/*/test_$(name).py))
 
 lint: $(STAMPS)/lint ## Check style, formatting and types
 	$(BIN)/ruff check .

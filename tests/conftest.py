@@ -10,8 +10,7 @@ import pytest
 from hypothesis import settings
 
 from once_more import DOCTESTS, LEFT_OUT, find
-
-ROOT = Path(__file__).resolve().parent.parent
+from places import ROOT
 
 # Most of the time goes into compiling; with less optimisation it is a sixth less. What
 # users have is tried in test_full_speed and test_wheel.

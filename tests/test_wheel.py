@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from places import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -1,8 +1,8 @@
 """Drawings of trees and lattices: text for a terminal, SVG for everywhere else.
 
 Dependency trees are given as words and the head of each, constituency trees as
-`partwise.constituents.Tree`, lattices as `partwise.data.lattice.LatticeInput`, so that a
-drawing needs neither a model nor a file.
+`partwise.constituents.Tree`, lattices as `partwise.LatticeInput`, so that a drawing
+needs neither a model nor a file.
 """
 
 from partwise.drawing.constituents_svg import draw_constituents_svg

@@ -1,4 +1,4 @@
-"""Finding solvers by name: every file of this folder is looked at."""
+"""Finding solvers by name: every file of this folder and its rooms is looked at."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def all_solvers() -> dict[str, type[Solver]]:
     >>> "dcd-ssvm" in all_solvers()
     True
     """
-    for module in pkgutil.iter_modules(partwise.solvers.__path__):
-        importlib.import_module(f"partwise.solvers.{module.name}")
+    for module in pkgutil.walk_packages(partwise.solvers.__path__, "partwise.solvers."):
+        importlib.import_module(module.name)
     found: dict[str, type[Solver]] = {}
     waiting = list(Solver.__subclasses__())
     while waiting:

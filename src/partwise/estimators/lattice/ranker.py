@@ -74,9 +74,9 @@ class LatticeRanker(StructuredEstimator):
     n_jobs, random_state, verbose, warm_start, patience
         As in `SequenceTagger`.
     dev_metric : {"good_paths", "good_words", "edge_f1"} or callable
-        What is measured on development data, see `partwise.metrics.lattices`. A function
-        takes the good and the predicted paths: lists of `LatticePath` for every
-        lattice, and one for each.
+        What is measured on development data, see `partwise.metrics.lattices`. A
+        function takes the good and the predicted paths: lists of `LatticePath` for
+        every lattice, and one for each.
     checkpoint, resume, time_limit, callbacks
         As in `SequenceTagger`.
 
