@@ -29,8 +29,10 @@ def _cells(token: Any, sentence: int) -> tuple[str, ...]:
     """Return the cells of a token; a dict would only give its keys."""
     if isinstance(token, Mapping):
         raise DataError(
-            f"sentence {sentence}: a token is a feature dict, but columns need a "
-            "string or a tuple of strings a token (feature dicts need no template)"
+            "a token is a feature dict, but columns need a string or a tuple of "
+            "strings a token (feature dicts need no template)",
+            where=f"sentence {sentence}",
+            example=sentence,
         )
     return tuple(token)
 
@@ -116,8 +118,9 @@ class ColumnData:
         if set(map(len, rows)) - {width} or (rows and width == 0):
             bad = next(t for t, row in enumerate(rows) if len(row) != width or not row)
             raise DataError(
-                f"{_place(ptr, bad)}: expected {max(width, 1)} columns, "
-                f"found {len(rows[bad])} ({rows[bad]!r})"
+                f"expected {max(width, 1)} columns, found {len(rows[bad])} "
+                f"({rows[bad]!r})",
+                where=_place(ptr, bad),
             )
         columns = [list(column) for column in zip(*rows, strict=True)]
         for column in columns:
@@ -300,8 +303,9 @@ def read_columns(
     columns, ptr = split_columns(text, layout)
     if not columns:
         raise DataError(
-            f"{layout.name}: holds no tokens (expected one token a line and a blank "
-            "line between sentences)"
+            "holds no tokens (expected one token a line and a blank line between "
+            "sentences)",
+            path=layout.name,
         )
     return ColumnData(columns, ptr, separator=layout.joiner)
 
