@@ -20,6 +20,7 @@ from partwise.data.files import (
     Source,
     read_blocks,
     source_name,
+    whole_sentences,
 )
 from partwise.data.split import Layout, split_columns
 from partwise.errors import DataError
@@ -348,35 +349,9 @@ def iter_columns(
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, not {chunk}")
     layout = Layout(source_name(source), separator, n_columns, comments, skip_docstart)
-    for text in _whole_sentences(read_blocks(source, encoding=encoding, size=chunk)):
+    blocks = read_blocks(source, encoding=encoding, size=chunk)
+    for text in whole_sentences(blocks, lambda line: not line.strip(" \t")):
         columns, ptr = split_columns(text, layout)
         layout.first_line += text.count("\n")
         if columns:
             yield ColumnData(columns, ptr, separator=layout.joiner)
-
-
-def _whole_sentences(blocks: Iterable[str]) -> Iterator[str]:
-    """Cut a text only after blank lines."""
-    pending = ""
-    for block in blocks:
-        # What was searched before holds no blank line: look at what is new, and
-        # at the line it continues.
-        searched = pending.rfind("\n") + 1
-        pending += block
-        cut = _after_last_blank_line(pending, searched)
-        if cut:
-            yield pending[:cut]
-            pending = pending[cut:]
-    if pending:
-        yield pending
-
-
-def _after_last_blank_line(text: str, begin: int) -> int:
-    """Return where the text after the last blank line starts, or 0."""
-    end = text.rfind("\n", begin)
-    while end >= 0:
-        start = text.rfind("\n", 0, end) + 1
-        if not text[start:end].strip(" \t"):
-            return end + 1
-        end = text.rfind("\n", begin, end)
-    return 0

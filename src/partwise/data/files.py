@@ -17,7 +17,7 @@ import secrets
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -90,6 +90,31 @@ def read_blocks(
             yield block
     if carry:
         yield carry
+
+
+def whole_sentences(
+    blocks: Iterable[str], is_blank: Callable[[str], bool]
+) -> Iterator[str]:
+    r"""Cut a text anew, only after blank lines.
+
+    Examples
+    --------
+    >>> list(whole_sentences(["a\n\nb", "\nc\n", "\nd"], lambda line: not line))
+    ['a\n\n', 'b\nc\n\n', 'd']
+    """
+    pending = ""
+    for block in blocks:
+        begin = len(pending)  # no line before it that ends is blank
+        pending += block
+        end = pending.rfind("\n", begin)
+        while end >= 0:
+            if is_blank(pending[pending.rfind("\n", 0, end) + 1 : end]):
+                yield pending[: end + 1]
+                pending = pending[end + 1 :]
+                break
+            end = pending.rfind("\n", begin, end)
+    if pending:
+        yield pending
 
 
 def read_text(source: Source, *, encoding: str = "utf-8") -> str:

@@ -243,7 +243,7 @@ def _edge(found: Any, e: int) -> LatticeEdge:
 
 def _parse_edge(found: Any) -> LatticeEdge:
     if not isinstance(found, dict) or not {"from", "to"} <= set(found):
-        raise DataError('must be an object with "from" and "to"')
+        raise DataError('it must be an object with "from" and "to"')
     _refuse_unknown(found, EDGE_KEYS)
     words, features = found.get("words", ()), found.get("features", ())
     if not isinstance(words, str | list | tuple):
