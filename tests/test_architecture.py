@@ -6,12 +6,12 @@ import os
 import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import partwise
+from import_graph import Floor, find_cycles, imported_names, wrong_rooms
 
 PACKAGE = Path(partwise.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -29,25 +29,37 @@ EXCEPTIONS = {
 }
 SEES_EVERYTHING = {"__init__", "__main__"}
 
+# The floors with rooms, and the rooms that may import others, one by one.
+FLOORS = [
+    Floor("partwise.solvers", frozenset({("part_duals", "working_sets")})),
+    Floor(
+        "partwise.estimators",
+        frozenset(
+            {
+                ("hidden_markov", "sequence"),
+                ("hidden_markov", "generative"),
+                ("bayesian_network", "generative"),
+            }
+        ),
+    ),
+    Floor("partwise.cli"),
+    Floor(
+        "partwise.structures",
+        # A network is a graph with probabilities, a hidden Markov model a chain.
+        frozenset(
+            {
+                ("bayesnet", "graph"),
+                ("bayesnet", "hidden_markov"),
+                ("hidden_markov", "chain"),
+            }
+        ),
+        of_one_file=frozenset({"hidden_markov", "multiclass"}),
+        in_core=frozenset({"rows"}),
+    ),
+]
+
 FORBIDDEN_MODULES = {"pickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle"}
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__"}
-
-
-def imported_modules(source: str, module: str, is_package: bool) -> Iterator[str]:
-    """Yield the full names of what a module imports, inside functions too.
-
-    ``from a import b`` yields ``a.b``, since ``b`` may be a module.
-    """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parents = module.split(".")
-                parents = parents[: len(parents) - node.level + is_package]
-                base = ".".join([*parents, base] if base else parents)
-            yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
 def may_import(importer: str, imported: str) -> bool:
@@ -65,7 +77,8 @@ def wrong_imports(source: str, module: str, is_package: bool = False) -> list[st
     """List the imports that go the wrong way, or reach Numba past ``_jit``."""
     importer = [*module.split("."), "__init__"][1]
     wrong = []
-    for name in imported_modules(source, module, is_package):
+    package = module if is_package else module.rpartition(".")[0]
+    for name, _ in imported_names(source, package):
         root, *rest = name.split(".")
         if root == "partwise" and rest and not may_import(importer, rest[0]):
             wrong.append(name)
@@ -100,6 +113,14 @@ def module_name(path: Path) -> str:
     return ".".join(part for part in parts if part != "__init__")
 
 
+def all_sources() -> dict[str, str]:
+    """Return the sources of the package as `import_graph` wants them."""
+    return {
+        module_name(path) + "." * (path.name == "__init__.py"): path.read_text()
+        for path in SOURCES
+    }
+
+
 def relative(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
@@ -108,6 +129,130 @@ def relative(path: Path) -> str:
 def test_architecture_imports_go_one_way(path: Path) -> None:
     is_package = path.name == "__init__.py"
     assert wrong_imports(path.read_text(), module_name(path), is_package) == []
+
+
+@pytest.mark.parametrize("floor", FLOORS, ids=lambda floor: floor.name)
+def test_architecture_rooms_import_their_core_and_themselves(floor: Floor) -> None:
+    assert wrong_rooms(all_sources(), floor) == []
+
+
+def test_architecture_has_no_import_cycles() -> None:
+    assert find_cycles(all_sources()) == []
+
+
+@pytest.mark.parametrize("floor", FLOORS, ids=lambda floor: floor.name)
+def test_architecture_exceptions_are_still_needed(floor: Floor) -> None:
+    strict = wrong_rooms(all_sources(), floor._replace(exceptions=frozenset()))
+    for here, there in floor.exceptions:
+        start, end = f"{floor.name}.{here}", f"imports {floor.name}.{there}"
+        assert any(line.startswith(start) and end in line for line in strict)
+
+
+# A small house: a core of two modules, and two rooms.
+HOUSE = {
+    "a.": "from a.floor.one.x import X",
+    "a.floor.": "from a.floor.one.x import X\nfrom a.floor.two.z import Z",
+    "a.floor.base": "import b\nREGISTRY = {'x': 'a.floor.one.x'}",
+    "a.floor.loop": "from a.floor.base import Base",
+    "a.floor.one.": "",
+    "a.floor.one.x": "from a.floor.loop import run\nfrom .y import Y",
+    "a.floor.one.y": "from a.floor import base",
+    "a.floor.two.": "",
+    "a.floor.two.z": "def f():\n    from a.floor.base import Base",
+}
+FLOOR = Floor("a.floor")
+
+
+def test_architecture_rules_allow_a_tidy_house() -> None:
+    assert wrong_rooms(HOUSE, FLOOR) == []
+    assert find_cycles(HOUSE) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "cycle"),
+    [
+        ("base", "from a.floor.loop import run", "base loop"),
+        ("base", "from a.floor import loop", "base loop"),
+        ("base", "from . import loop", "base loop"),
+        ("base", "def f():\n    import a.floor.loop", "base loop"),
+        ("base", "def f():\n    from a.floor.one import y", "base one.y"),
+        ("one.y", "from a.floor.one.x import X", "one.x one.y"),
+        ("base", "from a.floor.one.x import X", "base loop one.x"),
+        ("base", "def f():\n    from .one.x import X", "base loop one.x"),
+        ("base", "if TYPE_CHECKING:\n    from .one.x import X", "base loop one.x"),
+        ("base", "if TYPE_CHECKING:\n    from .loop import Loop", "base loop"),
+        ("loop", "def f():\n    from a.floor import X", ". loop one.x"),
+    ],
+)
+def test_architecture_planted_cycles_are_found(
+    module: str, source: str, cycle: str
+) -> None:
+    (found,) = find_cycles(HOUSE | {f"a.floor.{module}": HOUSE_OF[module] + source})
+    names = [f"a.floor.{name}".removesuffix("..") for name in cycle.split()]
+    assert sorted(found) == sorted(names)
+
+
+HOUSE_OF = {
+    name.removeprefix("a.floor."): f"{source}\n" for name, source in HOUSE.items()
+}
+
+
+def test_architecture_every_knot_of_imports_is_found() -> None:
+    planted = {
+        "a.floor.two.z": "import a.floor.two.w",
+        "a.floor.two.w": "import a.floor.two.z",
+    }
+    planted["a.floor.base"] = "import a.floor.loop"
+    assert find_cycles(HOUSE | planted) == [
+        ("a.floor.base", "a.floor.loop"),
+        ("a.floor.two.w", "a.floor.two.z"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("base", "from a.floor.two.z import Z"),
+        ("base", "from a.floor import two"),
+        ("base", "def f():\n    from .two import z"),
+        ("two.z", "from a.floor.one.y import Y"),
+        ("two.z", "def f():\n    import a.floor.one.x"),
+        ("two.", "from a.floor.one import x"),
+    ],
+)
+def test_architecture_planted_imports_of_rooms_are_found(
+    module: str, source: str
+) -> None:
+    house = HOUSE | {f"a.floor.{module}": source}
+    (wrong,) = wrong_rooms(house, FLOOR)
+    assert wrong.startswith(f"a.floor.{module.rstrip('.')} imports a.floor.")
+
+
+def test_architecture_exceptions_of_rooms_go_one_way() -> None:
+    floor = FLOOR._replace(exceptions=frozenset({("two", "one")}))
+    assert wrong_rooms(HOUSE | {"a.floor.two.z": "import a.floor.one.y"}, floor) == []
+    house = HOUSE | {"a.floor.one.y": "import a.floor.two.z"}
+    assert wrong_rooms(house, floor) == ["a.floor.one.y imports a.floor.two.z"]
+
+
+def test_architecture_type_checker_may_look_into_rooms_without_closing_a_cycle() -> (
+    None
+):
+    source = "if TYPE_CHECKING:\n    from a.floor.three.free import Free"
+    house = HOUSE | {"a.floor.base": source, "a.floor.three.free": ""}
+    assert wrong_rooms(house, FLOOR) == []
+    assert find_cycles(house) == []
+    assert find_cycles(house | {"a.floor.three.free": "import a.floor.loop"})
+
+
+def test_architecture_rooms_may_be_files_and_folders_may_be_core() -> None:
+    house = HOUSE | {"a.floor.base": "from a.floor.one import y"}
+    core = FLOOR._replace(in_core=frozenset({"one"}))
+    assert wrong_rooms(house, FLOOR) == ["a.floor.base imports a.floor.one.y"]
+    assert wrong_rooms(house, core) == []
+    house = HOUSE | {"a.floor.loop": "from a.floor import base"}
+    alone = FLOOR._replace(of_one_file=frozenset({"base"}))
+    assert "a.floor.loop imports a.floor.base" in wrong_rooms(house, alone)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=relative)

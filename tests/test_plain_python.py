@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 import problems
-from once_more import DOCTESTS, LEFT_OUT, assert_pass
+from once_more import DOCTESTS, LEFT_OUT, assert_pass, find
+from places import SUPPORT, TESTS
+from plain_files import find_plain, needs_plain, plain_names
 
 GROUPS = {
     "structures": "chain multiclass rows jit graph relaxed_graph graph_labeler",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
-    "margins": "losses dual_coordinate loop trace batch_solvers elastic_net "
+    "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation",
     "online": "perceptron mira sgd parallel softmax_margin",
     "lattices": "lattice lattice_ranker cli_lattice",
@@ -49,3 +51,71 @@ def test_plain_python_gives_what_is_true(
     path = tmp_path / "compiled.txt"
     path.write_text("\n".join([] if group == BOTH else compiled))
     assert_pass(GROUPS[group], **{"NUMBA_DISABLE_JIT": "1", LEFT_OUT: str(path)})
+
+
+def listed() -> list[str]:
+    return " ".join(GROUPS.values()).split()
+
+
+def test_plain_python_runs_every_file_that_needs_it() -> None:
+    """What is skipped where it would be compiled would never run otherwise."""
+    files = set(map(find, listed()))
+    assert [path.name for path in find_plain(TESTS, SUPPORT) if path not in files] == []
+
+
+def test_plain_python_runs_every_module_whose_examples_are_left_out() -> None:
+    assert set(DOCTESTS.split()) <= set(listed())
+
+
+def test_plain_python_lists_files_that_exist_once() -> None:
+    assert len(listed()) == len(set(listed()))
+    assert all(find(name).is_file() for name in listed())
+
+
+SHARED = {
+    "problems": """
+PLAIN_PYTHON = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+plain_only = pytest.mark.skipif(not PLAIN_PYTHON, reason="")
+compiled_only = pytest.mark.skipif(PLAIN_PYTHON, reason="")
+MAKERS = (1, 2) if PLAIN_PYTHON else (1,)
+OTHERS = (3, 4)
+""",
+    "more": """
+import problems
+FORMS = [pytest.param(1, marks=problems.plain_only), 2]
+""",
+}
+
+
+def test_plain_python_names_are_followed_through_shared_modules() -> None:
+    names = plain_names(SHARED)
+    assert names["problems"] == {"PLAIN_PYTHON", "plain_only", "MAKERS"}
+    assert names["more"] == {"FORMS"}
+
+
+@pytest.mark.parametrize(
+    ("needed", "source"),
+    [
+        (True, "import problems\n@problems.plain_only\ndef test(): pass"),
+        (True, "from problems import plain_only\n@plain_only\ndef test(): pass"),
+        (True, "from problems import PLAIN_PYTHON as p\nN = 3 if p else 2"),
+        (True, "import problems as p\nm = pytest.mark.skipif(not p.PLAIN_PYTHON)"),
+        (True, "import problems\ndef test():\n    for x in problems.MAKERS: pass"),
+        (True, "from more import FORMS\nparametrize('form', FORMS)"),
+        (False, "import problems\nprint(problems.OTHERS)"),
+        (False, "import problems\n@problems.compiled_only\ndef test(): pass"),
+        (False, "import problems\nm = pytest.mark.skipif(problems.PLAIN_PYTHON)"),
+        (False, "import others\nothers.MAKERS"),
+        (False, "from problems import MAKERS"),
+    ],
+)
+def test_plain_python_need_is_seen(needed: bool, source: str) -> None:
+    assert needs_plain(source, plain_names(SHARED)) is needed
+
+
+def test_plain_python_planted_file_is_found(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    planted = tmp_path / "room" / "test_planted.py"
+    planted.write_text("from problems import plain_only\n@plain_only\ndef test(): 1\n")
+    (tmp_path / "test_other.py").write_text("def test(): 1\n")
+    assert find_plain(tmp_path, SUPPORT) == [planted]

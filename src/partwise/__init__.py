@@ -9,7 +9,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from partwise import _moved
+
 __version__ = "0.1.0"
+
+_moved.install()
 
 _HOME = {
     "C_path": "partwise.estimators.path",

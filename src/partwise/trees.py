@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.errors import DataError
+from partwise.errors import Advice, DataError
 
 __all__ = [
     "check_tree",
@@ -165,19 +165,22 @@ other's heads in a circle (every word must lead to the root; correct one of them
     wrong = find_wrong_head(heads)
     if wrong is not None:
         word, problem = wrong
-        raise DataError(f"{where}: word {_named([word], forms)}: {problem}")
+        named = f"word {_named([word], forms)}"
+        raise DataError(f"{named}: {problem}", where=where, part=word - 1)
     cycle = find_cycle(heads)
     if cycle:
         raise DataError(
-            f"{where}: words {_named(cycle, forms)} are each other's heads in a circle "
-            "(every word must lead to the root; correct one of them)"
+            f"words {_named(cycle, forms)} are each other's heads in a circle (every "
+            "word must lead to the root; correct one of them)",
+            where=where,
         )
     if single_root and n_roots(heads) > 1:
         roots = [word for word, head in enumerate(heads, 1) if head == 0]
         raise DataError(
-            f"{where}: {len(roots)} words have the root as their head, "
-            f"{_named(roots, forms)}, but one is asked for (attach the others to it, "
-            "or allow several roots)"
+            f"{len(roots)} words have the root as their head, {_named(roots, forms)}, "
+            "but one is asked for; attach the others to it",
+            where=where,
+            advice=[Advice("single_root", False, "allows several roots")],
         )
 
 

@@ -166,10 +166,10 @@ def test_formats_refuse_empty_missing_and_foreign_bytes(read, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[{"1": 1}]], [["1", "2"]], "sequence 0 has 1 tokens, but 2 labels"),
+        ([[{"1": 1}]], [["1", "2"]], "sequence 0: it has 1 tokens, but 2 labels"),
         ([[{"1": 1}]], [], "X has more sequences than y"),
         ([[{"1": 1}]], [["1"], ["1"]], "y has more sequences than X"),
-        ([[{"1": 1}], []], [["1"], []], "sequence 1 has no tokens"),
+        ([[{"1": 1}], []], [["1"], []], "sequence 1: it has no tokens"),
         ([[{"1": 1}, {"1": float("nan")}]], [["1", "1"]], 'token 1: .*"1" is nan'),
         ([[{"1": float("inf")}]], [["1"]], 'sequence 0, token 0: .*"1" is inf'),
         ([[{"a\tb": 1}]], [["1"]], "sequence 0, token 0"),

@@ -72,7 +72,7 @@ ONE = '[{"from": 0, "to": 1}]'
         ("{}", 'expected an object with "edges"'),
         (line("{}"), '"edges" must be a list'),
         (line(), "it has no start and no edges"),
-        (line('[{"from": 0}]'), 'edge 0 must be an object with "from" and "to"'),
+        (line('[{"from": 0}]'), 'edge 0: it must be an object with "from" and "to"'),
         (line('[{"from": 0, "to": 1.5}]'), "edge 0: a node is a string or a whole"),
         (line('[{"from": 0, "to": true}]'), "edge 0: a node is a string or a whole"),
         (line('[{"from": 0, "to": 1, "word": ""}]'), 'edge 0: unknown key "word"'),

@@ -66,9 +66,17 @@ def test_bad_input_guard_sees_training() -> None:
         ([[{1: "x"}, {}]], [["P", "Q"]], "feature name 1 is of type int"),
         ([[[1.0], [NAN]]], [["P", "Q"]], "sequence 0, token 1: column 0 is nan"),
         ([np.array([[INF], [1]])], [["P", "Q"]], "token 0: column 0 is inf"),
-        ([np.eye(2), np.eye(3)], [["P"] * 2, ["Q"] * 3], "sequence 1 has 3 columns"),
-        ([np.ones(3)], [["P"] * 3], "sequence 0 has 1 dimensions"),
-        ([np.eye(2), [{"w": 1}]], [["P", "Q"], ["P"]], "sequence 1 is not a matrix"),
+        (
+            [np.eye(2), np.eye(3)],
+            [["P"] * 2, ["Q"] * 3],
+            "sequence 1: it has 3 columns",
+        ),
+        ([np.ones(3)], [["P"] * 3], "sequence 0: it has 1 dimensions"),
+        (
+            [np.eye(2), [{"w": 1}]],
+            [["P", "Q"], ["P"]],
+            "sequence 1: it is not a matrix",
+        ),
     ],
 )
 def test_bad_data_is_explained_before_training(
@@ -307,7 +315,7 @@ def test_bad_dense_input_to_predict_is_explained() -> None:
     for bad in ([np.eye(3)], [[[NAN, 1.0]]], 3, [np.ones(2)], [["a"]]):
         with pytest.raises(DataError):
             tagger.predict(bad)
-    with pytest.raises(DataError, match="0 has 2 tokens, but no feature columns"):
+    with pytest.raises(DataError, match="0: it has 2 tokens, but no feature columns"):
         tagger.predict([np.zeros((2, 0))])
 
 

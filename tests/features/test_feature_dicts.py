@@ -16,7 +16,7 @@ from partwise.errors import DataError, ModelFileError
 from partwise.features import FeatureDictEncoder, byte_lookup, byte_table
 from partwise.features.csr import tidy_rows
 from partwise.features.feature_rows import FeatureRows
-from partwise.features.strings import pack_strings, unpack_strings
+from partwise.model_file import pack_strings, prefixed, unpack_strings
 
 SENTENCE = [
     {"word": "Paris", "is_title": True, "length": 5.0},
@@ -461,14 +461,16 @@ def test_dict_encoder_repeated_attribute_in_file_is_refused():
     encoder = FeatureDictEncoder()
     encoder.fit_encode([[["a", "b"]]])
     tensors, settings = encoder.to_tensors()
-    tensors |= pack_strings(["a", "a"], "nodes.names")
+    names = pack_strings(["a", "a"], by_character=True)
+    tensors |= prefixed("nodes.names", names)
     with pytest.raises(ModelFileError, match="twice"):
         FeatureDictEncoder.from_tensors(tensors, settings)
 
 
 @given(st.lists(st.text(max_size=5), max_size=8))
 def test_packed_strings_come_back(strings):
-    assert unpack_strings(pack_strings(strings, "s"), "s") == strings
+    packed = pack_strings(strings, by_character=True)
+    assert unpack_strings(packed, length=len(strings)) == strings
 
 
 @given(

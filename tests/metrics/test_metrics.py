@@ -223,7 +223,7 @@ METRICS = [
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_metrics_name_the_first_sequence_that_differs(metric) -> None:
-    with pytest.raises(DataError, match="sequence 1 has 1 labels in y_true, but 2"):
+    with pytest.raises(DataError, match="sequence 1: 1 labels in y_true, but 2"):
         metric([["O"], ["O"], ["O"]], [["O"], ["O", "O"], []])
     with pytest.raises(DataError, match="y_pred has 1: sequence 1 is the first"):
         metric([["O"], ["O"]], [["O"]])

@@ -343,7 +343,7 @@ def rows_of(n):
         ({"target": [1, 2, 3, 7]}, None, "lattice 0: an edge names node 7.* 4 nodes"),
         ({"end": [4]}, None, "lattice 0: the end names node 4"),
         ({"edge_ptr": [0, 3]}, None, "the last edge pointer is 3"),
-        ({}, [[]], "lattice 0 has no good path"),
+        ({}, [[]], "lattice 0: it has no good path"),
         ({}, [], "1 lattices, but good paths of 0"),
         ({}, [[[0, 3]]], r"lattice 0: \[0, 3\] is no path"),
         ({}, [[[0]]], r"lattice 0: \[0\] is no path"),

@@ -122,7 +122,7 @@ def iter_placed(
     file = source_name(source)
     for tree, line in _numbered(source, file, clean, encoding):
         if tree is None:
-            raise DataError(f"{file}:{line}: {_empty('')}")
+            raise DataError(_empty(""), path=file, line=line)
         yield PlacedTree(tree, file, line)
 
 
@@ -158,7 +158,7 @@ def _numbered(
             if token == "(":
                 stack.append(_Open(line))
             elif not stack:
-                raise DataError(f"{file}:{line}: {_outside(token)}")
+                raise DataError(_outside(token), path=file, line=line)
             elif token != ")":
                 stack[-1].add(token)
             else:
@@ -172,9 +172,11 @@ def _numbered(
                     yield tree, closed.line
     if stack:
         raise DataError(
-            f"{file}:{stack[0].line}: the tree that begins here is never closed "
-            f"({len(stack)} closing bracket{'s' * (len(stack) > 1)} missing at the end "
-            f"of the file, line {line})"
+            f"the tree that begins here is never closed ({len(stack)} closing "
+            f"bracket{'s' * (len(stack) > 1)} missing at the end of the file, line "
+            f"{line})",
+            path=file,
+            line=stack[0].line,
         )
 
 
@@ -259,14 +261,16 @@ class _Open:
 def _closed(bracket: _Open, file: str, is_outermost: bool) -> Tree:
     """Return the tree of a bracket that is complete."""
     label, children = bracket.label, bracket.children
-    place = f"{file}:{bracket.line}"
+    line = bracket.line
     if not children:
-        raise DataError(f"{place}: {_empty(label or '')}")
+        raise DataError(_empty(label or ""), path=file, line=line)
     if label is None:
         if not is_outermost or any(isinstance(child, str) for child in children):
             raise DataError(
-                f"{place}: a bracket within a tree has no label (only the outermost "
-                "may be without)"
+                "a bracket within a tree has no label (only the outermost may be "
+                "without)",
+                path=file,
+                line=line,
             )
         if len(children) == 1 and isinstance(children[0], Tree):
             return children[0]
@@ -274,9 +278,11 @@ def _closed(bracket: _Open, file: str, is_outermost: bool) -> Tree:
         for child in children:
             if isinstance(child, str):
                 raise DataError(
-                    f'{place}: the word "{_short(child)}" in "({_short(label)} ..." '
+                    f'the word "{_short(child)}" in "({_short(label)} ..." '
                     "has no tag of its own (expected brackets such as (NN dog) around "
-                    "every word)"
+                    "every word)",
+                    path=file,
+                    line=line,
                 )
     return Tree(label or "", tuple(children))
 
@@ -286,7 +292,7 @@ def _cleaned(tree: Tree, file: str, line: int) -> Tree:
         return without_empty_elements(tree)
     except ValueError as error:
         raise DataError(
-            f"{file}:{line}: {error} (take the tree out of the file)"
+            f"{error} (take the tree out of the file)", path=file, line=line
         ) from None
 
 

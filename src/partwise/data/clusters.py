@@ -59,21 +59,23 @@ def read_clusters(source: Source, *, ignore_case: bool = False) -> dict[str, str
         if len(fields) != 2 + is_brown or (is_brown and not _is_brown(fields)):
             expected = "bits, a word and its count" if is_brown else "a word, a cluster"
             raise DataError(
-                f"{name}:{number}: expected {expected}, found {len(fields)} fields"
-                f" (line: {line!r})"
+                f"expected {expected}, found {len(fields)} fields (line: {line!r})",
+                path=name,
+                line=number,
             )
         word, cluster = (fields[1], fields[0]) if is_brown else (fields[0], fields[1])
         if ignore_case:
             word = word.lower()
         if cluster_of.setdefault(word, cluster) != cluster:
             raise DataError(
-                f"{name}:{number}: {word!r} is in cluster {cluster}, but in line"
-                f" {line_of[word]} it is in cluster {cluster_of[word]} (keep one of the"
-                " two lines)"
+                f"{word!r} is in cluster {cluster}, but in line {line_of[word]} it is "
+                f"in cluster {cluster_of[word]} (keep one of the two lines)",
+                path=name,
+                line=number,
             )
         line_of.setdefault(word, number)
     if not cluster_of:
-        raise DataError(f"{name}: holds no words (write 'word cluster' lines)")
+        raise DataError("holds no words (write 'word cluster' lines)", path=name)
     return cluster_of
 
 

@@ -130,6 +130,6 @@ def _check_readable(lines: list[str], n_columns: int, joiner: str) -> None:
     broken = (t for t, line in enumerate(lines) if "\n" in line)
     t = next(broken, int(wrong[0]) if wrong.size else 0)
     raise DataError(
-        f"token {t} cannot be written with {joiner!r} between columns: {lines[t]!r} "
-        "(a value is empty or holds a blank or line break; choose another separator)"
+        f"token {t} cannot be written with {joiner!r} between columns: {lines[t]!r} (a "
+        "value is empty or holds a blank or line break; choose another separator)"
     )

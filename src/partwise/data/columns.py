@@ -20,6 +20,7 @@ from partwise.data.files import (
     Source,
     read_blocks,
     source_name,
+    whole_sentences,
 )
 from partwise.data.split import Layout, split_columns
 from partwise.errors import DataError
@@ -29,8 +30,10 @@ def _cells(token: Any, sentence: int) -> tuple[str, ...]:
     """Return the cells of a token; a dict would only give its keys."""
     if isinstance(token, Mapping):
         raise DataError(
-            f"sentence {sentence}: a token is a feature dict, but columns need a "
-            "string or a tuple of strings a token (feature dicts need no template)"
+            "a token is a feature dict, but columns need a string or a tuple of "
+            "strings a token (feature dicts need no template)",
+            where=f"sentence {sentence}",
+            example=sentence,
         )
     return tuple(token)
 
@@ -116,8 +119,9 @@ class ColumnData:
         if set(map(len, rows)) - {width} or (rows and width == 0):
             bad = next(t for t, row in enumerate(rows) if len(row) != width or not row)
             raise DataError(
-                f"{_place(ptr, bad)}: expected {max(width, 1)} columns, "
-                f"found {len(rows[bad])} ({rows[bad]!r})"
+                f"expected {max(width, 1)} columns, found {len(rows[bad])} "
+                f"({rows[bad]!r})",
+                where=_place(ptr, bad),
             )
         columns = [list(column) for column in zip(*rows, strict=True)]
         for column in columns:
@@ -300,8 +304,9 @@ def read_columns(
     columns, ptr = split_columns(text, layout)
     if not columns:
         raise DataError(
-            f"{layout.name}: holds no tokens (expected one token a line and a blank "
-            "line between sentences)"
+            "holds no tokens (expected one token a line and a blank line between "
+            "sentences)",
+            path=layout.name,
         )
     return ColumnData(columns, ptr, separator=layout.joiner)
 
@@ -344,35 +349,9 @@ def iter_columns(
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, not {chunk}")
     layout = Layout(source_name(source), separator, n_columns, comments, skip_docstart)
-    for text in _whole_sentences(read_blocks(source, encoding=encoding, size=chunk)):
+    blocks = read_blocks(source, encoding=encoding, size=chunk)
+    for text in whole_sentences(blocks, lambda line: not line.strip(" \t")):
         columns, ptr = split_columns(text, layout)
         layout.first_line += text.count("\n")
         if columns:
             yield ColumnData(columns, ptr, separator=layout.joiner)
-
-
-def _whole_sentences(blocks: Iterable[str]) -> Iterator[str]:
-    """Cut a text only after blank lines."""
-    pending = ""
-    for block in blocks:
-        # What was searched before holds no blank line: look at what is new, and
-        # at the line it continues.
-        searched = pending.rfind("\n") + 1
-        pending += block
-        cut = _after_last_blank_line(pending, searched)
-        if cut:
-            yield pending[:cut]
-            pending = pending[cut:]
-    if pending:
-        yield pending
-
-
-def _after_last_blank_line(text: str, begin: int) -> int:
-    """Return where the text after the last blank line starts, or 0."""
-    end = text.rfind("\n", begin)
-    while end >= 0:
-        start = text.rfind("\n", 0, end) + 1
-        if not text[start:end].strip(" \t"):
-            return end + 1
-        end = text.rfind("\n", begin, end)
-    return 0

@@ -80,57 +80,58 @@ def read_crfsuite(
             y.append([])
             inside = True
         fields = line.split("\t")
-        if labelled:
-            label = fields.pop(0)
-            if ":" in label or "\\" in label or not label:
-                label = _parse_label(label, f"{name}:{number}")
-            y[-1].append(intern(label))
-        X[-1].append(_parse_attributes(fields, line, name, number))
+        try:
+            if labelled:
+                label = fields.pop(0)
+                if ":" in label or "\\" in label or not label:
+                    label = _parse_label(label)
+                y[-1].append(intern(label))
+            X[-1].append(_parse_attributes(fields, line))
+        except DataError as error:
+            raise error.located(path=name, line=number) from None
     if not X:
         raise DataError(
-            f"{name}: holds no tokens (expected lines of a label and attributes "
-            "with tabs between them)"
+            "holds no tokens (expected lines of a label and attributes with tabs "
+            "between them)",
+            path=name,
         )
     return X, (y if labelled else None)
 
 
-def _parse_attributes(
-    fields: list[str], line: str, name: str, number: int
-) -> dict[str, float]:
+def _parse_attributes(fields: list[str], line: str) -> dict[str, float]:
     # Attributes repeat from token to token: interning keeps one copy of each.
     if ":" not in line and "\\" not in line:
         features = dict.fromkeys(map(intern, fields), 1.0)
         if len(features) == len(fields) and "" not in features:
             return features
-    place = f"{name}:{number}"
     features = {}
     for field in fields:
         if field:
-            attribute, value = _parse_attribute(field, place)
+            attribute, value = _parse_attribute(field)
             features[attribute] = features.get(attribute, 0.0) + value
     return features
 
 
-def _parse_attribute(field: str, place: str) -> tuple[str, float]:
+def _parse_attribute(field: str) -> tuple[str, float]:
     match = _ATTRIBUTE.fullmatch(field)
     assert match is not None  # both parts may be anything
     attribute = intern(_ESCAPE.sub(r"\1", match[1]))
     if not attribute:
-        raise DataError(f'{place}: "{field}" has a value but no name')
-    return attribute, parse_value(match[2], place, attribute) if match[2] else 1.0
+        raise DataError(f'"{field}" has a value but no name')
+    return attribute, parse_value(match[2], attribute) if match[2] else 1.0
 
 
-def _parse_label(field: str, place: str) -> str:
+def _parse_label(field: str) -> str:
     match = _ATTRIBUTE.fullmatch(field)
     assert match is not None  # both parts may be anything
     if not match[1]:
         raise DataError(
-            f"{place}: the line has no label (give one before the first tab, or "
-            "read it with labelled=False)"
+            "the line has no label (give one before the first tab, or read it with "
+            "labelled=False)"
         )
     if match[2] is not None:
         raise DataError(
-            f'{place}: the label "{field}" holds a colon (write it as "\\:"; a file '
+            f'the label "{field}" holds a colon (write it as "\\:"; a file '
             "without labels is read with labelled=False)"
         )
     return _ESCAPE.sub(r"\1", match[1])
@@ -172,27 +173,31 @@ def write_crfsuite(
     with open_output(target) as out:
         for i, tokens, labels in paired(X, y):
             for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
-                out.write(_line(token, label, f"sequence {i}, token {t}") + "\n")
+                place = f"sequence {i}, token {t}"
+                try:
+                    out.write(_line(token, label, place) + "\n")
+                except DataError as error:
+                    raise error.located(place, example=i, part=t) from None
             out.write("\n")
 
 
 def _line(token: Any, label: Any, place: str) -> str:
-    fields = [] if label is None else [_escape(str(label), place)]
+    fields = [] if label is None else [_escape(str(label))]
     for name, value in flatten(token, place):
-        escaped = _escape(name, place)
+        escaped = _escape(name)
         fields.append(escaped if value == 1.0 else f"{escaped}:{value!r}")
     if not fields:
         raise DataError(
-            f"{place}: has neither label nor attributes, which a line cannot express "
-            "(give it an attribute that all tokens have)"
+            "has neither label nor attributes, which a line cannot express (give it an "
+            "attribute that all tokens have)"
         )
     return "\t".join(fields)
 
 
-def _escape(name: str, place: str) -> str:
+def _escape(name: str) -> str:
     if not name.strip(" ") or any(mark in name for mark in "\t\n\r"):
         raise DataError(
-            f"{place}: {name!r} cannot be written (CRFsuite's names and labels are "
-            "not empty and hold no tab or line break)"
+            f"{name!r} cannot be written (CRFsuite's names and labels are not empty "
+            "and hold no tab or line break)"
         )
     return name.replace("\\", "\\\\").replace(":", "\\:")

@@ -17,7 +17,7 @@ import secrets
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -90,6 +90,31 @@ def read_blocks(
             yield block
     if carry:
         yield carry
+
+
+def whole_sentences(
+    blocks: Iterable[str], is_blank: Callable[[str], bool]
+) -> Iterator[str]:
+    r"""Cut a text anew, only after blank lines.
+
+    Examples
+    --------
+    >>> list(whole_sentences(["a\n\nb", "\nc\n", "\nd"], lambda line: not line))
+    ['a\n\n', 'b\nc\n\n', 'd']
+    """
+    pending = ""
+    for block in blocks:
+        begin = len(pending)  # no line before it that ends is blank
+        pending += block
+        end = pending.rfind("\n", begin)
+        while end >= 0:
+            if is_blank(pending[pending.rfind("\n", 0, end) + 1 : end]):
+                yield pending[: end + 1]
+                pending = pending[end + 1 :]
+                break
+            end = pending.rfind("\n", begin, end)
+    if pending:
+        yield pending
 
 
 def read_text(source: Source, *, encoding: str = "utf-8") -> str:
@@ -167,9 +192,10 @@ def _undecodable(
 ) -> DataError:
     readable = error.object[: error.start].decode(encoding, errors="replace")
     return DataError(
-        f"{name}:{line + readable.count(chr(10))}: byte 0x"
-        f"{error.object[error.start]:02x} is not valid {encoding.upper()} "
-        "(convert the file to UTF-8, or name its encoding)"
+        f"byte 0x{error.object[error.start]:02x} is not valid {encoding.upper()} "
+        "(convert the file to UTF-8, or name its encoding)",
+        path=name,
+        line=line + readable.count(chr(10)),
     )
 
 
@@ -187,11 +213,11 @@ def _opened(source: Source, name: str) -> Iterator[IO[Any]]:
         try:
             stream = open(source, "rb")
         except FileNotFoundError:
-            raise DataError(f"{name}: no such file (check the path)") from None
+            raise DataError("no such file (check the path)", path=name) from None
         except IsADirectoryError:
-            raise DataError(f"{name}: is a folder, not a file") from None
+            raise DataError("is a folder, not a file", path=name) from None
         except OSError as error:
-            raise DataError(f"{name}: cannot be read ({error.strerror})") from error
+            raise DataError(f"cannot be read ({error.strerror})", path=name) from error
         with stream:
             yield stream
 
@@ -238,11 +264,11 @@ def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
                 yield gunzip.decompress(block)
             except zlib.error as error:
                 raise DataError(
-                    f"{name}: damaged gzip data ({error}; get the file again)"
+                    f"damaged gzip data ({error}; get the file again)", path=name
                 ) from None
             block = gunzip.unused_data
     if not gunzip.eof:
-        raise DataError(f"{name}: gzip data ends too early (get the file again)")
+        raise DataError("gzip data ends too early (get the file again)", path=name)
 
 
 @contextlib.contextmanager

@@ -54,26 +54,37 @@ def read_gazetteer(source: Source, *, type: str | None = None) -> dict[str, list
             has_types = "\t" in line.strip()
             if has_types and type is not None:
                 raise DataError(
-                    f"{name}:{number}: the line names a type of its own (leave type="
-                    f"{type!r} out)"
+                    f"the line names a type of its own (leave type={type!r} out)",
+                    path=name,
+                    line=number,
                 )
             if not has_types:
                 type = _default_type(source, name) if type is None else type
         if has_types:
-            own_type, phrase = _typed_entry(line, f"{name}:{number}")
+            own_type, tab, phrase = line.partition("\t")
+            own_type = own_type.strip()
+            if not tab or not own_type or not phrase.strip() or "\t" in phrase:
+                raise DataError(
+                    "expected a type, one tab and a phrase, as in 'LOC<tab>New York' "
+                    f"(line: {line!r})",
+                    path=name,
+                    line=number,
+                )
         elif "\t" in line.strip():
             raise DataError(
-                f"{name}:{number}: a tab, but the lines before have none (write a type"
-                f" and a tab in every line, or in none; line: {line!r})"
+                "a tab, but the lines before have none (write a type and a tab in "
+                f"every line, or in none; line: {line!r})",
+                path=name,
+                line=number,
             )
         else:
             own_type, phrase = str(type), line
         problem = problem_with_type(own_type)
         if problem:
-            raise DataError(f"{name}:{number}: {problem}")
+            raise DataError(problem, path=name, line=number)
         phrases.setdefault(own_type, []).append(" ".join(phrase.split()))
     if not phrases:
-        raise DataError(f"{name}: holds no phrases (write one a line)")
+        raise DataError("holds no phrases (write one a line)", path=name)
     return phrases
 
 
@@ -92,21 +103,12 @@ def problem_with_type(type: str) -> str:
     return f"the type {type!r} must be one word without ']' and '%' (rename it)"
 
 
-def _typed_entry(line: str, where: str) -> tuple[str, str]:
-    type, tab, phrase = line.partition("\t")
-    if not tab or not type.strip() or not phrase.strip() or "\t" in phrase:
-        raise DataError(
-            f"{where}: expected a type, one tab and a phrase, as in 'LOC<tab>New York'"
-            f" (line: {line!r})"
-        )
-    return type.strip(), phrase
-
-
 def _default_type(source: Source, name: str) -> str:
     if not isinstance(source, str | PathLike) or source == "-":
         raise DataError(
-            f"{name}: phrases without a type, and no name of a file to take it from"
-            " (give type=, or write 'TYPE<tab>phrase')"
+            "phrases without a type, and no name of a file to take it from (give "
+            "type=, or write 'TYPE<tab>phrase')",
+            path=name,
         )
     path = Path(source)
     if path.suffix == ".gz":

@@ -15,6 +15,7 @@ from numbers import Real
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
+from partwise.data.values import flatten
 from partwise.errors import DataError
 
 __all__ = ["LatticeEdge", "LatticeInput", "LatticePath"]
@@ -158,7 +159,7 @@ class LatticeInput:
         set_(self, "good", tuple(self.check_path(path) for path in good))
 
     def _error(self, problem: str) -> DataError:
-        return DataError(f"{self.title or 'a lattice'}: {problem}")
+        return DataError(problem, where=self.title or "a lattice")
 
     def _listed(self, given: Any, problem: str) -> Iterable[Any]:
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
@@ -313,13 +314,14 @@ class LatticeInput:
         >>> lattice.features_of([0, 1])
         {'lm': -1.5, 'word=a': 1.0, 'last': 1.0}
         """
-        from partwise.data.values import flatten  # whose package imports this file
-
         total: dict[str, float] = {}
         for e in path:
             where = f"{self.title or 'a lattice'}, edge {e}"
-            for name, value in flatten(self.edges[e].features, where):
-                total[name] = total.get(name, 0.0) + value
+            try:
+                for name, value in flatten(self.edges[e].features, where):
+                    total[name] = total.get(name, 0.0) + value
+            except DataError as error:
+                raise error.located(where, part=e) from None
         return total
 
     def find_path(self, words: Sequence[str] | str) -> Path | None:
@@ -378,8 +380,8 @@ class LatticeInput:
         """
         if not graph.is_directed():
             raise DataError(
-                f"{name or 'a lattice'}: the edges of a lattice are directed (make a "
-                "networkx.MultiDiGraph)"
+                "the edges of a lattice are directed (make a networkx.MultiDiGraph)",
+                where=name or "a lattice",
             )
         edges = [
             LatticeEdge(

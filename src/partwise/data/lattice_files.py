@@ -62,7 +62,13 @@ def iter_lattices(source: Source, *, encoding: str = "utf-8") -> Iterator[Lattic
     file = source_name(source)
     for line, text in read_lines(source, encoding=encoding):
         if text.strip():
-            yield _parse(text, f"{file}:{line}")
+            place = f"{file}:{line}"
+            try:
+                described = _parse(text)
+            except DataError as error:
+                where = f"{place}: {error.where}" if error.where else place
+                raise error.located(where, path=file, line=line) from None
+            yield LatticeInput(**described, place=place)
 
 
 def read_lattices(source: Source, *, encoding: str = "utf-8") -> list[LatticeInput]:
@@ -92,120 +98,123 @@ def write_lattices(target: Target, lattices: Iterable[LatticeInput]) -> int:
     count = 0
     with open_output(target) as out:
         for lattice in lattices:
-            out.write(to_line(lattice, lattice.title or f"lattice {count}") + "\n")
+            try:
+                described = _describe(lattice)
+            except DataError as error:
+                where = lattice.title or f"lattice {count}"
+                if error.part is not None:
+                    where += f", edge {error.part}"
+                raise error.located(where, example=count) from None
+            out.write(json.dumps(described, ensure_ascii=False, allow_nan=False))
+            out.write("\n")
             count += 1
     return count
 
 
-def to_line(lattice: LatticeInput, title: str = "a lattice") -> str:
-    """Return a lattice as one line of JSON, without a newline."""
+def _describe(lattice: LatticeInput) -> dict[str, Any]:
     described: dict[str, Any] = {}
     if lattice.name:
         described["name"] = lattice.name
     for key, nodes in (("start", lattice.starts), ("end", lattice.ends)):
-        shown = [_plain_node(node, title) for node in nodes]
+        shown = list(map(_plain_node, nodes))
         described[key] = shown[0] if len(shown) == 1 else shown
     if lattice.nodes is not None:
-        described["nodes"] = [_plain_node(node, title) for node in lattice.nodes]
-    described["edges"] = [
-        _plain_edge(edge, f"{title}, edge {e}") for e, edge in enumerate(lattice.edges)
-    ]
+        described["nodes"] = list(map(_plain_node, lattice.nodes))
+    described["edges"] = [_plain_edge(edge, e) for e, edge in enumerate(lattice.edges)]
     if lattice.good:
         described["good"] = [list(path) for path in lattice.good]
-    return json.dumps(described, ensure_ascii=False, allow_nan=False)
+    return described
 
 
-def _plain_node(node: Any, title: str) -> int | str:
+def _plain_node(node: Any) -> int | str:
     if isinstance(node, str | int) and not isinstance(node, bool):
         return node
     if isinstance(node, np.integer):
         return int(node)
     raise DataError(
-        f"{title}: node {node!r} cannot be written (only strings and whole numbers "
-        "can: name the nodes so)"
+        f"node {node!r} cannot be written (only strings and whole numbers can: name "
+        "the nodes so)"
     )
 
 
-def _plain_edge(edge: LatticeEdge, where: str) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "from": _plain_node(edge.source, where),
-        "to": _plain_node(edge.target, where),
-    }
-    if edge.words:
-        words = list(edge.words)
-        joined = " ".join(words)
-        shown["words"] = joined if joined.split() == words else words
-    if edge.features:
-        shown["features"] = _plain_features(edge.features, where)
-    if edge.cost is not None:
-        shown["cost"] = float(edge.cost)
+def _plain_edge(edge: LatticeEdge, e: int) -> dict[str, Any]:
+    try:
+        shown: dict[str, Any] = {
+            "from": _plain_node(edge.source),
+            "to": _plain_node(edge.target),
+        }
+        if edge.words:
+            words = list(edge.words)
+            joined = " ".join(words)
+            shown["words"] = joined if joined.split() == words else words
+        if edge.features:
+            shown["features"] = _plain_features(edge.features)
+        if edge.cost is not None:
+            shown["cost"] = float(edge.cost)
+    except DataError as error:
+        raise error.located(f"edge {e}", part=e) from None
     return shown
 
 
-def _plain_features(features: Any, where: str) -> Any:
+def _plain_features(features: Any) -> Any:
     if isinstance(features, Mapping):
-        return {name: _plain_features(value, where) for name, value in features.items()}
+        return {name: _plain_features(value) for name, value in features.items()}
     if features is None or isinstance(features, str | bool | int):
         return features
     if isinstance(features, np.generic):
-        return _plain_features(features.item(), where)
+        return _plain_features(features.item())
     if isinstance(features, float):
         if not np.isfinite(features):
-            raise DataError(f"{where}: a feature has the value {features}")
+            raise DataError(f"a feature has the value {features}")
         return features
     if isinstance(features, Iterable):
         ordered = sorted(features) if isinstance(features, set) else features
-        return [_plain_features(value, where) for value in ordered]
-    raise DataError(f"{where}: a feature of type {type(features).__name__} is no text")
+        return [_plain_features(value) for value in ordered]
+    raise DataError(f"a feature of type {type(features).__name__} is no text")
 
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number that JSON has")
 
 
-def _parse(text: str, place: str) -> LatticeInput:
+def _parse(text: str) -> dict[str, Any]:
+    """Return what describes a lattice, by the names of its fields."""
     try:
         found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise DataError(
-            f"{place}: is no JSON ({_short(error)}); a lattice is an object on one line"
+            f"is no JSON ({_short(error)}); a lattice is an object on one line"
         ) from None
-    _refuse_halves(text, found, place)
+    _refuse_halves(text, found)
     if not isinstance(found, dict) or "edges" not in found:
-        raise DataError(
-            f'{place}: expected an object with "edges", found {text[:40]!r}'
-        )
-    _refuse_unknown(found, KEYS, place)
-    name = found.get("name", "")
+        raise DataError(f'expected an object with "edges", found {text[:40]!r}')
+    _refuse_unknown(found, KEYS)
+    name, edges = found.get("name", ""), found["edges"]
     if not isinstance(name, str):
-        raise DataError(f'{place}: "name" must be a string, not {name!r}')
-    edges = found["edges"]
+        raise DataError(f'"name" must be a string, not {name!r}')
     if not isinstance(edges, list):
-        raise DataError(f'{place}: "edges" must be a list, not {edges!r:.40}')
+        raise DataError(f'"edges" must be a list, not {edges!r:.40}')
     good = found.get("good", [])
     if not isinstance(good, list) or not all(isinstance(p, list) for p in good):
         raise DataError(
-            f'{place}: "good" must be a list of paths, each a list of numbers of edges'
+            '"good" must be a list of paths, each a list of numbers of edges'
         )
     nodes = found.get("nodes")
-    if nodes is not None:
-        nodes = _nodes(nodes, '"nodes"', place)
-    return LatticeInput(
-        [_edge(edge, f"{place}: edge {e}") for e, edge in enumerate(edges)],
-        _terminals(found.get("start"), '"start"', place),
-        _terminals(found.get("end"), '"end"', place),
-        nodes,
-        good,
-        name,
-        place,
-    )
+    return {
+        "edges": [_edge(edge, e) for e, edge in enumerate(edges)],
+        "start": _terminals(found.get("start"), '"start"'),
+        "end": _terminals(found.get("end"), '"end"'),
+        "nodes": None if nodes is None else _nodes(nodes, '"nodes"'),
+        "good": good,
+        "name": name,
+    }
 
 
 def _short(error: Exception) -> str:
     return str(error) if isinstance(error, ValueError) else "it is nested too deeply"
 
 
-def _refuse_halves(text: str, found: Any, place: str) -> None:
+def _refuse_halves(text: str, found: Any) -> None:
     r"""Refuse what only escapes can say: half of a character, such as ``"\ud800"``."""
     if "\\ud" in text or "\\uD" in text:
         try:
@@ -213,50 +222,55 @@ def _refuse_halves(text: str, found: Any, place: str) -> None:
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise DataError(
-                f"{place}: {half!a} is half a character (write both, or none)"
+                f"{half!a} is half a character (write both, or none)"
             ) from None
 
 
-def _refuse_unknown(found: dict[str, Any], known: set[str], place: str) -> None:
+def _refuse_unknown(found: dict[str, Any], known: set[str]) -> None:
     odd = [key for key in found if key not in known]
     if odd:
         raise DataError(
-            f'{place}: unknown key "{odd[0]}" (known are {", ".join(sorted(known))})'
+            f'unknown key "{odd[0]}" (known are {", ".join(sorted(known))})'
         )
 
 
-def _edge(found: Any, place: str) -> LatticeEdge:
+def _edge(found: Any, e: int) -> LatticeEdge:
+    try:
+        return _parse_edge(found)
+    except DataError as error:
+        raise error.located(f"edge {e}", part=e) from None
+
+
+def _parse_edge(found: Any) -> LatticeEdge:
     if not isinstance(found, dict) or not {"from", "to"} <= set(found):
-        raise DataError(f'{place} must be an object with "from" and "to"')
-    _refuse_unknown(found, EDGE_KEYS, place)
+        raise DataError('it must be an object with "from" and "to"')
+    _refuse_unknown(found, EDGE_KEYS)
     words, features = found.get("words", ()), found.get("features", ())
     if not isinstance(words, str | list | tuple):
-        raise DataError(f'{place}: "words" must be a string or a list of strings')
+        raise DataError('"words" must be a string or a list of strings')
     if not isinstance(features, dict | list | tuple):
-        raise DataError(f'{place}: "features" must be an object or a list of names')
+        raise DataError('"features" must be an object or a list of names')
     cost = found.get("cost")
     if cost is not None and (
         isinstance(cost, bool) or not isinstance(cost, int | float)
     ):
-        raise DataError(f'{place}: "cost" must be a number, not {cost!r}')
-    return LatticeEdge(
-        _node(found["from"], place), _node(found["to"], place), features, words, cost
-    )
+        raise DataError(f'"cost" must be a number, not {cost!r}')
+    return LatticeEdge(_node(found["from"]), _node(found["to"]), features, words, cost)
 
 
-def _node(found: Any, place: str) -> int | str:
+def _node(found: Any, key: str = "") -> int | str:
     if isinstance(found, str | int) and not isinstance(found, bool):
         return found
-    raise DataError(f"{place}: a node is a string or a whole number, not {found!r}")
+    raise DataError(f"a node is a string or a whole number, not {found!r}", where=key)
 
 
-def _nodes(found: Any, key: str, place: str) -> Sequence[int | str]:
+def _nodes(found: Any, key: str) -> Sequence[int | str]:
     if not isinstance(found, list):
-        raise DataError(f"{place}: {key} must be a list of nodes, not {found!r}")
-    return [_node(node, f"{place}: {key}") for node in found]
+        raise DataError(f"{key} must be a list of nodes, not {found!r}")
+    return [_node(node, key) for node in found]
 
 
-def _terminals(found: Any, key: str, place: str) -> Any:
+def _terminals(found: Any, key: str) -> Any:
     if found is None:
         return None
-    return _nodes(found if isinstance(found, list) else [found], key, place)
+    return _nodes(found if isinstance(found, list) else [found], key)

@@ -173,6 +173,7 @@ def _ragged(text: str, layout: Layout, index: int, found: int) -> DataError:
     line = text.split("\n", index + 1)[index]
     shown = line if len(line) <= 80 else line[:77] + "..."
     return DataError(
-        f"{layout.name}:{layout.first_line + index}: expected {layout.n_columns} "
-        f'columns, found {found} (line: "{shown}")'
+        f'expected {layout.n_columns} columns, found {found} (line: "{shown}")',
+        path=layout.name,
+        line=layout.first_line + index,
     )

@@ -59,52 +59,52 @@ def read_svmhmm(source: Source) -> tuple[FeatureSequences, LabelSequences]:
         fields = line.partition("#")[0].split()
         if not fields:
             continue
-        place = f"{name}:{number}"
-        qid = _parse_qid(fields, place)
-        if qid != current:
-            if qid in first_lines:
-                raise DataError(
-                    f"{place}: sequence {qid} began on line {first_lines[qid]} and "
-                    "goes on here (put the lines of a sequence together)"
-                )
-            first_lines[qid] = number
-            current = qid
-            X.append([])
-            y.append([])
-        y[-1].append(intern(fields[0]))
-        X[-1].append(_parse_features(fields[2:], place))
+        try:
+            qid = _parse_qid(fields)
+            if qid != current:
+                if qid in first_lines:
+                    raise DataError(
+                        f"sequence {qid} began on line {first_lines[qid]} and goes on "
+                        "here (put the lines of a sequence together)"
+                    )
+                first_lines[qid] = number
+                current = qid
+                X.append([])
+                y.append([])
+            y[-1].append(intern(fields[0]))
+            X[-1].append(_parse_features(fields[2:]))
+        except DataError as error:
+            raise error.located(path=name, line=number) from None
     if not X:
         raise DataError(
-            f'{name}: holds no tokens (expected lines like "3 qid:1 7:1 12:0.5")'
+            'holds no tokens (expected lines like "3 qid:1 7:1 12:0.5")', path=name
         )
     return X, y
 
 
-def _parse_qid(fields: list[str], place: str) -> str:
+def _parse_qid(fields: list[str]) -> str:
     """Return the sequence number of a line."""
     if len(fields) > 1 and fields[1].startswith("qid:"):
         sequence, dot, token = fields[1][4:].partition(".")
         if _is_number(sequence) and (not dot or _is_number(token)):
             return sequence
     raise DataError(
-        f'{place}: expected "tag qid:number feature:value ...", found '
-        f'"{" ".join(fields[:3])}"'
+        f'expected "tag qid:number feature:value ...", found "{" ".join(fields[:3])}"'
     )
 
 
-def _parse_features(fields: list[str], place: str) -> dict[str, float]:
+def _parse_features(fields: list[str]) -> dict[str, float]:
     features: dict[str, float] = {}
     for field in fields:
         feature, colon, value = field.partition(":")
         if not colon or not _is_feature(feature):
             raise DataError(
-                f"{place}: expected feature:value with a feature number from 1, found "
-                f'"{field}"'
+                f'expected feature:value with a feature number from 1, found "{field}"'
             )
         feature = intern(feature)
         if feature in features:
-            raise DataError(f"{place}: feature {feature} is given twice")
-        features[feature] = parse_value(value, place, feature)
+            raise DataError(f"feature {feature} is given twice")
+        features[feature] = parse_value(value, feature)
     return features
 
 
@@ -147,8 +147,11 @@ def write_svmhmm(
         for i, tokens, labels in paired(X, y):
             for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
                 place = f"sequence {i}, token {t}"
-                features = _numbered(token, place)
-                out.write(f"{_tag(label, place)} qid:{i + 1}")
+                try:
+                    features, tag = _numbered(token, place), _tag(label)
+                except DataError as error:
+                    raise error.located(place, example=i, part=t) from None
+                out.write(f"{tag} qid:{i + 1}")
                 out.writelines(f" {feature}:{value!r}" for feature, value in features)
                 out.write("\n")
 
@@ -159,18 +162,18 @@ def _numbered(token: Any, place: str) -> list[tuple[int, float]]:
     for name, value in flatten(token, place):
         if not _is_feature(name):
             raise DataError(
-                f'{place}: feature "{name}" is not a number from 1 (SVM-HMM knows '
+                f'feature "{name}" is not a number from 1 (SVM-HMM knows '
                 "features by number only; number them first)"
             )
         features[int(name)] = value
     return sorted(features.items())
 
 
-def _tag(label: Any, place: str) -> str:
+def _tag(label: Any) -> str:
     tag = str(label)
     if len(tag.split()) != 1 or tag.split()[0] != tag or "#" in tag:
         raise DataError(
-            f"{place}: the tag {tag!r} cannot be written (it must not be empty or "
-            'hold blanks or "#")'
+            f"the tag {tag!r} cannot be written (it must not be empty or hold blanks "
+            'or "#")'
         )
     return tag

@@ -91,12 +91,14 @@ def read_csv(
         raise ValueError(f"the separator must be one character, not {separator!r}")
     columns = next(csv.reader([head], delimiter=between), [])
     if not columns:
-        raise DataError(f"{name}: is empty (the first line should name the columns)")
+        raise DataError("is empty (the first line should name the columns)", path=name)
     for column in columns:
         if not column or columns.count(column) > 1:
             raise DataError(
-                f"{name}:{number}: the first line should name the columns, once each; "
-                f"{column!r} does not"
+                f"the first line should name the columns, once each; {column!r} does "
+                "not",
+                path=name,
+                line=number,
             )
     none = frozenset(missing)
     rows: list[list[str | None]] = []
@@ -107,8 +109,10 @@ def read_csv(
         row = next(csv.reader([line], delimiter=between))
         if len(row) != len(columns):
             raise DataError(
-                f"{name}:{number}: expected {len(columns)} cells, found {len(row)} "
-                f"(line: {line[:60]!r})"
+                f"expected {len(columns)} cells, found {len(row)} (line: "
+                f"{line[:60]!r})",
+                path=name,
+                line=number,
             )
         rows.append([None if cell in none else cell for cell in row])
         numbers.append(number)

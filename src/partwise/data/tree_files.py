@@ -11,6 +11,7 @@ from partwise.data.files import (
     decoded_blocks,
     open_output,
     source_name,
+    whole_sentences,
 )
 from partwise.data.tree_format import BYTE_ORDER_MARK, find_format, is_blank
 from partwise.data.tree_reader import TreeReader
@@ -116,36 +117,9 @@ def iter_batches(
     [1, 1]
     """
     reader = TreeReader(source_name(source), format)
-    for text in _whole_sentences(decoded_blocks(source, reader.file, encoding, BLOCK)):
+    blocks = decoded_blocks(source, reader.file, encoding, BLOCK)
+    for text in whole_sentences(blocks, is_blank):
         yield list(reader.sentences(text))
-
-
-def _whole_sentences(blocks: Iterable[str]) -> Iterator[str]:
-    """Cut a text only after blank lines."""
-    pending = ""
-    for block in blocks:
-        begin = len(pending)
-        pending += block
-        cut = _after_last_blank_line(pending, begin)
-        if cut:
-            yield pending[:cut]
-            pending = pending[cut:]
-    if pending:
-        yield pending
-
-
-def _after_last_blank_line(text: str, begin: int) -> int:
-    """Return where the text after the last blank line starts, or 0.
-
-    Only lines that end in ``text[begin:]`` are looked at.
-    """
-    end = text.rfind("\n", begin)
-    while end >= 0:
-        start = text.rfind("\n", 0, end) + 1
-        if is_blank(text[start:end]):
-            return end + 1
-        end = text.rfind("\n", begin, end)
-    return 0
 
 
 def write_trees(

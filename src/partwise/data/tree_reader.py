@@ -137,9 +137,10 @@ class TreeReader:
             if FORMATS["conllx"].takes(len(cells)):
                 return FORMATS["conllx"]
             raise DataError(
-                f"{self.file}:{number}: expected 10 columns (CoNLL-U), 8 (CoNLL-X) or "
-                f"3 (word, tag, head) with tabs between them, found {len(cells)} "
-                f"({_shown(line)})"
+                "expected 10 columns (CoNLL-U), 8 (CoNLL-X) or 3 (word, tag, head) "
+                f"with tabs between them, found {len(cells)} ({_shown(line)})",
+                path=self.file,
+                line=number,
             )
         return None
 
@@ -158,8 +159,10 @@ class TreeReader:
         else:
             expected = " or ".join(map(str, sorted(format.widths))) + " columns"
         raise DataError(
-            f"{self.file}:{places[bad]}: expected {expected}, found {len(rows[bad])} "
-            f"(columns have one tab between them; {_shown(chr(9).join(rows[bad]))})"
+            f"expected {expected}, found {len(rows[bad])} (columns have one tab "
+            f"between them; {_shown(chr(9).join(rows[bad]))})",
+            path=self.file,
+            line=places[bad],
         )
 
     def _words(
@@ -170,9 +173,11 @@ class TreeReader:
         for number, i in enumerate(kept, 1):
             if rows[i][0] != str(number):
                 raise DataError(
-                    f'{self.file}:{places[i]}: expected word {number}, found "'
+                    f'expected word {number}, found "'
                     f'{rows[i][0]}" (words count from 1 in each sentence, which a '
-                    "blank line ends)"
+                    "blank line ends)",
+                    path=self.file,
+                    line=places[i],
                 )
         return [rows[i] for i in kept], [places[i] for i in kept]
 
@@ -187,19 +192,23 @@ class TreeReader:
         wrong = find_wrong_head(heads)
         if wrong is not None:
             word, problem = wrong
-            raise DataError(f"{self.file}:{places[word - 1]}: {problem}")
+            raise DataError(problem, path=self.file, line=places[word - 1])
         return heads
 
     def _head(self, cell: str, place: int) -> int:
         if cell == NOT_GIVEN:
             raise DataError(
-                f"{self.file}:{place}: the word has no head, but others of its "
-                "sentence have (give all of them heads, or none)"
+                "the word has no head, but others of its sentence have (give all of "
+                "them heads, or none)",
+                path=self.file,
+                line=place,
             )
         if not _NUMBER.fullmatch(cell):
             raise DataError(
-                f'{self.file}:{place}: head "{cell[:_LONGEST_SHOWN]}" is not the '
-                "number of a word (they count from 1; 0 is the root, and _ is none)"
+                f'head "{cell[:_LONGEST_SHOWN]}" is not the '
+                "number of a word (they count from 1; 0 is the root, and _ is none)",
+                path=self.file,
+                line=place,
             )
         return int(cell)
 

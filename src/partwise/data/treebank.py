@@ -101,8 +101,8 @@ class Sentence:
         for name, column in zip(_COLUMNS, self._columns, strict=True):
             if column is not None and len(column) != n:
                 raise DataError(
-                    f"there are {n} forms, but {len(column)} {name} "
-                    "(give one for each word)"
+                    f"there are {n} forms, but {len(column)} {name} (give one for each "
+                    "word)"
                 )
 
     @classmethod
@@ -321,8 +321,8 @@ def _checked_heads(heads: Iterable[int], n_words: int) -> tuple[int, ...]:
     checked = tuple(map(index, heads))
     if len(checked) != n_words:
         raise DataError(
-            f"there are {n_words} forms, but {len(checked)} heads "
-            "(give one for each word)"
+            f"there are {n_words} forms, but {len(checked)} heads (give one for each "
+            "word)"
         )
     wrong = find_wrong_head(checked)
     if wrong is not None:

@@ -13,15 +13,15 @@ FeatureSequences: TypeAlias = list[list[dict[str, float]]]
 LabelSequences: TypeAlias = list[list[str]]
 
 
-def parse_value(text: str, place: str, name: str) -> float:
+def parse_value(text: str, name: str) -> float:
     """Return the finite number that a text stands for.
 
     Parameters
     ----------
     text : str
         The number.
-    place, name : str
-        Where it stands and whose value it is, for the message.
+    name : str
+        Whose value it is, for the message.
 
     Returns
     -------
@@ -30,29 +30,29 @@ def parse_value(text: str, place: str, name: str) -> float:
 
     Examples
     --------
-    >>> parse_value("2.5", "train.txt:1", "length")
+    >>> parse_value("2.5", "length")
     2.5
     """
     try:
         value = float(text)
     except ValueError:
         raise DataError(
-            f'{place}: the value of "{name}" must be a number, found "{text}"'
+            f'the value of "{name}" must be a number, found "{text}"'
         ) from None
-    return check_finite(value, place, name)
+    return check_finite(value, name)
 
 
-def check_finite(value: float, place: str, name: str) -> float:
+def check_finite(value: float, name: str) -> float:
     """Return a value, or raise `DataError` if it is NaN or infinite.
 
     Examples
     --------
-    >>> check_finite(1.5, "sequence 0, token 2", "length")
+    >>> check_finite(1.5, "length")
     1.5
     """
     if not math.isfinite(value):
         raise DataError(
-            f'{place}: the value of "{name}" is {value} '
+            f'the value of "{name}" is {value} '
             "(leave the feature out, or give it a finite value)"
         )
     return value
@@ -108,7 +108,7 @@ def _flatten_item(name: str, value: Any, place: str) -> Iterator[tuple[str, floa
     elif isinstance(value, (list, tuple, set, frozenset)):
         yield from ((f"{name}={each}", 1.0) for each in value)
     elif isinstance(value, Real) or hasattr(value, "__float__"):
-        yield name, check_finite(float(value), place, name)
+        yield name, check_finite(float(value), name)
     else:
         raise TypeError(
             f'{place}: the value of "{name}" must be text, a number or a bool, '
@@ -134,8 +134,9 @@ def paired(
         n += 1
         if not len(tokens):
             raise DataError(
-                f"sequence {i} has no tokens, which the format cannot express "
-                "(leave it out)"
+                "it has no tokens, which the format cannot express (leave it out)",
+                where=f"sequence {i}",
+                example=i,
             )
         labels: Sequence[Any] | None = [None] * len(tokens)
         if labels_of is not None:
@@ -144,7 +145,9 @@ def paired(
             raise DataError(f"X has more sequences than y, which has {i}")
         if len(tokens) != len(labels):
             raise DataError(
-                f"sequence {i} has {len(tokens)} tokens, but {len(labels)} labels"
+                f"it has {len(tokens)} tokens, but {len(labels)} labels",
+                where=f"sequence {i}",
+                example=i,
             )
         yield i, tokens, labels
     if labels_of is not None and next(labels_of, None) is not None:

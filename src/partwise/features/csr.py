@@ -111,8 +111,9 @@ def tidy_rows(
     if not np.isfinite(val).all():
         row = int(np.searchsorted(ptr, np.flatnonzero(~np.isfinite(val))[0], "right"))
         raise DataError(
-            f"token {row - 1} (counted over all sequences): the values of one"
-            " feature add up to infinity (scale the values down)"
+            "the values of one feature add up to infinity (scale the values down)",
+            where=f"token {row - 1} (counted over all sequences)",
+            part=row - 1,
         )
     if (val == 1.0).all():
         val = np.empty(0)

@@ -25,15 +25,6 @@ class _BadFeature(Exception):
     """A feature that cannot be encoded; where it is gets added further out."""
 
 
-class RowError(DataError):
-    """A row that cannot be encoded, for callers who know it by another name."""
-
-    def __init__(self, row: int, problem: str):
-        super().__init__(f"example {row}: {problem}")
-        self.row = row
-        self.problem = problem
-
-
 class FeatureRows:
     """Rows under construction: ids in compact arrays, never lists of objects."""
 
@@ -223,7 +214,8 @@ def scan_sequences(
             n_tokens += t + 1
             ptr.append(n_tokens)
     except _BadFeature as problem:
-        raise DataError(f"sequence {s}, token {t}: {problem}") from None
+        where = f"sequence {s}, token {t}"
+        raise DataError(str(problem), where=where, example=s, part=t) from None
     return np.frombuffer(ptr, np.int64)
 
 
@@ -260,7 +252,7 @@ def scan_rows(
                 edges.end_row()
             n_rows += 1
     except _BadFeature as problem:
-        raise RowError(n_rows, str(problem)) from None
+        raise DataError(str(problem), example=n_rows) from None
     return np.arange(n_rows + 1, dtype=np.int64)
 
 

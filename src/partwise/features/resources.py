@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,13 +21,9 @@ from partwise.errors import ModelFileError
 from partwise.features.clusters import Clusters
 from partwise.features.gazetteer import Gazetteer
 from partwise.features.modifiers import FILLED
-from partwise.features.strings import (
-    Settings,
-    Tensors,
-    pack_strings,
-    take_tensor,
-    unpack_strings,
-)
+from partwise.features.strings import Settings, Tensors
+from partwise.model_file.content import Content
+from partwise.model_file.packing import pack_strings, prefixed, stored_strings
 
 _CLUSTER = re.compile(r"cluster([1-9][0-9]?)?", re.ASCII)
 _GAZETTEER = "gazetteer:"
@@ -150,9 +147,9 @@ class Resources:
         for number, gazetteer in enumerate(self.gazetteers):
             name = f"gazetteers.{number}"
             sets = [sorted(gazetteer.phrases[type]) for type in gazetteer.types]
-            tensors |= pack_strings((p for phrases in sets for p in phrases), name)
-            sizes = np.array([len(phrases) for phrases in sets], np.int64)
-            tensors[f"{name}.sizes"] = sizes
+            phrases = pack_strings(chain.from_iterable(sets), by_character=True)
+            sizes = np.array([*map(len, sets)], np.int64)
+            tensors |= prefixed(name, {**phrases, "sizes": sizes})
             described.append(
                 {"types": list(gazetteer.types), "ignore_case": gazetteer.ignore_case}
             )
@@ -161,8 +158,9 @@ class Resources:
             cluster_of = self.clusters.cluster_of
             numbers: dict[str, int] = {}
             ids = [numbers.setdefault(c, len(numbers)) for c in cluster_of.values()]
-            tensors |= pack_strings(cluster_of, "clusters.words")
-            tensors |= pack_strings(numbers, "clusters.names")
+            for name, strings in (("words", cluster_of), ("names", numbers)):
+                stored = pack_strings(strings, by_character=True)
+                tensors |= prefixed(f"clusters.{name}", stored)
             tensors["clusters.ids"] = np.array(ids, np.int32)
             settings["clusters"] = {"ignore_case": self.clusters.ignore_case}
         return tensors, settings
@@ -178,16 +176,17 @@ class Resources:
         ModelFileError
             If anything is missing or does not fit together.
         """
+        content = Content(tensors, {}, "", 0, "")
         try:
             if not isinstance(settings, Mapping):
                 raise ValueError("not an object")
             gazetteers = tuple(
-                _read_gazetteer(tensors, f"gazetteers.{number}", described)
+                _read_gazetteer(content, f"gazetteers.{number}", described)
                 for number, described in enumerate(settings["gazetteers"])
             )
             clusters = None
             if settings["clusters"] is not None:
-                clusters = _read_clusters(tensors, settings["clusters"])
+                clusters = _read_clusters(content, settings["clusters"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             problem = f"resources are damaged: {error}"
             raise ModelFileError(problem) from None
@@ -195,10 +194,10 @@ class Resources:
 
 
 def _read_gazetteer(
-    tensors: Mapping[str, NDArray[Any]], name: str, described: Mapping[str, Any]
+    content: Content, name: str, described: Mapping[str, Any]
 ) -> Gazetteer:
-    types, phrases = described["types"], unpack_strings(tensors, name)
-    sizes = take_tensor(tensors, f"{name}.sizes", np.int64, 1).tolist()
+    types, phrases = described["types"], stored_strings(content, name)
+    sizes = content.tensor(f"{name}.sizes", dtype=np.int64).tolist()
     if not isinstance(types, list) or not all(isinstance(t, str) for t in types):
         raise ValueError("types must be strings")
     if len(set(types)) != len(types) or len(types) != len(sizes):
@@ -212,16 +211,12 @@ def _read_gazetteer(
     return Gazetteer(sets, _flag(described))
 
 
-def _read_clusters(
-    tensors: Mapping[str, NDArray[Any]], described: Mapping[str, Any]
-) -> Clusters:
-    words = unpack_strings(tensors, "clusters.words")
-    names = unpack_strings(tensors, "clusters.names")
-    ids = take_tensor(tensors, "clusters.ids", np.int32, 1)
-    if len(ids) != len(words) or len(set(words)) != len(words):
-        raise ValueError("'clusters.words' has a word twice, or too few clusters")
-    if len(ids) and not 0 <= ids.min() <= ids.max() < len(names):
-        raise ValueError("tensor 'clusters.ids' names what is not stored")
+def _read_clusters(content: Content, described: Mapping[str, Any]) -> Clusters:
+    words = stored_strings(content, "clusters.words", unique=True)
+    names = stored_strings(content, "clusters.names")
+    ids = content.tensor(
+        "clusters.ids", dtype=np.int32, length=len(words), at_least=0, below=len(names)
+    )
     named = (names[i] for i in ids.tolist())
     return Clusters(dict(zip(words, named, strict=True)), _flag(described))
 

@@ -1,13 +1,11 @@
-"""Strings as tensors and as stable hashes."""
+"""Stable hashes of strings, and the settings of encoders."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
@@ -63,54 +61,6 @@ def bucket_names(hash_bits: int) -> list[str]:
     ['#0', '#1']
     """
     return [f"#{bucket}" for bucket in range(1 << hash_bits)]
-
-
-def pack_strings(strings: Iterable[str], name: str) -> Tensors:
-    """Store strings as UTF-8 text and the end of each, counted in characters.
-
-    Examples
-    --------
-    >>> tensors = pack_strings(["a", "", "ÄB"], "words")
-    >>> unpack_strings(tensors, "words")
-    ['a', '', 'ÄB']
-    """
-    strings = list(strings)
-    ends = np.cumsum([len(string) for string in strings], dtype=np.int64)
-    text = np.frombuffer("".join(strings).encode(*_CODEC), np.uint8)
-    return {f"{name}.text": text, f"{name}.ends": ends}
-
-
-def unpack_strings(tensors: Mapping[str, NDArray[Any]], name: str) -> list[str]:
-    """Read back what `pack_strings` stored, trusting nothing."""
-    raw = take_tensor(tensors, f"{name}.text", np.uint8, 1)
-    ends = take_tensor(tensors, f"{name}.ends", np.int64, 1)
-    try:
-        text = raw.tobytes().decode(*_CODEC)
-    except UnicodeDecodeError as error:
-        raise ModelFileError(f"tensor '{name}.text' is not UTF-8: {error}") from None
-    starts = np.concatenate([np.zeros(1, np.int64), ends])
-    if starts[-1] != len(text) or (starts[1:] < starts[:-1]).any():
-        raise ModelFileError(f"tensor '{name}.ends' does not fit '{name}.text'")
-    bounds = starts.tolist()
-    return [text[a:b] for a, b in pairwise(bounds)]
-
-
-def take_tensor(
-    tensors: Mapping[str, NDArray[Any]], name: str, dtype: type, ndim: int
-) -> NDArray[Any]:
-    """Return a tensor of the given kind, or say why there is none."""
-    tensor = tensors.get(name)
-    if tensor is None:
-        raise ModelFileError(f"tensor '{name}' is missing")
-    if not isinstance(tensor, np.ndarray) or tensor.dtype != dtype:
-        found = getattr(tensor, "dtype", type(tensor).__name__)
-        raise ModelFileError(f"tensor '{name}' must be {np.dtype(dtype)}, not {found}")
-    if tensor.ndim != ndim:
-        raise ModelFileError(
-            f"tensor '{name}' must have {ndim} axes, not {tensor.ndim}"
-        )
-    # Kernels compile anew for arrays that are read-only or have gaps.
-    return np.require(tensor, requirements=["C", "A", "W"])
 
 
 def take_settings(settings: object, names: frozenset[str]) -> Settings:

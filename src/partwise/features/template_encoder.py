@@ -24,13 +24,12 @@ from partwise.features.strings import (
     Settings,
     Tensors,
     check_settings,
-    pack_strings,
     stable_hash,
     take_settings,
-    take_tensor,
-    unpack_strings,
 )
 from partwise.features.templates import MAX_COLUMN, Macro, Template, TemplateLine
+from partwise.model_file.content import Content
+from partwise.model_file.packing import pack_strings, prefixed, stored_strings
 
 BOUNDARIES = ("numbered", "single", "none")
 _SETTINGS = frozenset({"template", "min_count", "hash_bits", "boundaries"})
@@ -344,8 +343,8 @@ class TemplateEncoder:
         if self.hash_bits is not None:
             return resources, settings
         is_word = np.array([string in self._rows for string in self._codes], np.uint8)
-        tensors = resources | pack_strings(self._codes, "strings")
-        tensors["strings.is_word"] = is_word
+        strings = {**pack_strings(self._codes, by_character=True), "is_word": is_word}
+        tensors = resources | prefixed("strings", strings)
         tensors["nodes.keys"] = self._nodes.table.keys
         tensors["edges.keys"] = self._edges.table.keys
         return tensors, settings
@@ -376,14 +375,13 @@ class TemplateEncoder:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
         if encoder.hash_bits is not None:
             return encoder
-        strings = unpack_strings(tensors, "strings")
-        is_word = take_tensor(tensors, "strings.is_word", np.uint8, 1)
-        if len(set(strings)) != len(strings) or len(is_word) != len(strings):
-            raise ModelFileError(
-                "tensor 'strings' holds a string twice or too few marks"
-            )
+        content = Content(tensors, {}, "", 0, "")
+        strings = stored_strings(content, "strings", unique=True)
+        is_word = content.tensor("strings.is_word", dtype=np.uint8, length=len(strings))
         for name, lines in (("nodes", encoder._nodes), ("edges", encoder._edges)):
-            keys = take_tensor(tensors, f"{name}.keys", np.int32, 2)
+            keys = content.tensor(f"{name}.keys", dtype=np.int32, ndim=2)
+            # Kernels compile anew for arrays that are read-only or have gaps.
+            keys = np.require(keys, requirements=["C", "A", "W"])
             problem = lines.problem_with(keys, len(strings))
             if problem:
                 raise ModelFileError(f"tensor '{name}.keys' {problem}")

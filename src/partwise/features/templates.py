@@ -133,7 +133,9 @@ column (write it as '%x[-1,0]')
             else:
                 plain_transitions = True
         if not nodes and not edges and not plain_transitions:
-            raise DataError(f"{source}: the template is empty (add a line 'U:%x[0,0]')")
+            raise DataError(
+                "the template is empty (add a line 'U:%x[0,0]')", path=source
+            )
         return cls(text, source, tuple(nodes), tuple(edges), plain_transitions)
 
     @classmethod
@@ -144,7 +146,9 @@ column (write it as '%x[-1,0]')
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             raise DataError(
-                f"{path}:{line}: this is not UTF-8 (convert the file to UTF-8)"
+                "this is not UTF-8 (convert the file to UTF-8)",
+                path=str(path),
+                line=line,
             ) from None
         return cls.parse(text, str(path))
 
@@ -173,13 +177,14 @@ such as 'U:%x[0,0.cluster]')
             one and not one.is_gazetteer for one in read
         ):
             raise DataError(
-                f"{self.source}: no line reads the clusters (add one such as"
-                " 'U:%x[0,0.cluster]')"
+                "no line reads the clusters (add one such as 'U:%x[0,0.cluster]')",
+                path=self.source,
             )
         if resources.gazetteers and not any(one and one.is_gazetteer for one in read):
             raise DataError(
-                f"{self.source}: no line reads a gazetteer (add one such as"
-                f" 'U:%x[0,0.gazetteer:{resources.types[0]}]')"
+                "no line reads a gazetteer (add one such as "
+                f"'U:%x[0,0.gazetteer:{resources.types[0]}]')",
+                path=self.source,
             )
         return template
 
@@ -191,7 +196,7 @@ such as 'U:%x[0,0.cluster]')
                 problem = self.resources.problem_with(wanted) if wanted else ""
                 if problem:
                     raise DataError(
-                        f"{self.source}:{line.number}: '{macro}': {problem}"
+                        f"'{macro}': {problem}", path=self.source, line=line.number
                     )
 
     @property
@@ -207,7 +212,7 @@ such as 'U:%x[0,0.cluster]')
 
 def _parse_line(content: str, source: str, number: int) -> TemplateLine:
     def fail(problem: str) -> NoReturn:
-        raise DataError(f"{source}:{number}: {problem}")
+        raise DataError(problem, path=source, line=number)
 
     if content[0] not in "UB":
         fail(f"a line starts with U, B or #, not {content[0]!r} (line: {content!r})")

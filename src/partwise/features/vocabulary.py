@@ -15,15 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.errors import ModelFileError
 from partwise.features.csr import UNKNOWN
-from partwise.features.strings import (
-    Tensors,
-    pack_strings,
-    stable_hash,
-    take_tensor,
-    unpack_strings,
-)
+from partwise.features.strings import Tensors, stable_hash
+from partwise.model_file.content import Content
+from partwise.model_file.packing import pack_strings, prefixed, stored_strings
 
 # Hashes are remembered for speed, but in bounded memory.
 MAX_REMEMBERED_HASHES = 1 << 17  # of the values of a name
@@ -193,8 +188,8 @@ def vocabulary_to_tensors(vocabulary: Vocabulary, prefix: str) -> Tensors:
     names = [numbers.setdefault(name, len(numbers)) for name, _ in keys]
     values = (value or "" for _, value in keys)
     return {
-        **pack_strings(numbers, f"{prefix}.names"),
-        **pack_strings(values, f"{prefix}.values"),
+        **prefixed(f"{prefix}.names", pack_strings(numbers, by_character=True)),
+        **prefixed(f"{prefix}.values", pack_strings(values, by_character=True)),
         f"{prefix}.name": np.array(names, np.int32),
         f"{prefix}.has_value": np.array(
             [value is not None for _, value in keys], np.uint8
@@ -206,14 +201,13 @@ def vocabulary_from_tensors(
     tensors: Mapping[str, NDArray[Any]], prefix: str
 ) -> Vocabulary:
     """Read back what `vocabulary_to_tensors` stored, trusting nothing."""
-    names = unpack_strings(tensors, f"{prefix}.names")
-    values = unpack_strings(tensors, f"{prefix}.values")
-    name_of = take_tensor(tensors, f"{prefix}.name", np.int32, 1)
-    has_value = take_tensor(tensors, f"{prefix}.has_value", np.uint8, 1)
-    if not len(values) == len(name_of) == len(has_value):
-        raise ModelFileError(f"the tensors '{prefix}.*' differ in length")
-    if len(name_of) and not 0 <= name_of.min() <= name_of.max() < len(names):
-        raise ModelFileError(f"tensor '{prefix}.name' names what is not stored")
+    content = Content(tensors, {}, "", 0, "").part(prefix)
+    names, values = stored_strings(content, "names"), stored_strings(content, "values")
+    n, n_names = len(values), len(names)
+    name_of = content.tensor(
+        "name", dtype=np.int32, length=n, at_least=0, below=n_names
+    )
+    has_value = content.tensor("has_value", dtype=np.uint8, length=n)
     vocabulary = Vocabulary(_Frozen(), _ByName())
     plain, valued = vocabulary
     rows = zip(name_of.tolist(), has_value.tolist(), values, strict=True)
@@ -226,5 +220,5 @@ def vocabulary_from_tensors(
                 valued[name] = _Frozen()
             valued[name][value] = attribute
     if vocabulary.n_attributes != len(values):
-        raise ModelFileError(f"the tensors '{prefix}.*' store an attribute twice")
+        raise content.error("an attribute is stored twice")
     return vocabulary

@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.metrics import Scores
+from partwise.metrics.scores import (
+    Scores,
+    different_words,
+    ratio,
+    score_each,
+    unequal,
+)
 
 __all__ = ["ArcScores", "AttachmentScores", "attachment_scores", "is_punctuation"]
 
@@ -149,9 +155,9 @@ def attachment_scores(
     return AttachmentScores(
         **overall._asdict(),
         n_sentences=len(sentences),
-        complete=_ratio(len(sentences - broken), len(sentences)),
+        complete=ratio(len(sentences - broken), len(sentences)),
         complete_labelled=(
-            _ratio(len(sentences - mislabelled), len(sentences)) if labelled else None
+            ratio(len(sentences - mislabelled), len(sentences)) if labelled else None
         ),
         by_length=_grouped(words, "length", _LENGTHS.values(), labelled),
         by_distance=_grouped(words, "distance", _DISTANCES.values(), labelled),
@@ -200,7 +206,9 @@ def _paired(
     rights, guesses = list(gold), list(predicted)
     for i, (right, guess) in enumerate(zip(rights, guesses, strict=False)):
         if right.forms != guess.forms:
-            raise DataError(_difference(i, right, guess))
+            named = _named(i, right)
+            problem = different_words(named, right.forms, guess.forms)
+            raise DataError(problem)
         for name, sentence in (("gold", right), ("predicted", guess)):
             if sentence.heads is None:
                 raise DataError(
@@ -208,26 +216,8 @@ def _paired(
                     "compared; predict them first)"
                 )
     if len(rights) != len(guesses):
-        raise DataError(
-            f"gold has {len(rights)} sentences, but predicted has {len(guesses)}: "
-            f"sentence {min(len(rights), len(guesses))} is the first without a partner"
-        )
+        raise unequal("sentence", gold=len(rights), predicted=len(guesses))
     return list(zip(rights, guesses, strict=True))
-
-
-def _difference(i: int, right: Sentence, guess: Sentence) -> str:
-    same = "(both must have the same words, sentence by sentence)"
-    if len(right) != len(guess):
-        return (
-            f"{_named(i, right)} has {len(right)} words in gold, but {len(guess)} in "
-            f"predicted {same}"
-        )
-    words = enumerate(zip(right.forms, guess.forms, strict=True), 1)
-    word, (a, b) = next((word, pair) for word, pair in words if pair[0] != pair[1])
-    return (
-        f"{_named(i, right)}: word {word} is {a!r} in gold, but {b!r} in predicted "
-        f"{same}"
-    )
 
 
 def _named(i: int, sentence: Sentence) -> str:
@@ -280,8 +270,8 @@ def _bin(number: int, bins: Mapping[int, str]) -> str:
 
 def _arc_scores(words: Sequence[_Word], labelled: bool) -> ArcScores:
     return ArcScores(
-        _ratio(sum(word.attached for word in words), len(words)),
-        _ratio(sum(word.found for word in words), len(words)) if labelled else None,
+        ratio(sum(word.attached for word in words), len(words)),
+        ratio(sum(word.found for word in words), len(words)) if labelled else None,
         len(words),
     )
 
@@ -307,17 +297,4 @@ def _label_scores(words: Iterable[_Word]) -> dict[str, Scores]:
         gold[label] += count
         predicted[other] += count
         found[label] += count * is_found
-    return {
-        label: Scores(
-            _ratio(found[label], predicted[label]),
-            _ratio(found[label], gold[label]),
-            # The harmonic mean of the two above.
-            _ratio(2 * found[label], predicted[label] + gold[label]),
-            gold[label],
-        )
-        for label in sorted(gold.keys() | predicted.keys())
-    }
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+    return score_each(found, predicted, gold)

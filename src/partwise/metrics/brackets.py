@@ -32,7 +32,14 @@ from partwise.constituents import (
     without_function,
 )
 from partwise.errors import DataError
-from partwise.metrics import Scores
+from partwise.metrics.scores import (
+    Scores,
+    different_words,
+    ratio,
+    score,
+    score_each,
+    unequal,
+)
 
 __all__ = ["BracketGroup", "BracketScores", "bracket_scores"]
 
@@ -186,10 +193,7 @@ def bracket_scores(
         if guess is not None:
             _check_words(i, right, guess, places)
     if len(rights) != len(guesses):
-        raise DataError(
-            f"gold has {len(rights)} trees, but predicted has {len(guesses)}: "
-            f"tree {min(len(rights), len(guesses))} is the first without a partner"
-        )
+        raise unequal("tree", gold=len(rights), predicted=len(guesses))
     results = [_compare(r, g) for r, g in zip(rights, guesses, strict=True)]
     short = [result for result in results if result.length <= cutoff]
     return BracketScores(_group(results), _group(short), cutoff, _by_label(results))
@@ -271,19 +275,20 @@ def _group(results: Sequence[_Result]) -> BracketGroup:
     n_matched = sum(result.matched.total() for result in parsed)
     n_words = sum(result.n_words for result in parsed)
 
+    of_all = score(n_matched, n_predicted, n_gold)
+
     def share(sentences: Iterable[bool]) -> float:
-        return _ratio(sum(sentences), len(parsed))
+        return ratio(sum(sentences), len(parsed))
 
     return BracketGroup(
-        precision=_ratio(n_matched, n_predicted),
-        recall=_ratio(n_matched, n_gold),
-        # The harmonic mean of the two above.
-        f1=_ratio(2 * n_matched, n_gold + n_predicted),
+        precision=of_all.precision,
+        recall=of_all.recall,
+        f1=of_all.f1,
         exact_match=share(result.gold == result.predicted for result in parsed),
-        crossing=_ratio(sum(result.n_crossing for result in parsed), len(parsed)),
+        crossing=ratio(sum(result.n_crossing for result in parsed), len(parsed)),
         no_crossing=share(result.n_crossing == 0 for result in parsed),
         two_or_less_crossing=share(result.n_crossing <= 2 for result in parsed),
-        tagging_accuracy=_ratio(sum(one.n_right_tags for one in parsed), n_words),
+        tagging_accuracy=ratio(sum(one.n_right_tags for one in parsed), n_words),
         n_sentences=len(results),
         n_failed=len(results) - len(parsed),
         n_words=n_words,
@@ -305,15 +310,7 @@ def _by_label(results: Iterable[_Result]) -> dict[str, Scores]:
         ):
             for bracket, times in brackets.items():
                 counts[bracket.label] += times
-    return {
-        label: Scores(
-            _ratio(matched[label], predicted[label]),
-            _ratio(matched[label], gold[label]),
-            _ratio(2 * matched[label], predicted[label] + gold[label]),
-            gold[label],
-        )
-        for label in sorted(gold.keys() | predicted.keys())
-    }
+    return score_each(matched, predicted, gold)
 
 
 def _as_trees(trees: Any, what: str, or_none: bool = False) -> list[Any]:
@@ -337,17 +334,4 @@ def _check_words(
     if a == b:
         return
     name = f"tree {i}" + (f" ({places[i]})" if places else "")
-    same = "(both must have the same words, sentence by sentence)"
-    if len(a) != len(b):
-        raise DataError(
-            f"{name} has {len(a)} words in gold, but {len(b)} in predicted {same}"
-        )
-    word = next(k for k in range(len(a)) if a[k] != b[k])
-    raise DataError(
-        f"{name}: word {word + 1} is {a[word]!r} in gold, but {b[word]!r} in predicted "
-        f"{same}"
-    )
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+    raise DataError(different_words(name, a, b))

@@ -1,4 +1,4 @@
-"""Chunks in label sequences: ``B-PER I-PER O`` means a PER from 0 to 2.
+"""Chunks in label sequences, and their scores: ``B-PER I-PER O`` is a PER of 0 to 2.
 
 A label is a prefix and a type. All schemes are read through one table of the
 prefixes B (begins a chunk), I (goes on), E (ends it), S (is one by itself) and O
@@ -8,12 +8,23 @@ on with the chunk of the first? Neighbours repeat, so answers are remembered.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from partwise.errors import DataError
+from partwise.metrics.scores import (
+    Labels,
+    Scores,
+    mean,
+    pair_sequences,
+    score,
+    score_each,
+    score_table,
+)
 
 OUTSIDE = "O"
 UNTYPED = "_"
@@ -187,3 +198,105 @@ def are_chunk_labels(labels: Iterable[object]) -> bool:
         isinstance(label, str) and label[:1] in "BIESMWLU" and label[1:2] == "-"
         for label in typed
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScores:
+    """Precision, recall and F1 of chunks, together and for each type.
+
+    Parameters
+    ----------
+    overall : Scores
+        Of all chunks together (micro average).
+    per_type : dict of str to Scores
+        Of each type, in alphabetical order.
+
+    See Also
+    --------
+    chunk_scores : Makes one.
+    """
+
+    overall: Scores
+    per_type: dict[str, Scores]
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of the types, each counting the same."""
+        return mean([scores.f1 for scores in self.per_type.values()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers in dicts, ready for JSON."""
+        return {
+            **self.overall._asdict(),
+            "macro_f1": self.macro_f1,
+            "per_type": {name: s._asdict() for name, s in self.per_type.items()},
+        }
+
+    def __str__(self) -> str:
+        """Show a table, one row a type."""
+        return score_table([*self.per_type.items(), ("overall", self.overall)])
+
+
+def chunk_scores(
+    y_true: Labels, y_pred: Labels, scheme: str | None = None
+) -> ChunkScores:
+    """Score chunks: one counts as found if start, end and type are all right.
+
+    Parameters
+    ----------
+    y_true, y_pred : iterables of label sequences
+        The right labels and the predicted ones, such as ``"B-PER"``.
+    scheme : {"IOB1", "IOB2", "IOBES", "BILOU", "BMEWO"}, optional
+        Count only chunks that are well formed in this scheme. By default labels
+        are read leniently, as conlleval does; see `spans`.
+
+    Returns
+    -------
+    ChunkScores
+        Overall and by type; prints as a table.
+
+    Examples
+    --------
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"]]
+    >>> y_pred = [["B-PER", "O", "O", "B-LOC"]]
+    >>> print(chunk_scores(y_true, y_pred))
+             precision  recall      f1  support
+    LOC         1.0000  1.0000  1.0000        1
+    PER         0.0000  0.0000  0.0000        1
+    overall     0.5000  0.5000  0.5000        2
+    """
+    resolve_scheme(scheme)
+    gold_of: Counter[str] = Counter()
+    predicted_of: Counter[str] = Counter()
+    right_of: Counter[str] = Counter()
+    for gold_labels, predicted_labels in pair_sequences(y_true, y_pred):
+        gold = spans(gold_labels, scheme)
+        predicted = spans(predicted_labels, scheme)
+        gold_of.update(kind for _, _, kind in gold)
+        predicted_of.update(kind for _, _, kind in predicted)
+        right_of.update(kind for _, _, kind in set(gold).intersection(predicted))
+    return ChunkScores(
+        score(right_of.total(), predicted_of.total(), gold_of.total()),
+        score_each(right_of, predicted_of, gold_of),
+    )
+
+
+def chunk_f1(y_true: Labels, y_pred: Labels, scheme: str | None = None) -> float:
+    """Return the F1 of all chunks together, between 0 and 1.
+
+    Parameters
+    ----------
+    y_true, y_pred, scheme
+        As in `chunk_scores`.
+
+    Returns
+    -------
+    float
+        The micro-averaged F1.
+
+    Examples
+    --------
+    >>> chunk_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "O", "O", "B-LOC"]])
+    0.5
+    """
+    return chunk_scores(y_true, y_pred, scheme).overall.f1

@@ -35,7 +35,7 @@ class Content:
     format_version : int
         The version of the format the file was written in.
     source : str
-        The file (and the part of it), for error messages.
+        The file (and the part of it), for error messages; may be empty.
 
     Examples
     --------
@@ -222,9 +222,8 @@ class Content:
             if key.startswith(prefix)
         }
         settings = self.setting(name, dict) if name in self.settings else {}
-        return Content(
-            tensors, settings, self.kind, self.format_version, f"{self.source}: {name}"
-        )
+        source = f"{self.source}: {name}" if self.source else name
+        return Content(tensors, settings, self.kind, self.format_version, source)
 
     def error(self, what: str) -> ModelFileError:
         """Make an error that names the file.
@@ -239,7 +238,7 @@ class Content:
         ModelFileError
             The error, to be raised.
         """
-        return ModelFileError(f"{self.source}: {what}")
+        return ModelFileError(f"{self.source}: {what}" if self.source else what)
 
     def _bad_setting(self, name: str, value: Any, expected: str) -> ModelFileError:
         shown = repr(value)

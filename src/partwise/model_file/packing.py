@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from partwise.model_file.content import Content
+
+# A model is never lost to an odd character in its data: lone surrogates pass.
+_CODEC = ("utf-8", "surrogatepass")
 
 # 32 GiB of float64: no file makes us ask for more, whatever it says.
 MAX_WEIGHTS = 2**32
@@ -40,32 +43,40 @@ def prefixed(
     return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
 
 
-def pack_strings(strings: Sequence[str]) -> dict[str, NDArray[Any]]:
+def pack_strings(
+    strings: Iterable[str], *, by_character: bool = False
+) -> dict[str, NDArray[Any]]:
     """Turn strings into two tensors: their UTF-8 bytes and where each begins.
 
     Parameters
     ----------
-    strings : sequence of str
+    strings : iterable of str
         Any strings, lone surrogates included.
+    by_character : bool, default=False
+        Whether to store where each string ends, counted in characters, as in the
+        vocabularies of encoders.
 
     Returns
     -------
     dict of str to ndarray
-        ``bytes`` (uint8) and ``offsets`` (int64, one more than strings).
+        ``bytes`` (uint8) and ``offsets`` (int64, one more than strings); if counted by
+        characters ``text`` (uint8) and ``ends`` (int64).
 
     Examples
     --------
     >>> pack_strings(["to", "be"])["offsets"]
     array([0, 2, 4])
+    >>> pack_strings(["to", "bé"], by_character=True)["ends"]
+    array([2, 4])
     """
-    # A model is never lost to an odd character in its data: surrogates pass.
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    strings = list(strings)
+    encoded = [string.encode(*_CODEC) for string in strings]
+    blob = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
+    if by_character:
+        return {"text": blob, "ends": np.cumsum([*map(len, strings)], dtype=np.int64)}
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(string) for string in encoded], out=offsets[1:])
-    return {
-        "bytes": np.frombuffer(bytearray(b"".join(encoded)), np.uint8),
-        "offsets": offsets,
-    }
+    return {"bytes": blob, "offsets": offsets}
 
 
 def unpack_strings(
@@ -80,7 +91,7 @@ def unpack_strings(
     Parameters
     ----------
     tensors : dict of str to ndarray
-        ``bytes`` and ``offsets``.
+        ``bytes`` and ``offsets``, or ``text`` and ``ends``.
     length : int, optional
         How many strings there must be.
     unique : bool, default=False
@@ -104,25 +115,46 @@ def unpack_strings(
     ['to', '', 'bé']
     """
     content = _view(tensors, source)
-    blob = content.tensor("bytes", dtype=np.uint8).tobytes()
-    offsets = content.pointers(
-        "offsets", end=len(blob), length=None if length is None else length + 1
-    ).tolist()
-    spans = itertools.pairwise(offsets)
+    by_character = "ends" in tensors
+    blob = content.tensor("text" if by_character else "bytes", dtype=np.uint8).tobytes()
     try:
-        if blob.isascii():  # one decoding for all: loading is noticeably faster
-            text = blob.decode("ascii")
+        if by_character or blob.isascii():  # one decoding for all is faster
+            text = blob.decode(*_CODEC)
+            spans = _spans(content, len(text), length)
             strings = [text[start:stop] for start, stop in spans]
         else:
-            strings = [
-                blob[start:stop].decode("utf-8", "surrogatepass")
-                for start, stop in spans
-            ]
+            spans = _spans(content, len(blob), length)
+            strings = [blob[start:stop].decode(*_CODEC) for start, stop in spans]
     except UnicodeDecodeError as error:
         raise content.error("a string is not valid UTF-8") from error
     if unique and len(set(strings)) != len(strings):
         raise content.error("a string occurs twice")
     return strings
+
+
+def _spans(content: Content, end: int, length: int | None) -> Iterator[tuple[int, int]]:
+    """Return where each string begins and ends."""
+    if "ends" in content.tensors:
+        ends = content.tensor("ends", dtype=np.int64, length=length)
+        from_0 = np.concatenate([np.zeros(1, np.int64), ends])
+        bounds = _view({"ends": from_0}, content.source).pointers("ends", end=end)
+    else:
+        n_bounds = None if length is None else length + 1
+        bounds = content.pointers("offsets", end=end, length=n_bounds)
+    return itertools.pairwise(bounds.tolist())
+
+
+def stored_strings(content: Content, name: str, *, unique: bool = False) -> list[str]:
+    """Return the strings that are stored under a name.
+
+    Examples
+    --------
+    >>> tensors = prefixed("words", pack_strings(["to", "be"]))
+    >>> stored_strings(Content(tensors, {}, "model", 1, "a.partwise"), "words")
+    ['to', 'be']
+    """
+    part = content.part(name)
+    return unpack_strings(part.tensors, unique=unique, source=part.source)
 
 
 def pack_sparse(

@@ -156,8 +156,8 @@ def test_inspect_bayesnet_shows_graph_and_tables(model: Path) -> None:
         ("a,b\nx,y\nu,y\n", ": column 'b': all rows have the value 'y'"),
         ("a,a\nx,y\n", ":1: the first line should name the columns"),
         ("", "is empty"),
-        ("a,b\n", "has no rows"),
-        ("c,b\nx,y\n", "has no column 'a'"),
+        ("a,b\n", ": there are no rows"),
+        ("c,b\nx,y\n", ": there is no column 'a'"),
     ],
 )
 def test_train_bayesnet_bad_tables_are_refused(

@@ -54,36 +54,26 @@ class TableLayout:
 
 @contextmanager
 def naming_lines(table: TextTable, called: str = "X") -> Iterator[None]:
-    """Let errors about rows name lines of the file.
-
-    An estimator says "X, column 'a', row 3: ..."; here that becomes "file:5: column
-    'a': ...".
-    """
-    try:
-        yield
-    except DataError as error:
-        raise DataError(in_file(str(error), table, called)) from None
-
-
-def in_file(message: str, table: TextTable, called: str = "X") -> str:
-    """Return a message about a table with the file and the line.
+    """Let errors about a table, `called` so by the estimator, name lines of its file.
 
     Examples
     --------
     >>> from partwise.data import TextTable
     >>> table = TextTable(["a"], [["1", None]], [2, 3], "t.csv", ",")
-    >>> in_file("X, column 'a', row 1: the value is missing", table)
-    "t.csv:3: column 'a': the value is missing"
-    >>> in_file("X has no rows", table)
-    't.csv: has no rows'
+    >>> with naming_lines(table):
+    ...     raise DataError("it is missing", argument="X", column="a", example=1)
+    Traceback (most recent call last):
+        ...
+    partwise.errors.DataError: t.csv:3: column 'a': it is missing
     """
-    if message.startswith(f"{called}, column "):
-        place, _, rest = message.partition(": ")
-        column, _, row = place.removeprefix(f"{called}, ").partition(", row ")
-        if row.isdigit():
-            return f"{table.source}:{table.lines[int(row)]}: {column}: {rest}"
-        return f"{table.source}: {column}: {rest}"
-    for prefix in (f"{called} ", f"{called}: "):
-        if message.startswith(prefix):
-            return f"{table.source}: {message.removeprefix(prefix)}"
-    return message
+    try:
+        yield
+    except DataError as error:
+        if error.argument != called:
+            raise
+        where = table.source
+        if error.example is not None:
+            where += f":{table.lines[error.example]}"
+        if error.column is not None:
+            where += f": column {error.column!r}"
+        raise error.located(where) from None

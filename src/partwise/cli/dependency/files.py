@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwise.cli.files import check_encoding
-from partwise.errors import DataError
+from partwise.errors import Advice, DataError
 
 if TYPE_CHECKING:
     from partwise.data import Sentence
 
-# What messages of the library advise, and what the same is called on the command line.
-FLAGS = {
-    "crossing='lift'": "--crossing lift",
-    "crossing='skip'": "--crossing skip",
-    "projective=False": "--nonprojective",
-    "single_root=False": "--multiple-roots",
-    "labelled=False": "--unlabelled",
-    "underivable='skip'": "--underivable skip",
+# Settings whose flags do not follow from their names.
+FLAGS: dict[tuple[str, object], str] = {
+    ("projective", False): "--nonprojective",
+    ("single_root", False): "--multiple-roots",
+    ("labelled", False): "--unlabelled",
 }
 
 
@@ -58,7 +55,8 @@ def advice_in_flags() -> Iterator[None]:
     Examples
     --------
     >>> with advice_in_flags():
-    ...     raise DataError("arcs cross (projective=False allows it)")
+    ...     advice = Advice("projective", False, "allows it")
+    ...     raise DataError("arcs cross", advice=[advice])
     Traceback (most recent call last):
         ...
     partwise.errors.DataError: arcs cross (--nonprojective allows it)
@@ -66,8 +64,9 @@ def advice_in_flags() -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-        message = f"{error}{notes}"
-        for argument, flag in FLAGS.items():
-            message = message.replace(argument, flag)
-        raise DataError(message) from error
+        raise error.advising(_as_flag) from error
+
+
+def _as_flag(advice: Advice) -> str:
+    flag = f"--{advice.setting} {advice.value}"
+    return f"{FLAGS.get((advice.setting, advice.value), flag)} {advice.effect}"

@@ -49,13 +49,11 @@ def make_corpus(
         return make_bayesnet(network, known, hidden, costs=costs, max_table=max_table)
     except TooWideError as error:
         there = np.flatnonzero(hidden[error.example])
-        widest = [str(names[there[v]]) for v in error.vertices]
-        shown = ", ".join(widest[:12]) + (", ..." if len(widest) > 12 else "")
-        row = error.example if rows is None else rows[error.example]
+        widest = [names[there[v]] for v in error.vertices]
+        row = error.example if rows is None else int(rows[error.example])
+        remedy = "none is observed: observe some, predict fewer, or raise max_table"
         raise DataError(
-            f"row {row}: {error.problem}: the largest one joins the {len(widest)} "
-            f"variables {shown}, none of them observed (observe some, predict fewer, "
-            "or raise max_table)"
+            error.told("variables", widest, remedy), where=f"row {row}", example=row
         ) from None
 
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from partwise.errors import DataError
 from partwise.estimators.base import check_same_length
 from partwise.estimators.bayesian_network.answers import NetworkAnswers
-from partwise.estimators.bayesian_network.discrete_table import Name
+from partwise.estimators.bayesian_network.discrete_table import Name, table_error
 from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.labels import class_array
@@ -308,7 +307,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         found = self._best(X, self._targets)
         check_same_length(len(found), len(right))
         if not found.size:
-            raise DataError("X has no rows: there is nothing to score")
+            raise table_error("there are no rows to score", "X")
         hits = (right == found).mean(axis=1)
         weight = sample_weights(sample_weight, len(hits))
         return float(np.average(hits, weights=weight))

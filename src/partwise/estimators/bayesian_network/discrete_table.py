@@ -22,6 +22,26 @@ UNSEEN, MISSING = -1, -2
 """Codes of values that training has not seen, and of none at all."""
 
 
+def table_error(
+    problem: str, argument: str, column: Name | None = None, row: int | None = None
+) -> DataError:
+    """Return an error about a table, or about a column, a row or a cell of it.
+
+    Examples
+    --------
+    >>> print(table_error("the value is missing", "X", "sky", 3))
+    X, column 'sky', row 3: the value is missing
+    """
+    where = argument
+    if column is not None:
+        where += f", column {column!r}"
+    if row is not None:
+        where += f", row {row}"
+    return DataError(
+        problem, where=where, argument=argument, column=column, example=row
+    )
+
+
 class Table(NamedTuple):
     """Columns of values, with their names where they have some.
 
@@ -54,7 +74,7 @@ def read_table(X: Any, where: str = "X") -> Table:
         ]
         for name in names:
             if names.count(name) > 1:
-                raise DataError(f"{where} has two columns {name!r}: rename one")
+                raise table_error(f"two columns are called {name!r}: rename one", where)
         columns = [np.asarray(X[name]) for name in names]
         return Table(names, columns, True, columns[0].size if columns else len(X))
     if hasattr(X, "toarray"):
@@ -86,13 +106,12 @@ def _from_rows(rows: list[Any], where: str) -> NDArray[Any]:
     result: list[list[Any]] = []
     for i, row in enumerate(rows):
         if isinstance(row, str | bytes | Mapping) or not isinstance(row, Iterable):
-            raise DataError(f"{where}, row {i}: expected a row of values, not {row!r}")
+            problem = f"expected a row of values, not {row!r}"
+            raise table_error(problem, where, row=i)
         result.append(list(row))
         if len(result[i]) != len(result[0]):
-            raise DataError(
-                f"{where}, row {i} has {len(result[i])} values, but row 0 has "
-                f"{len(result[0])}"
-            )
+            problem = f"it has {len(result[i])} values, but row 0 has {len(result[0])}"
+            raise table_error(problem, where, row=i)
     table = np.empty((len(result), len(result[0]) if result else 0), object)
     for i, values in enumerate(result):
         table[i] = values
@@ -197,7 +216,7 @@ class Column(NamedTuple):
     of: IntArray
 
 
-def distinct_values(values: NDArray[Any], where: str) -> Column:
+def distinct_values(values: NDArray[Any], name: Name, where: str) -> Column:
     """Find the distinct values of a column, as strings, integers or None."""
     if values.dtype.kind in "iub":
         found, of = np.unique(values, return_inverse=True)
@@ -207,14 +226,14 @@ def distinct_values(values: NDArray[Any], where: str) -> Column:
         number = {value: j for j, value in enumerate(dict.fromkeys(listed))}
     except TypeError:
         i = next(i for i, value in enumerate(listed) if not isinstance(value, Hashable))
-        raise DataError(f"{where}, row {i}: {listed[i]!r} is no value") from None
+        raise table_error(f"{listed[i]!r} is no value", where, name, i) from None
     distinct = []
     for value in number:
         try:
             distinct.append(plain_value(value))
         except DataError as error:
             i = listed.index(value)
-            raise DataError(f"{where}, row {i}: {error}") from None
+            raise table_error(error.problem, where, name, i) from None
     return Column(distinct, np.array([number[value] for value in listed], np.int64))
 
 
@@ -232,24 +251,27 @@ def learn_variable(
 
     Raise `DataError` where a value is missing, or where there is only one.
     """
-    where = f"{where}, column {name!r}"
-    column = distinct_values(values, where)
+    column = distinct_values(values, name, where)
     if None in column.distinct:
         i = int(np.argmax(column.of == column.distinct.index(None)))
-        raise DataError(
-            f"{where}, row {i}: the value is missing, but training needs complete rows "
-            "(leave the row out, or fill it in)"
+        raise table_error(
+            "the value is missing, but training needs complete rows (leave the row "
+            "out, or fill it in)",
+            where,
+            name,
+            i,
         )
     try:
         codes = LabelCodes(sorted_classes(column.distinct))
     except DataError:
-        raise DataError(
-            f"{where}: values must be all strings or all integers, not a mixture"
-        ) from None
+        problem = "values must be all strings or all integers, not a mixture"
+        raise table_error(problem, where, name) from None
     if len(codes) < 2:
-        raise DataError(
-            f"{where}: all rows have the value {codes.classes[0]!r}, which tells "
-            "nothing (leave the column out)"
+        raise table_error(
+            f"all rows have the value {codes.classes[0]!r}, which tells nothing (leave "
+            "the column out)",
+            where,
+            name,
         )
     code = codes.encode(column.distinct, where).astype(np.int64)
     return Variable(name, codes), code[column.of]
@@ -273,8 +295,7 @@ def encode_column(
     """
     known = variable.values.classes
     code_of = {value: code for code, value in enumerate(known)}
-    where = f"{where}, column {variable.name!r}"
-    column = distinct_values(values, where)
+    column = distinct_values(values, variable.name, where)
     codes = np.full(len(column.distinct), MISSING, np.int64)
     for j, value in enumerate(column.distinct):
         if value is None:
@@ -288,9 +309,11 @@ def encode_column(
             shown = ", ".join(map(repr, known[:5])) + (", ..." if known[5:] else "")
             what = "is of another kind than" if other else "is none of"
             advice = "" if other else " (unseen='unknown' or 'missing' takes it)"
-            raise DataError(
-                f"{where}, row {row}: {value!r} {what} the values of the training "
-                f"data, {shown}{advice}"
+            raise table_error(
+                f"{value!r} {what} the values of the training data, {shown}{advice}",
+                where,
+                variable.name,
+                row,
             )
         if unseen == "missing":
             codes[j] = MISSING

@@ -20,6 +20,7 @@ from partwise.estimators.bayesian_network.discrete_table import (
     learn_variable,
     read_table,
     read_target,
+    table_error,
 )
 from partwise.estimators.bayesian_network.graph import (
     STRUCTURES,
@@ -95,11 +96,11 @@ class BayesianNetworkTraining(NetworkTables):
         self._check_settings()
         table, targets = self._with_targets(read_table(X), y)
         if table.n_rows == 0:
-            raise DataError("X has no rows: there is nothing to learn from")
+            raise table_error("there are no rows to learn from", "X")
         for name in table.names:
             if not isinstance(name, str | int) or table.names.count(name) > 1:
-                raise DataError(
-                    f"X: names of columns are different strings or integers: {name!r}"
+                raise table_error(
+                    f"names of columns are different strings or integers: {name!r}", "X"
                 )
         self._variables, columns = [], []
         for v, name in enumerate(table.names):
@@ -135,10 +136,11 @@ class BayesianNetworkTraining(NetworkTables):
                 )
             missing = [name for name in names if name not in table.names]
             if missing:
-                raise DataError(
-                    f"X has no column {missing[0]!r}, which is a target; its columns "
-                    f"are {', '.join(map(repr, table.names[:8]))}"
-                    f"{', ...' if table.names[8:] else ''}"
+                shown = ", ".join(map(repr, table.names[:8]))
+                raise table_error(
+                    f"there is no column {missing[0]!r}, which is a target; the "
+                    f"columns are {shown}{', ...' if table.names[8:] else ''}",
+                    "X",
                 )
             return table, [table.names.index(name) for name in names]
         added = read_target(y, None if wanted is None else names)
@@ -163,7 +165,7 @@ class BayesianNetworkTraining(NetworkTables):
         if len(set(targets)) < len(targets):
             raise ValueError(f"target names a column twice: {self.target!r}")
         if len(targets) == len(self._variables) and self.graph is None:
-            raise DataError("X has no columns to predict the class from")
+            raise table_error("there are no columns to predict the class from", "X")
         labels = [self._variables[v].values for v in targets]
         self._labels = labels[0]
         classes = [class_array(one.classes) for one in labels]
@@ -331,10 +333,11 @@ class BayesianNetworkTraining(NetworkTables):
         codes = np.full((table.n_rows, len(names)), MISSING, np.int64)
         for name, values in zip(table.names, table.columns, strict=True):
             if name not in names:
-                raise DataError(
-                    f"{where}: column {name!r} is no variable of the model (leave it "
-                    f"out; there are {', '.join(map(repr, names[:8]))}"
-                    f"{', ...' if names[8:] else ''})"
+                raise table_error(
+                    f"column {name!r} is no variable of the model (leave it out; there "
+                    "are "
+                    f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''})",
+                    where,
                 )
             v = names.index(name)
             if v not in targets:
@@ -361,15 +364,13 @@ class BayesianNetworkTraining(NetworkTables):
         for v in self._targets:
             variable = self._variables[v]
             if variable.name not in table.names:
-                raise DataError(f"{where}: there is no column {variable.name!r}")
+                raise table_error(f"there is no column {variable.name!r}", where)
             values = table.columns[table.names.index(variable.name)]
             right = encode_column(variable, values, where, "unknown")
             if (right == MISSING).any():
                 row = int(np.argmax(right == MISSING))
-                raise DataError(
-                    f"{where}, column {variable.name!r}, row {row}: the right value is "
-                    "missing"
-                )
+                problem = "the right value is missing"
+                raise table_error(problem, where, variable.name, row)
             columns.append(right)
         return np.column_stack(columns)
 

@@ -12,7 +12,7 @@ import numpy as np
 from partwise._threads import count_jobs
 from partwise.constituents import Tree, binarize, tags, words
 from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
-from partwise.errors import DataError, OutOfMemoryError
+from partwise.errors import Advice, DataError, OutOfMemoryError
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.productions import Production, describe_lack
 from partwise.features.span_codes import (
@@ -258,8 +258,8 @@ def derivations(
         )
         if policy == "refuse" or not kept:
             raise DataError(
-                f"{message}. Add what is missing to the grammar, or leave these trees "
-                "out: underivable='skip'"
+                f"{message}; add what is missing to the grammar",
+                advice=[Advice("underivable", "skip", "leaves these trees out")],
             )
         warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=5)
     return codes, kept

@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
-from partwise.errors import DataError, OutOfMemoryError
+from partwise.errors import Advice, DataError, OutOfMemoryError
 from partwise.estimators.labels import LabelCodes
 from partwise.features.arc_codes import (
     ARC_TEMPLATES,
@@ -254,20 +254,17 @@ def check_training_trees(
     for i, sentence in enumerate(sentences):
         if sentence.heads is None:
             raise DataError(
-                f"{what}: {named(sentence, i)} has no heads (training and development "
-                "data need the head of every word)"
+                f"{named(sentence, i)} has no heads (training and development data "
+                "need the head of every word)",
+                where=what,
+                example=i,
             )
-        try:
-            check_tree(
-                sentence.heads,
-                named(sentence, i),
-                single_root=settings.single_root,
-                forms=sentence.forms,
-            )
-        except DataError as error:
-            if "several roots" in str(error):
-                error.add_note("single_root=False allows several roots")
-            raise
+        check_tree(
+            sentence.heads,
+            named(sentence, i),
+            single_root=settings.single_root,
+            forms=sentence.forms,
+        )
 
 
 def without_crossings(
@@ -284,9 +281,12 @@ def without_crossings(
     if policy == "refuse":
         raise DataError(
             f"{len(crossing)} of {len(sentences)} trees have crossing arcs, which a "
-            f"projective parser cannot build ({example}). Choose: crossing='lift' "
-            "hangs such words higher, crossing='skip' leaves these sentences out, "
-            "projective=False trains a parser for all trees"
+            f"projective parser cannot build; {example}",
+            advice=[
+                Advice("crossing", "lift", "hangs such words higher"),
+                Advice("crossing", "skip", "leaves these sentences out"),
+                Advice("projective", False, "trains a parser for all trees"),
+            ],
         )
     done = "lifted" if policy == "lift" else "left out"
     warnings.warn(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.data.treebank import Sentence
-from partwise.errors import DataError
+from partwise.errors import Advice, DataError
 from partwise.estimators.base import (
     StructuredEstimator,
     TrainingData,
@@ -382,8 +382,10 @@ class DependencyParser(StructuredEstimator):
         if without:
             i = without[0]
             raise DataError(
-                f"{named(trees[i], i)}: the labels of arcs are not given "
-                "(labelled=False trains without labels)"
+                "the labels of arcs are not given",
+                where=named(trees[i], i),
+                example=i,
+                advice=[Advice("labelled", False, "trains without labels")],
             )
         return sorted_classes([label for s in trees for label in s.labels or ()])
 

@@ -243,8 +243,15 @@ class GraphEncoder:
         except TooWideError as error:
             graph = graphs[error.example]
             names = [graph.name(v) for v in error.vertices]
-            relax = "GraphLabeler(decoder='relaxed')"
-            raise DataError(error.told(graph.title, "nodes", names, relax)) from None
+            remedy = (
+                "raise max_table, cut edges between these, or relax: "
+                "GraphLabeler(decoder='relaxed')"
+            )
+            raise DataError(
+                error.told("nodes", names, remedy),
+                where=graph.title,
+                example=error.example,
+            ) from None
 
     def _own_codes(
         self,
@@ -262,10 +269,13 @@ class GraphEncoder:
             v = int(np.argmin(result))
             i = int(np.searchsorted(vertex_ptr, v, side="right")) - 1
             kind = list(self.node_kinds)[of_node[v]]
-            where = graphs[i].where("node", v - int(vertex_ptr[i]))
+            node = v - int(vertex_ptr[i])
             raise DataError(
-                f"{where}: nodes of kind {kind!r} do not "
-                f"have the label {self.labels.classes[codes[v]]!r} in the training data"
+                f"nodes of kind {kind!r} do not have the label "
+                f"{self.labels.classes[codes[v]]!r} in the training data",
+                where=graphs[i].where("node", node),
+                example=i,
+                part=node,
             )
         return result
 

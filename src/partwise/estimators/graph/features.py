@@ -10,7 +10,6 @@ from scipy import sparse
 
 from partwise.errors import DataError
 from partwise.features import Encoded, FeatureDictEncoder
-from partwise.features.feature_rows import RowError
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
 ELEMENTS = ("node", "edge", "clique")
@@ -93,13 +92,15 @@ class ElementFeatures:
         """Encode dicts; say where one cannot be encoded."""
         try:
             ptr, idx, val = encode(self._dicts(blocks, counts, where)).nodes[:3]
-        except RowError as error:
-            place = _place(error.row, counts, where)
-            raise DataError(f"{place}: {error.problem}") from None
+        except DataError as error:
+            if error.example is None:
+                raise
+            i, j = _element(error.example, counts)
+            raise error.located(where(i, j), example=i, part=j) from None
         large = np.flatnonzero(np.abs(val) > LARGEST)
         if large.size:
             row = int(np.searchsorted(ptr, large[0], "right")) - 1
-            raise DataError(_too_large(_place(row, counts, where)))
+            raise _too_large(*_element(row, counts), where)
         return ptr, idx, val
 
     def _dicts(
@@ -111,41 +112,47 @@ class ElementFeatures:
                 rows += [{}] * count
             elif _is_matrix(block):
                 raise DataError(
-                    f"{where(i, None)}: its {self.what} features are numbers, but "
-                    "those of other graphs are dicts"
+                    f"its {self.what} features are numbers, but those of other graphs "
+                    "are dicts",
+                    where=where(i, None),
+                    example=i,
                 )
             else:
                 rows += block
         return rows
 
     def _matrix(self, block: Any, i: int, where: Where) -> Any:
-        features = f"{where(i, None)}: its {self.what} features"
+        def error(problem: str) -> DataError:
+            problem = f"its {self.what} features {problem}"
+            return DataError(problem, where=where(i, None), example=i)
+
         if not _is_matrix(block):
-            raise DataError(
-                f"{features} are dicts, but those of the training data are numbers, or "
-                "there are none"
+            raise error(
+                "are dicts, but those of the training data are numbers, or there are "
+                "none"
             )
         if block.ndim != 2:
-            raise DataError(
-                f"{features} have shape {block.shape}, where a matrix is needed, with "
-                f"a row for every {self.what}"
+            raise error(
+                f"have shape {block.shape}, where a matrix is needed, with a row for "
+                f"every {self.what}"
             )
         if block.shape[1] != self.width:
-            raise DataError(
-                f"{features} have shape {block.shape}, where (n, {self.width}) is "
-                "needed"
-            )
+            raise error(f"have shape {block.shape}, where (n, {self.width}) is needed")
+        no_numbers = error(
+            f"must be numbers, not an array of {block.dtype} (give strings as dicts, "
+            "one a row: {name: string})"
+        )
         if getattr(block.dtype, "kind", "O") not in "biufO":
-            raise DataError(_no_numbers(features, block))
+            raise no_numbers
         try:
             given = block if sparse.issparse(block) else np.asarray(block, np.float64)
             matrix = sparse.csr_array(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise DataError(_no_numbers(features, block)) from None
+            raise no_numbers from None
         wrong = np.flatnonzero(~(np.abs(matrix.data) <= LARGEST))
         if wrong.size:
             row = int(np.searchsorted(matrix.indptr, wrong[0], "right")) - 1
-            raise DataError(_too_large(where(i, row)))
+            raise _too_large(i, row, where)
         return matrix
 
     def _finish(self, ptr: Any, idx: Any, val: Any) -> SparseRows:
@@ -158,22 +165,16 @@ class ElementFeatures:
         return make_sparse_rows(ptr + np.arange(ptr.size), idx, val, self.n_columns)
 
 
-def _place(row: int, counts: Sequence[int], where: Where) -> str:
-    """Say which element a row is, counted over all graphs."""
+def _element(row: int, counts: Sequence[int]) -> tuple[int, int]:
+    """Return which element of which graph a row is, counted over all graphs."""
     ends = np.cumsum(counts)
     i = int(np.searchsorted(ends, row, "right"))
-    return where(i, row - int(ends[i]) + counts[i])
+    return i, row - int(ends[i]) + counts[i]
 
 
-def _too_large(where: str) -> str:
-    return f"{where}: its features must be finite numbers, at most {LARGEST:g}"
-
-
-def _no_numbers(features: str, block: Any) -> str:
-    return (
-        f"{features} must be numbers, not an array of {block.dtype} (give strings as "
-        "dicts, one a row: {name: string})"
-    )
+def _too_large(i: int, j: int, where: Where) -> DataError:
+    problem = f"its features must be finite numbers, at most {LARGEST:g}"
+    return DataError(problem, where=where(i, j), example=i, part=j)
 
 
 def _is_bare(block: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -26,9 +25,6 @@ from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 OUTPUTS = ("paths", "words")
 
 _NO_MORE = object()
-
-_PLACE = re.compile(r"^sequence (\d+), token (\d+)")
-_LATTICE = re.compile(r"^lattice (\d+)")
 
 
 class _Joined(NamedTuple):
@@ -143,7 +139,7 @@ class LatticeReader:
             self.titles.append(title)
             good = self._good_paths(lattice, title) if self.learning else []
             joined = _join(lattice)
-            _check(joined, lattice, title)
+            _check(joined, i, title)
             self._add(lattice, joined, good)
             n_added = len(joined.source) - len(lattice.edges)
             yield [edge.features for edge in lattice.edges] + [{}] * n_added
@@ -235,13 +231,9 @@ class LatticeReader:
                 by_words=self.by_words,
             )
         except DataError as error:
-            raise self._renamed_error(error) from None
-
-    def _renamed_error(self, error: DataError) -> DataError:
-        found = _LATTICE.match(str(error))
-        if found is None:
-            return error
-        return DataError(self.titles[int(found[1])] + str(error)[found.end() :])
+            if error.example is None:
+                raise
+            raise error.located(self.titles[error.example]) from None
 
     def path(self, s: Lattice, i: int, y: CodeArray, score: float) -> LatticePath:
         """Return an output of the corpus as a path of the lattice that was read."""
@@ -293,7 +285,7 @@ def _with_ends(
     return (*before, *path, *after)
 
 
-def _check(joined: _Joined, lattice: LatticeInput, title: str) -> None:
+def _check(joined: _Joined, i: int, title: str) -> None:
     """Refuse cycles, ends that no path reaches, and starts that lead to none."""
     try:
         kept = check_order(
@@ -307,18 +299,24 @@ def _check(joined: _Joined, lattice: LatticeInput, title: str) -> None:
             )
         ).given
     except LatticeError as error:
-        shown = error.path([repr(joined.names[v]) for v in error.nodes])
-        raise DataError(f"{title}: {error.problem} {shown}") from None
+        shown = [repr(joined.names[v]) for v in error.nodes]
+        raise DataError(error.told(shown), where=title, example=i) from None
     added = {**joined.entry, **joined.exit}
     if not added:
         return
     on_paths = set(kept.tolist())
     for node, e in joined.entry.items():
         if e not in on_paths:
-            raise DataError(f"{title}: no path leads from its start {node!r} to an end")
+            raise DataError(
+                f"no path leads from its start {node!r} to an end",
+                where=title,
+                example=i,
+            )
     for node, e in joined.exit.items():
         if e not in on_paths:
-            raise DataError(f"{title}: no path leads to its end {node!r}")
+            raise DataError(
+                f"no path leads to its end {node!r}", where=title, example=i
+            )
 
 
 def encode_features(
@@ -332,18 +330,20 @@ def encode_features(
     try:
         ptr, idx, val = encode(reader.features()).nodes[:3]
     except DataError as error:
-        found = _PLACE.match(str(error))
-        if found is None:
+        if error.example is None or error.part is None:
             raise
-        place = f"{reader.titles[int(found[1])]}, edge {found[2]}"
-        raise DataError(place + str(error)[found.end() :]) from None
+        place = f"{reader.titles[error.example]}, edge {error.part}"
+        raise error.located(place) from None
     large = np.flatnonzero(np.abs(val) > LARGEST)
     if large.size:
         row = int(np.searchsorted(ptr, large[0], "right")) - 1
         i = int(np.searchsorted(np.asarray(reader._ptr), row, "right")) - 1
+        e = row - reader._ptr[i]
         raise DataError(
-            f"{reader.titles[i]}, edge {row - reader._ptr[i]}: its features must be "
-            f"finite numbers, at most {LARGEST:g}"
+            f"its features must be finite numbers, at most {LARGEST:g}",
+            where=f"{reader.titles[i]}, edge {e}",
+            example=i,
+            part=e,
         )
     return make_sparse_rows(
         ptr, idx, val if len(val) else None, int(encoder.n_attributes)

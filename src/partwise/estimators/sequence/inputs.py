@@ -185,15 +185,20 @@ class DenseInput:
         check_sequences(X)
         matrices = []
         for number, sequence in enumerate(X):
-            matrix = self._matrix(sequence, number)
-            if len(matrix):
-                if self.n_columns < 0:
-                    self.n_columns = matrix.shape[1]
-                if matrix.shape[1] != self.n_columns:
-                    raise DataError(
-                        f"sequence {number} has {matrix.shape[1]} columns, "
-                        f"expected {self.n_columns}"
-                    )
+            try:
+                matrix = self._matrix(sequence)
+                if len(matrix):
+                    if self.n_columns < 0:
+                        self.n_columns = matrix.shape[1]
+                    if matrix.shape[1] != self.n_columns:
+                        raise DataError(
+                            f"it has {matrix.shape[1]} columns, expected "
+                            f"{self.n_columns}"
+                        )
+            except DataError as error:
+                token = "" if error.part is None else f", token {error.part}"
+                place = f"sequence {number}{token}"
+                raise error.located(place, example=number) from None
             matrices.append(matrix)
         ptr = np.zeros(len(matrices) + 1, np.int64)
         np.cumsum([len(matrix) for matrix in matrices], out=ptr[1:])
@@ -201,31 +206,30 @@ class DenseInput:
         values = np.concatenate(filled) if filled else np.zeros((0, self.n_features))
         return Tokens(ptr, make_dense_rows(values), no_rows())
 
-    def _matrix(self, sequence: Any, number: int) -> Any:
+    def _matrix(self, sequence: Any) -> Any:
         try:
             matrix = np.asarray(sequence, np.float64)
         except (TypeError, ValueError):
             raise DataError(
-                f"sequence {number} is not a matrix of numbers, as the first one is; "
-                "use the same kind of features for all"
+                "it is not a matrix of numbers, as the first one is; use the same kind "
+                "of features for all"
             ) from None
         if matrix.ndim == 2 and len(matrix) and not matrix.shape[1]:
-            raise DataError(
-                f"sequence {number} has {len(matrix)} tokens, but no feature columns"
-            )
+            raise DataError(f"it has {len(matrix)} tokens, but no feature columns")
         if matrix.size == 0:
             return matrix.reshape(0, self.n_features)
         if matrix.ndim != 2:
             raise DataError(
-                f"sequence {number} has {matrix.ndim} dimensions; "
-                "dense features are 2-D, one row a token"
+                f"it has {matrix.ndim} dimensions; dense features are 2-D, one row a "
+                "token"
             )
         bad = np.argwhere(~(np.abs(matrix) <= LARGEST))
         if bad.size:
             raise DataError(
-                f"sequence {number}, token {bad[0][0]}: column {bad[0][1]} is "
-                f"{matrix[tuple(bad[0])]}; replace NaN and infinity first, "
-                "and scale huge values"
+                f"column {bad[0][1]} is {matrix[tuple(bad[0])]}; replace NaN and "
+                "infinity first, and scale huge values",
+                part=int(bad[0][0]),
+                column=int(bad[0][1]),
             )
         return matrix
 

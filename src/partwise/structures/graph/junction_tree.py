@@ -28,17 +28,19 @@ Cliques = Sequence[Sequence[int]]
 class TooWideError(DataError):
     """A graph whose tables would be too large, and the vertices to blame."""
 
-    def __init__(self, example: int, problem: str, vertices: Sequence[int]):
-        self.example, self.problem, self.vertices = example, problem, vertices
-        where, names = f"example {example}", [str(v) for v in vertices]
-        super().__init__(self.told(where, "vertices", names, "make_relaxed_graph"))
+    example: int
 
-    def told(self, where: str, what: str, names: Sequence[str], relax: str) -> str:
-        """Say the same with other names."""
-        named = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    def __init__(self, example: int, fault: str, vertices: Sequence[int]):
+        self.fault, self.vertices = fault, vertices
+        relax = "raise max_table, cut edges between these, or relax: make_relaxed_graph"
+        super().__init__(self.told("vertices", vertices, relax), example=example)
+
+    def told(self, what: str, names: Sequence[object], remedy: str) -> str:
+        """Say what is wrong with other names of the vertices, and what to do."""
+        named = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
         return (
-            f"{where}: {self.problem}: the largest one joins the {len(names)} {what} "
-            f"{named} (raise max_table, cut edges between these, or relax: {relax})"
+            f"{self.fault}: the largest one joins the {len(names)} {what} {named} "
+            f"({remedy})"
         )
 
 

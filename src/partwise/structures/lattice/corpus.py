@@ -231,7 +231,9 @@ def _number_good(good: Sequence[Paths], made: Ordering, ptr: IntArray) -> GoodPa
         ends = made.source[own], made.target[own], int(made.n_nodes[i]) - 1
         if len(paths) == 0:
             raise DataError(
-                f"lattice {i} has no good path (give it one, or leave it out)"
+                "it has no good path (give it one, or leave it out)",
+                where=f"lattice {i}",
+                example=i,
             )
         # What comes twice counts once; dicts keep the order.
         different = list(dict.fromkeys(tuple(map(int, path)) for path in paths))
@@ -258,16 +260,20 @@ def _number_path(
     known = (edges >= 0) & (edges < number.size)
     if not known.all():
         raise DataError(
-            f"lattice {i}: good path {list(path)} has no edge "
-            f"{edges[~known][0]} to take (there are {number.size}, counted from 0)"
+            f"good path {list(path)} has no edge {edges[~known][0]} to take (there are "
+            f"{number.size}, counted from 0)",
+            where=f"lattice {i}",
+            example=i,
         )
     codes = number[edges].astype(np.int32)
     nodes = [0, *target[codes].tolist()]
     joined = (codes >= 0).all() and (source[codes] == nodes[:-1]).all()
     if not joined or nodes[-1] != last:
         raise DataError(
-            f"lattice {i}: {list(path)} is no path from its start to its end (the "
-            "numbers are those of edges, each beginning where the one before ended)"
+            f"{list(path)} is no path from its start to its end (the numbers are those "
+            "of edges, each beginning where the one before ended)",
+            where=f"lattice {i}",
+            example=i,
         )
     return codes
 
@@ -294,7 +300,10 @@ def _edge_costs(s: Lattice, costs: ArrayLike | None, place: IntArray) -> FloatAr
     if wrong.size:
         i, e = int(owner[wrong[0]]), int(on_good[wrong[0]])
         raise DataError(
-            f"lattice {i}: edge {s.given[e]} lies on the right path, the first of the "
-            f"good ones, and must cost nothing, not {result[e]:g}"
+            f"edge {s.given[e]} lies on the right path, the first of the good ones, "
+            f"and must cost nothing, not {result[e]:g}",
+            where=f"lattice {i}",
+            example=i,
+            part=int(s.given[e]),
         )
     return result

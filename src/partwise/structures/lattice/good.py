@@ -78,8 +78,10 @@ def refuse_all_good(s: Lattice) -> None:
         more = f" and {len(found) - LISTED} more" * (len(found) > LISTED)
         others = f"; so of lattices {numbers}{more}"
     raise DataError(
-        f"lattice {found[0]}: all its {what} are good, there is nothing to learn from "
-        f"it (leave it out){others}"
+        f"all its {what} are good, there is nothing to learn from it (leave it out)"
+        f"{others}",
+        where=f"lattice {found[0]}",
+        example=int(found[0]),
     )
 
 

@@ -79,25 +79,26 @@ def check_layout(layout: LatticeLayout) -> CheckedLayout:
         if wrong.size:
             i = int(own[wrong[0]])
             raise DataError(
-                f"lattice {i}: {what} names node {values[wrong[0]]}, but there are "
-                f"{n_nodes[i]} nodes, counted from 0"
+                f"{what} names node {values[wrong[0]]}, but there are {n_nodes[i]} "
+                "nodes, counted from 0",
+                where=f"lattice {i}",
+                example=i,
             )
     return CheckedLayout(n_nodes, ptr, source, target, start, end)
 
 
 class LatticeError(DataError):
-    """A lattice that is none, for callers who know its nodes by other names."""
+    """An invalid lattice, for callers who know its nodes by other names."""
 
-    def __init__(self, example: int, problem: str, nodes: Sequence[int]):
-        super().__init__(f"lattice {example}: {problem} {self.path(nodes)}")
-        self.example = example
-        self.problem = problem
-        self.nodes = list(nodes)
+    def __init__(self, example: int, fault: str, nodes: Sequence[int]):
+        self.fault, self.nodes = fault, list(nodes)
+        super().__init__(
+            self.told(self.nodes), where=f"lattice {example}", example=example
+        )
 
-    @staticmethod
-    def path(names: Sequence[object]) -> str:
-        """Return nodes as they are written in messages."""
-        return " -> ".join(map(str, names))
+    def told(self, names: Sequence[object]) -> str:
+        """Say what is wrong with other names of the nodes."""
+        return f"{self.fault} {' -> '.join(map(str, names))}"
 
 
 def check_order(layout: LatticeLayout) -> Ordering:
