@@ -15,11 +15,13 @@ from partwise.structures import interface as waist
 
 DELEGATED: tuple[Generic, ...] = tuple(
     found
-    for found in vars(waist).values()
-    if hasattr(found, "implement") and inspect.isfunction(found)
-    if found is not waist.untied  # answered with a wrapping, not with a corpus
+    for name, found in vars(waist).items()
+    if hasattr(found, "implement") and name not in ("Generic", "untied")
 )
-"""All questions of the waist that the corpus can be asked in its wrapping's place."""
+"""All questions of the waist that the corpus can be asked in its wrapping's place.
+
+Not `untied`, which returns a structure: the wrapping of another corpus.
+"""
 
 
 def delegate(cls: type, defaults: Iterable[Generic] = ()) -> None:
