@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.heap import rise, take_first
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.best_path import score_rests, turn_round
 from partwise.structures.vectors import fill
@@ -93,21 +94,6 @@ def _with_room(table: Table, more: int) -> Table:
 
 
 @kernel
-def _precedes(table: Table, a: int, b: int) -> bool:
-    """Say which place of the heap goes first: of equal promises the longer one."""
-    one, other = table.numbers[a, PLACE], table.numbers[b, PLACE]
-    if table.values[one] != table.values[other]:
-        return table.values[one] > table.values[other]
-    return table.numbers[one, LENGTH] > table.numbers[other, LENGTH]
-
-
-@kernel
-def _swap(table: Table, a: int, b: int) -> None:
-    one, other = table.numbers[a, PLACE], table.numbers[b, PLACE]
-    table.numbers[a, PLACE], table.numbers[b, PLACE] = other, one
-
-
-@kernel
 def _push(
     table: Table, promise: float, first: int, last: int, whole: int, length: int
 ) -> Table:
@@ -120,27 +106,17 @@ def _push(
     table.values[new] = promise
     row[FIRST], row[LAST], row[WHOLE], row[LENGTH] = first, last, whole, length
     table.numbers[at, PLACE] = new
-    while at > 0 and _precedes(table, at, (at - 1) // 2):
-        _swap(table, at, (at - 1) // 2)
-        at = (at - 1) // 2
+    # Of equal promises the longer one.
+    rise(table.numbers[:, PLACE], at, table.values, table.numbers[:, LENGTH])
     return table
 
 
 @kernel
 def _pop(table: Table) -> int:
     """Take the first hypothesis out of the heap."""
+    heap, length = table.numbers[:, PLACE], table.numbers[:, LENGTH]
     table.size[1] -= 1
-    n, at = table.size[1], 0
-    _swap(table, 0, n)
-    while 2 * at + 1 < n:
-        child = 2 * at + 1
-        if child + 1 < n and _precedes(table, child + 1, child):
-            child += 1
-        if not _precedes(table, child, at):
-            break
-        _swap(table, at, child)
-        at = child
-    return table.numbers[n, PLACE]
+    return take_first(heap, table.size[1] + 1, table.values, length)
 
 
 @kernel
