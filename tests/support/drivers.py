@@ -11,7 +11,7 @@ from partwise._jit import kernel
 from partwise.structures import Chain, Multiclass
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
-from partwise.structures.bayesnet import BayesNet
+from partwise.structures.bayesian_network import BayesNet
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.graph import Graph

@@ -28,7 +28,7 @@ from partwise.structures import (
     make_sparse_rows,
     observed_pairs,
 )
-from partwise.structures.bayesnet import BayesNet
+from partwise.structures.bayesian_network import BayesNet
 from partwise.structures.dependency import (
     DependencyTrees,
     arcs,

@@ -1,6 +1,6 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
-from partwise.structures.bayesnet import (
+from partwise.structures.bayesian_network import (
     BayesNet,
     Network,
     make_bayesnet,

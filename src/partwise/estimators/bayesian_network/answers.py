@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.discrete_table import MISSING, UNSEEN, Name
-from partwise.structures.bayesnet import (
+from partwise.structures.bayesian_network import (
     BayesNet,
     Network,
     make_bayesnet,

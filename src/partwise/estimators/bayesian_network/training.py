@@ -34,7 +34,7 @@ from partwise.estimators.generative.reference_distributions import check_distrib
 from partwise.estimators.hidden_markov.choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.solvers.loop import Evaluate, Solution
-from partwise.structures.bayesnet import (
+from partwise.structures.bayesian_network import (
     BayesNet,
     make_network,
     with_unknown,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partwise.structures.bayesnet.corpus import BayesNet
+from partwise.structures.bayesian_network.corpus import BayesNet
 from partwise.structures.decoding import part_marginals
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -36,7 +36,7 @@ def variable_marginals(
 
     Examples
     --------
-    >>> from partwise.structures.bayesnet import make_bayesnet, make_network
+    >>> from partwise.structures.bayesian_network import make_bayesnet, make_network
     >>> s = make_bayesnet(make_network([2, 2], [(), (0,)]), [[-1, 0]], [True, False])
     >>> w = np.log([0.5, 0.5, 0.9, 0.1, 0.3, 0.7])
     >>> variable_marginals(s, w).probabilities.round(4).tolist()

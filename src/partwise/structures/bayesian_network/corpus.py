@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partwise.structures.bayesnet.conditioning import (
+from partwise.structures.bayesian_network.conditioning import (
     UNKNOWN,
     Condition,
     Conditioner,
     Term,
     find_patterns,
 )
-from partwise.structures.bayesnet.network import Network
+from partwise.structures.bayesian_network.network import Network
 from partwise.structures.costs import make_cost_matrix
 from partwise.structures.graph import CliqueKind, Graph, Layout, make_graph
 from partwise.structures.graph.corpus import MAX_TABLE
@@ -91,7 +91,7 @@ def make_bayesnet(
     Two causes and an effect. Of the first row the causes are hidden, of the second the
     effect is:
 
-    >>> from partwise.structures.bayesnet import make_network
+    >>> from partwise.structures.bayesian_network import make_network
     >>> network = make_network([2, 3, 2], [(), (), (0, 1)])
     >>> hidden = [[True, True, False], [False, False, True]]
     >>> s = make_bayesnet(network, [[0, 2, 1], [1, 0, 0]], hidden)

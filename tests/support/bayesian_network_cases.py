@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from laws import Case, draw_scores
 from partwise.structures import interface as waist
-from partwise.structures.bayesnet import Network, make_bayesnet, make_network
+from partwise.structures.bayesian_network import Network, make_bayesnet, make_network
 
 SCALES = (0.0, 1.0, 30.0, 800.0, 1e5)
 

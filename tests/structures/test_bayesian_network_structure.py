@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import problems
-from bayesnet_cases import CHOICES, family_weights, make_case, random_network
+from bayesian_network_cases import CHOICES, family_weights, make_case, random_network
 from generative_problems import best_generative
 from laws import LAWS, law_name
 from partwise.losses import get_loss
@@ -21,7 +21,7 @@ from partwise.solvers import (
 from partwise.solvers.log_distributions import uniform_reference
 from partwise.structures import interface as waist
 from partwise.structures import make_multiclass, make_sparse_rows
-from partwise.structures.bayesnet import (
+from partwise.structures.bayesian_network import (
     find_cycle,
     make_bayesnet,
     make_network,

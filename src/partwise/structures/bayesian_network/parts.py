@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.structures import interface as waist
-from partwise.structures.bayesnet.corpus import BayesNet
+from partwise.structures.bayesian_network.corpus import BayesNet
 from partwise.structures.graph.parts import configuration, find_clique
 from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
 from partwise.structures.vectors import log_sum, place_of_largest, softmax
