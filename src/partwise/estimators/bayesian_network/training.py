@@ -35,7 +35,7 @@ from partwise.estimators.hidden_markov.choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.solvers.loop import Evaluate, Solution
 from partwise.structures.bayesian_network import (
-    BayesNet,
+    BayesianNetwork,
     make_network,
     with_unknown,
 )
@@ -242,7 +242,7 @@ class BayesianNetworkTraining(NetworkTables):
 
     # --- training ---------------------------------------------------------------------
 
-    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesNet:
+    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesianNetwork:
         """Return training rows as a structure; the targets are hidden by default."""
         if hidden is None:
             hidden = np.isin(np.arange(len(self._variables)), self._targets)

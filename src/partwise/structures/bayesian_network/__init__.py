@@ -8,7 +8,10 @@ graph, and inferred as such.
 
 # Importing the answers registers them with the waist.
 from partwise.structures.bayesian_network import parts
-from partwise.structures.bayesian_network.corpus import BayesNet, make_bayesnet
+from partwise.structures.bayesian_network.corpus import (
+    BayesianNetwork,
+    make_bayesian_network,
+)
 from partwise.structures.bayesian_network.marginals import (
     VariableMarginals,
     variable_marginals,
@@ -22,11 +25,11 @@ from partwise.structures.bayesian_network.network import (
 )
 
 __all__ = [
-    "BayesNet",
+    "BayesianNetwork",
     "Network",
     "VariableMarginals",
     "find_cycle",
-    "make_bayesnet",
+    "make_bayesian_network",
     "make_network",
     "parts",
     "topological_order",
