@@ -21,7 +21,7 @@ from partwise.data.files import (
     read_blocks,
     source_name,
 )
-from partwise.data.split import Layout, split_columns
+from partwise.data.split import ColumnLayout, split_columns
 from partwise.errors import DataError
 
 
@@ -295,7 +295,9 @@ def read_columns(
     >>> data.column_sequences(-1)
     [['B-LOC', 'O'], ['O']]
     """
-    layout = Layout(source_name(source), separator, n_columns, comments, skip_docstart)
+    layout = ColumnLayout(
+        source_name(source), separator, n_columns, comments, skip_docstart
+    )
     text = "".join(read_blocks(source, encoding=encoding))
     columns, ptr = split_columns(text, layout)
     if not columns:
@@ -343,7 +345,9 @@ def iter_columns(
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, not {chunk}")
-    layout = Layout(source_name(source), separator, n_columns, comments, skip_docstart)
+    layout = ColumnLayout(
+        source_name(source), separator, n_columns, comments, skip_docstart
+    )
     for text in _whole_sentences(read_blocks(source, encoding=encoding, size=chunk)):
         columns, ptr = split_columns(text, layout)
         layout.first_line += text.count("\n")

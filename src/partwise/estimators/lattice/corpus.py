@@ -19,8 +19,8 @@ from partwise.structures.lattice import (
     LatticeLayout,
     Ordering,
     Words,
-    check_order,
     make_ordered_lattice,
+    order_edges,
 )
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
@@ -304,7 +304,7 @@ def _order(joined: _Joined, title: str) -> Ordering:
     Refuse cycles, ends that no path reaches, and starts that lead to none.
     """
     try:
-        made = check_order(
+        made = order_edges(
             LatticeLayout(
                 [len(joined.names)],
                 [0, len(joined.source)],

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures.grammar.places import cell_at, first_split, n_cells, phrase_at
-from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.vectors import fill
 
 
 class Chart(NamedTuple):
@@ -34,7 +35,7 @@ class Chart(NamedTuple):
     todo: IntArray
 
 
-class Scores(NamedTuple):
+class PartScores(NamedTuple):
     """The scores of a sentence's parts, and the symbols its words may have."""
 
     rule: FloatArray
@@ -58,13 +59,6 @@ def make_chart(longest: int, grammar: Grammar) -> Chart:
 
 
 @kernel
-def fill(values: FloatArray, value: float) -> None:
-    """Set all values to one; a slice on the left would take longer to compile."""
-    for j in range(values.size):
-        values[j] = value
-
-
-@kernel
 def list_symbols(chart: Chart, cell: int, nothing: float) -> None:
     """List the symbols of a span: those whose value is more than `nothing`."""
     value, there = chart.value[cell], chart.there[cell]
@@ -77,13 +71,13 @@ def list_symbols(chart: Chart, cell: int, nothing: float) -> None:
 
 
 @kernel
-def put_words(scores: Scores, n: int, nothing: float, chart: Chart) -> None:
+def put_words(scores: PartScores, n: int, nothing: float, chart: Chart) -> None:
     """Fill the spans of one word with the scores of their symbols."""
     at = 0
     for t in range(n):
         cell = cell_at(n, t, t + 1)
         value = chart.value[cell]
-        fill(value, nothing)
+        fill(value, value.size, nothing)
         for j in range(scores.symbol_ptr[t], scores.symbol_ptr[t + 1]):
             value[scores.symbol[j]] = scores.word[at]
             at += 1
@@ -92,7 +86,7 @@ def put_words(scores: Scores, n: int, nothing: float, chart: Chart) -> None:
 
 @kernel
 def join_best(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -112,7 +106,9 @@ def join_best(
 
 
 @kernel
-def _best_parents(rules: Rules, rule: FloatArray, pair: FloatArray, out: Any) -> None:
+def _best_parents(
+    rules: RuleTable, rule: FloatArray, pair: FloatArray, out: Any
+) -> None:
     """Raise the values of parents to what pairs of children give."""
     for p in range(pair.size):
         if pair[p] > -np.inf:
@@ -123,14 +119,14 @@ def _best_parents(rules: Rules, rule: FloatArray, pair: FloatArray, out: Any) ->
 
 
 @kernel
-def fill_best(grammar: Grammar, scores: Scores, n: int, chart: Chart) -> None:
+def fill_best(grammar: Grammar, scores: PartScores, n: int, chart: Chart) -> None:
     """Find the score of the best derivation of every span and symbol."""
     put_words(scores, n, -np.inf, chart)
     pair = chart.pair_value
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
-            fill(pair, -np.inf)
+            fill(pair, pair.size, -np.inf)
             splits = scores.split[first_split(n, start, end) :]
             for m in range(start + 1, end):
                 one, other = cell_at(n, start, m), cell_at(n, m, end)
@@ -146,7 +142,7 @@ def fill_best(grammar: Grammar, scores: Scores, n: int, chart: Chart) -> None:
                     )
             cell = cell_at(n, start, end)
             value = chart.value[cell]
-            fill(value, -np.inf)
+            fill(value, value.size, -np.inf)
             _best_parents(grammar.rules, scores.rule, pair, value)
             span = scores.span[phrase_at(n, start, end)]
             for a in range(value.size):
@@ -170,7 +166,7 @@ def best_root(grammar: Grammar, n: int, value: FloatArray) -> int:
 @kernel
 def application_score(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     value: NDArray[np.float64],
     r: int,
@@ -210,7 +206,7 @@ def push(todo: IntArray, depth: int, symbol: int, start: int, end: int) -> int:
 @kernel
 def read_best(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     symbol: int,
     start: int,

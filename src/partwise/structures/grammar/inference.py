@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from partwise.structures import interface as waist
-from partwise.structures.grammar.chart import best_root, fill, fill_best, read_best
+from partwise.structures.grammar.chart import best_root, fill_best, read_best
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.kbest import best_derivations
@@ -15,6 +15,7 @@ from partwise.structures.grammar.log_inside_outside import log_inside, log_outsi
 from partwise.structures.grammar.parts import n_words, part_offsets, part_views
 from partwise.structures.grammar.places import cell_at
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.vectors import fill
 
 
 @waist.argmax.implement(ConstituencyTrees)
@@ -43,7 +44,7 @@ def _(
     s: ConstituencyTrees, i: int, theta: FloatArray, mu: FloatArray, ws: Any
 ) -> float:
     n, scores, out = n_words(s, i), part_views(s, i, theta), part_views(s, i, mu)
-    fill(mu[: part_offsets(s, i)[3]], 0.0)
+    fill(mu, part_offsets(s, i)[3], 0.0)
     log_z, safe = inside(s.grammar, scores, n, ws.chart, ws.sums)
     if safe and log_z > -np.inf:
         outside(s.grammar, scores, n, out, ws.chart, ws.sums)

@@ -17,16 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.grammar.chart import Chart, Scores, fill, list_symbols
+from partwise.structures.grammar.chart import Chart, PartScores, list_symbols
 from partwise.structures.grammar.places import (
     cell_at,
     first_split,
     n_cells,
     phrase_at,
 )
-from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.vectors import exponentials, largest
+from partwise.structures.vectors import exponentials, fill, largest
 
 TINY = 1e-50
 """Less than this of what is beside it is not safe."""
@@ -65,13 +65,13 @@ def make_inside_space(longest: int, grammar: Grammar) -> InsideSpace:
 
 
 @kernel
-def _put_words(scores: Scores, n: int, chart: Chart, space: InsideSpace) -> bool:
+def _put_words(scores: PartScores, n: int, chart: Chart, space: InsideSpace) -> bool:
     """Fill the spans of one word; say whether that was safe."""
     at, safe = 0, True
     for t in range(n):
         cell = cell_at(n, t, t + 1)
         value = chart.value[cell]
-        fill(value, 0.0)
+        fill(value, value.size, 0.0)
         count = scores.symbol_ptr[t + 1] - scores.symbol_ptr[t]
         own = scores.word[at : at + count]
         top = largest(own)
@@ -87,7 +87,7 @@ def _put_words(scores: Scores, n: int, chart: Chart, space: InsideSpace) -> bool
 
 @kernel
 def _weigh_splits(
-    scores: Scores, n: int, start: int, end: int, chart: Chart, space: InsideSpace
+    scores: PartScores, n: int, start: int, end: int, chart: Chart, space: InsideSpace
 ) -> tuple[float, bool]:
     """Write what multiplies the two parts of every split, the largest being one.
 
@@ -115,7 +115,7 @@ def _weigh_splits(
 
 @kernel
 def _join(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -134,7 +134,7 @@ def _join(
 
 @kernel
 def _tiny_splits_are_safe(
-    rules: Rules, n: int, start: int, end: int, chart: Chart, space: InsideSpace
+    rules: RuleTable, n: int, start: int, end: int, chart: Chart, space: InsideSpace
 ) -> bool:
     """Say whether no pair is there by tiny splits alone, which might underflow."""
     for m in range(start + 1, end):
@@ -152,7 +152,7 @@ def _tiny_splits_are_safe(
 @kernel
 def _inside_span(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     start: int,
     end: int,
@@ -163,12 +163,12 @@ def _inside_span(
     """Fill one span; say whether that was safe."""
     rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
     value = chart.value[cell]
-    fill(value, 0.0)
+    fill(value, value.size, 0.0)
     chart.n_there[cell] = 0
     split_top, any_tiny = _weigh_splits(scores, n, start, end, chart, space)
     if split_top == -np.inf:
         return True
-    fill(pair, 0.0)
+    fill(pair, pair.size, 0.0)
     for m in range(start + 1, end):
         one, other = cell_at(n, start, m), cell_at(n, m, end)
         if chart.n_there[one] > 0 and chart.n_there[other] > 0:
@@ -206,7 +206,7 @@ def _inside_span(
 
 @kernel
 def inside(
-    grammar: Grammar, scores: Scores, n: int, chart: Chart, space: InsideSpace
+    grammar: Grammar, scores: PartScores, n: int, chart: Chart, space: InsideSpace
 ) -> tuple[float, bool]:
     """Sum over all derivations of every span; return log Z and whether it is safe."""
     rule_top = 0.0
@@ -243,7 +243,7 @@ def _share_out(grammar: Grammar, cell: int, chart: Chart, space: InsideSpace) ->
     """Write what each pair below a span is worth to its parents."""
     rules, share = grammar.rules, space.pair_share
     value, probability = chart.value[cell], space.probability[cell]
-    fill(share, 0.0)
+    fill(share, share.size, 0.0)
     for j in range(chart.n_there[cell]):
         a = chart.there[cell, j]
         if probability[a] > NEGLIGIBLE:
@@ -269,7 +269,7 @@ def _factor(
 
 @kernel
 def _hand_down(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -304,7 +304,7 @@ def _hand_down(
 @kernel
 def _outside_span(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     start: int,
     end: int,
@@ -319,7 +319,7 @@ def _outside_span(
     exponentials(span, largest(span), space.span)
     _share_out(grammar, cell, chart, space)
     _weigh_splits(scores, n, start, end, chart, space)
-    fill(pair, 0.0)
+    fill(pair, pair.size, 0.0)
     at = first_split(n, start, end)
     for m in range(start + 1, end):
         split = space.split[m - start - 1]
@@ -358,15 +358,16 @@ def span_probability(cell: int, chart: Chart, probability: FloatArray) -> float:
 @kernel
 def outside(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
-    mu: Scores,
+    mu: PartScores,
     chart: Chart,
     space: InsideSpace,
 ) -> None:
     """Write the probabilities of all parts to `mu`, after `inside`; they were zero."""
     root = cell_at(n, 0, n)
-    fill(space.probability[: n_cells(n)].reshape(-1), 0.0)
+    whole = space.probability[: n_cells(n)].reshape(-1)
+    fill(whole, whole.size, 0.0)
     total = root_sum(grammar, chart.value[root])
     for a in range(grammar.n_symbols):
         if grammar.is_root[a]:
@@ -385,7 +386,7 @@ def outside(
 
 @kernel
 def read_probabilities(
-    grammar: Grammar, n: int, probability: FloatArray, chart: Chart, mu: Scores
+    grammar: Grammar, n: int, probability: FloatArray, chart: Chart, mu: PartScores
 ) -> None:
     """Write the probabilities of words' symbols and of spans' classes to `mu`."""
     at = 0

@@ -22,7 +22,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.grammar.chart import (
     Chart,
-    Scores,
+    PartScores,
     application_score,
     fill_best,
     push,
@@ -100,7 +100,7 @@ def _add(
 @kernel
 def _add_next_rule(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     item: IntArray,
     after: int,
@@ -144,7 +144,7 @@ def _add_next_rule(
 @kernel
 def _open(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     symbol: int,
     start: int,
@@ -181,7 +181,7 @@ def _child(
 @kernel
 def _next_of_child(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     item: IntArray,
     side: int,
@@ -215,7 +215,7 @@ def _next_of_child(
 @kernel
 def _score_with(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     item: IntArray,
     left: int,
@@ -275,7 +275,7 @@ def _rank_next(item: IntArray, space: KBestSpace) -> None:
 @kernel
 def _find_next(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     root: int,
     chart: Chart,
@@ -320,7 +320,7 @@ def _find_next(
 @kernel
 def _read(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     derivation: int,
     y: CodeArray,
@@ -351,7 +351,7 @@ def _read(
 @kernel
 def best_derivations(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     k: int,
     ys: CodeArray,

@@ -7,9 +7,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.grammar.chart import (
     Chart,
-    Scores,
+    PartScores,
     application_score,
-    fill,
     join_best,
     list_symbols,
     put_words,
@@ -25,8 +24,9 @@ from partwise.structures.grammar.places import (
     n_cells,
     phrase_at,
 )
-from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.vectors import fill
 
 FAR = -70.0
 """What is this far below the largest does not change a sum."""
@@ -34,7 +34,7 @@ FAR = -70.0
 
 @kernel
 def _add_to_best(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -54,7 +54,7 @@ def _add_to_best(
 @kernel
 def _sum_parents(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     best: FloatArray,
     total: FloatArray,
     top: FloatArray,
@@ -78,7 +78,7 @@ def _sum_parents(
 @kernel
 def log_inside(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     chart: Chart,
     pair_total: FloatArray,
@@ -94,8 +94,8 @@ def log_inside(
         for start in range(n - width + 1):
             end = start + width
             splits = scores.split[first_split(n, start, end) :]
-            fill(best, -np.inf)
-            fill(pair_total, 0.0)
+            fill(best, best.size, -np.inf)
+            fill(pair_total, pair_total.size, 0.0)
             for again in range(2):
                 for m in range(start + 1, end):
                     one, other = cell_at(n, start, m), cell_at(n, m, end)
@@ -112,8 +112,8 @@ def log_inside(
                         join_best(grammar.rules, there, left, right, split, best)
             cell = cell_at(n, start, end)
             value, top = chart.value[cell], parent_top[cell]
-            fill(value, 0.0)
-            fill(top, -np.inf)
+            fill(value, value.size, 0.0)
+            fill(top, top.size, -np.inf)
             _sum_parents(grammar, scores, best, pair_total, top, value)
             span = scores.span[phrase_at(n, start, end)]
             for a in range(value.size):
@@ -142,11 +142,11 @@ def _log_root_sum(grammar: Grammar, value: FloatArray) -> float:
 @kernel
 def _outside_span(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     start: int,
     end: int,
-    mu: Scores,
+    mu: PartScores,
     chart: Chart,
     probability: FloatArray,
 ) -> None:
@@ -174,10 +174,10 @@ def _outside_span(
 @kernel
 def log_outside(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     n: int,
     log_z: float,
-    mu: Scores,
+    mu: PartScores,
     chart: Chart,
     probability: FloatArray,
 ) -> None:
@@ -186,7 +186,8 @@ def log_outside(
     `probability` is scratch, a row for every span.
     """
     root = cell_at(n, 0, n)
-    fill(probability[: n_cells(n)].reshape(-1), 0.0)
+    whole = probability[: n_cells(n)].reshape(-1)
+    fill(whole, whole.size, 0.0)
     for a in range(grammar.n_symbols):
         if grammar.is_root[a] and chart.value[root, a] > -np.inf:
             probability[root, a] = np.exp(chart.value[root, a] - log_z)
