@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures.grammar.places import cell_at, first_split, n_cells, phrase_at
@@ -44,6 +43,15 @@ class PartScores(NamedTuple):
     split: FloatArray
     symbol_ptr: IntArray
     symbol: CodeArray
+
+
+class Parsing(NamedTuple):
+    """What a sentence of `n` words is parsed with, and where."""
+
+    grammar: Grammar
+    scores: PartScores
+    n: int
+    chart: Chart
 
 
 def make_chart(longest: int, grammar: Grammar) -> Chart:
@@ -119,8 +127,9 @@ def _best_parents(
 
 
 @kernel
-def fill_best(grammar: Grammar, scores: PartScores, n: int, chart: Chart) -> None:
+def fill_best(parsing: Parsing) -> None:
     """Find the score of the best derivation of every span and symbol."""
+    grammar, scores, n, chart = parsing
     put_words(scores, n, -np.inf, chart)
     pair = chart.pair_value
     for width in range(2, n + 1):
@@ -164,21 +173,13 @@ def best_root(grammar: Grammar, n: int, value: FloatArray) -> int:
 
 
 @kernel
-def application_score(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    value: NDArray[np.float64],
-    r: int,
-    start: int,
-    m: int,
-    end: int,
-) -> float:
+def application_score(parsing: Parsing, r: int, start: int, m: int, end: int) -> float:
     """Return the best score of a span whose rule is `r` and whose split is `m`.
 
     In the order of `fill_best`, so that the two agree to the last bit.
     """
-    rules = grammar.rules
+    grammar, scores, n, chart = parsing
+    rules, value = grammar.rules, chart.value
     left = value[cell_at(n, start, m), rules.left[r]]
     right = value[cell_at(n, m, end), rules.right[r]]
     split = scores.split[first_split(n, start, end) + m - start - 1]
@@ -205,17 +206,10 @@ def push(todo: IntArray, depth: int, symbol: int, start: int, end: int) -> int:
 
 @kernel
 def read_best(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    symbol: int,
-    start: int,
-    end: int,
-    y: CodeArray,
-    chart: Chart,
+    parsing: Parsing, symbol: int, start: int, end: int, y: CodeArray
 ) -> None:
     """Write the best derivation of a span from a symbol."""
-    rules, todo = grammar.rules, chart.todo
+    rules, todo, n = parsing.grammar.rules, parsing.chart.todo, parsing.n
     depth = push(todo, 0, symbol, start, end)
     while depth > 0:
         depth -= 1
@@ -227,9 +221,7 @@ def read_best(
         for j in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[j]
             for m in range(start + 1, end):
-                value = application_score(
-                    grammar, scores, n, chart.value, r, start, m, end
-                )
+                value = application_score(parsing, r, start, m, end)
                 if value > best:
                     best, best_r, best_m = value, r, m
         write_node(y, n, start, best_m, end, best_r)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.grammar.chart import Chart, PartScores, list_symbols
+from partwise.structures.grammar.chart import Chart, Parsing, PartScores, list_symbols
 from partwise.structures.grammar.places import (
     cell_at,
     first_split,
@@ -151,16 +151,10 @@ def _tiny_splits_are_safe(
 
 @kernel
 def _inside_span(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    start: int,
-    end: int,
-    rule_top: float,
-    chart: Chart,
-    space: InsideSpace,
+    parsing: Parsing, start: int, end: int, rule_top: float, space: InsideSpace
 ) -> bool:
     """Fill one span; say whether that was safe."""
+    grammar, scores, n, chart = parsing
     rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
     value = chart.value[cell]
     fill(value, value.size, 0.0)
@@ -205,10 +199,9 @@ def _inside_span(
 
 
 @kernel
-def inside(
-    grammar: Grammar, scores: PartScores, n: int, chart: Chart, space: InsideSpace
-) -> tuple[float, bool]:
+def inside(parsing: Parsing, space: InsideSpace) -> tuple[float, bool]:
     """Sum over all derivations of every span; return log Z and whether it is safe."""
+    grammar, scores, n, chart = parsing
     rule_top = 0.0
     if scores.rule.size > 0:
         rule_top = largest(scores.rule)
@@ -221,7 +214,7 @@ def inside(
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
-            if not _inside_span(grammar, scores, n, start, end, rule_top, chart, space):
+            if not _inside_span(parsing, start, end, rule_top, space):
                 return 0.0, False
     cell = cell_at(n, 0, n)
     total = root_sum(grammar, chart.value[cell])
@@ -303,17 +296,10 @@ def _hand_down(
 
 @kernel
 def _outside_span(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    start: int,
-    end: int,
-    rule_mu: FloatArray,
-    split_mu: FloatArray,
-    chart: Chart,
-    space: InsideSpace,
+    parsing: Parsing, start: int, end: int, mu: PartScores, space: InsideSpace
 ) -> None:
     """Hand the probabilities of a span down to its parts."""
+    grammar, scores, n, chart = parsing
     rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
     span = scores.span[phrase_at(n, start, end)]
     exponentials(span, largest(span), space.span)
@@ -325,7 +311,7 @@ def _outside_span(
         split = space.split[m - start - 1]
         if split > 0.0:
             one, other = cell_at(n, start, m), cell_at(n, m, end)
-            split_mu[at + m - start - 1] = _hand_down(
+            mu.split[at + m - start - 1] = _hand_down(
                 rules,
                 chart.there[one, : chart.n_there[one]],
                 chart.value[one],
@@ -343,7 +329,7 @@ def _outside_span(
             factor = _factor(grammar, a, probability[a], value[a], cell, space)
             for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
                 r = rules.of_parent[i]
-                rule_mu[r] += factor * space.rule[r] * pair[rules.pair[r]]
+                mu.rule[r] += factor * space.rule[r] * pair[rules.pair[r]]
 
 
 @kernel
@@ -356,15 +342,9 @@ def span_probability(cell: int, chart: Chart, probability: FloatArray) -> float:
 
 
 @kernel
-def outside(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    mu: PartScores,
-    chart: Chart,
-    space: InsideSpace,
-) -> None:
+def outside(parsing: Parsing, mu: PartScores, space: InsideSpace) -> None:
     """Write the probabilities of all parts to `mu`, after `inside`; they were zero."""
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
     root = cell_at(n, 0, n)
     whole = space.probability[: n_cells(n)].reshape(-1)
     fill(whole, whole.size, 0.0)
@@ -378,9 +358,7 @@ def outside(
             cell = cell_at(n, start, end)
             probability = space.probability[cell]
             if span_probability(cell, chart, probability) > NEGLIGIBLE:
-                _outside_span(
-                    grammar, scores, n, start, end, mu.rule, mu.split, chart, space
-                )
+                _outside_span(parsing, start, end, mu, space)
     read_probabilities(grammar, n, space.probability, chart, mu)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.grammar.chart import (
-    Chart,
+    Parsing,
     PartScores,
     application_score,
     join_best,
@@ -77,17 +77,13 @@ def _sum_parents(
 
 @kernel
 def log_inside(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    chart: Chart,
-    pair_total: FloatArray,
-    parent_top: FloatArray,
+    parsing: Parsing, pair_total: FloatArray, parent_top: FloatArray
 ) -> float:
     """Fill the chart with logarithms of sums; return log Z.
 
     `pair_total` and the rows of `parent_top` are scratch.
     """
+    grammar, scores, n, chart = parsing
     put_words(scores, n, -np.inf, chart)
     best = chart.pair_value
     for width in range(2, n + 1):
@@ -141,16 +137,10 @@ def _log_root_sum(grammar: Grammar, value: FloatArray) -> float:
 
 @kernel
 def _outside_span(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    start: int,
-    end: int,
-    mu: PartScores,
-    chart: Chart,
-    probability: FloatArray,
+    parsing: Parsing, start: int, end: int, mu: PartScores, probability: FloatArray
 ) -> None:
     """Hand the probabilities of a span down to its parts."""
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
     rules, cell = grammar.rules, cell_at(n, start, end)
     at = first_split(n, start, end)
     for j in range(chart.n_there[cell]):
@@ -160,9 +150,7 @@ def _outside_span(
         for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[i]
             for m in range(start + 1, end):
-                value = application_score(
-                    grammar, scores, n, chart.value, r, start, m, end
-                )
+                value = application_score(parsing, r, start, m, end)
                 if value > chart.value[cell, a] + FAR:
                     share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
                     probability[cell_at(n, start, m), rules.left[r]] += share
@@ -173,18 +161,13 @@ def _outside_span(
 
 @kernel
 def log_outside(
-    grammar: Grammar,
-    scores: PartScores,
-    n: int,
-    log_z: float,
-    mu: PartScores,
-    chart: Chart,
-    probability: FloatArray,
+    parsing: Parsing, log_z: float, mu: PartScores, probability: FloatArray
 ) -> None:
     """Write the probabilities of all parts to `mu`, after `log_inside`; they were zero.
 
     `probability` is scratch, a row for every span.
     """
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
     root = cell_at(n, 0, n)
     whole = probability[: n_cells(n)].reshape(-1)
     fill(whole, whole.size, 0.0)
@@ -196,5 +179,5 @@ def log_outside(
             end = start + width
             cell = cell_at(n, start, end)
             if span_probability(cell, chart, probability[cell]) > NEGLIGIBLE:
-                _outside_span(grammar, scores, n, start, end, mu, chart, probability)
+                _outside_span(parsing, start, end, mu, probability)
     read_probabilities(grammar, n, probability, chart, mu)
