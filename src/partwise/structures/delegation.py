@@ -37,13 +37,9 @@ def delegate(cls: type, defaults: Iterable[Generic] = ()) -> None:
     defaults : questions
         Those to leave to the default of the waist, which asks the wrapping.
     """
-    own = {q for q in DELEGATED if q.changed_by(cls)}
-    has_space = waist.workspace in own
-    for question in DELEGATED:
-        if question not in own and question not in defaults:
-            takes_space = list(inspect.signature(question).parameters)[-1] == "ws"
-            ask = _ask_with_own_space if has_space and takes_space else _ask
-            question.implement(cls)(ask(question))
+    own = {question for question in DELEGATED if question.changed_by(cls)}
+    asked = [q for q in DELEGATED if q not in own and q not in defaults]
+    hand_on(cls, "corpus", *asked, has_space=waist.workspace in own)
 
     def untied(s: Any) -> Any:
         return s._replace(corpus=waist.untied(s.corpus))
@@ -51,15 +47,29 @@ def delegate(cls: type, defaults: Iterable[Generic] = ()) -> None:
     waist.untied.implement(cls)(untied)
 
 
-def _ask(question: Generic) -> Any:
+def hand_on(
+    cls: type, field: str, *questions: Generic, has_space: bool = False
+) -> None:
+    """Let the class `cls` ask the structure in one of its fields some questions.
+
+    With `has_space` the scratch arrays of that structure are in the same field of those
+    of the class.
+    """
+    for question in questions:
+        takes_space = list(inspect.signature(question).parameters)[-1] == "ws"
+        ask = _ask_with_own_space if has_space and takes_space else _ask
+        question.implement(cls)(ask(question, field))
+
+
+def _ask(question: Generic, field: str) -> Any:
     def body(s: Any, *rest: Any) -> Any:
-        return question(s.corpus, *rest)
+        return question(getattr(s, field), *rest)
 
     return body
 
 
-def _ask_with_own_space(question: Generic) -> Any:
+def _ask_with_own_space(question: Generic, field: str) -> Any:
     def body(s: Any, *rest: Any) -> Any:
-        return question(s.corpus, *rest[:-1], rest[-1].corpus)
+        return question(getattr(s, field), *rest[:-1], getattr(rest[-1], field))
 
     return body

@@ -12,6 +12,7 @@ import numpy as np
 
 from partwise.structures import interface as waist
 from partwise.structures.bayesian_network.corpus import BayesianNetwork
+from partwise.structures.delegation import hand_on
 from partwise.structures.graph.parts import configuration, find_clique
 from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
 from partwise.structures.vectors import log_sum, place_of_largest, softmax
@@ -24,9 +25,15 @@ class BayesianNetworkSpace(NamedTuple):
     exponentials: FloatArray
 
 
-@waist.n_examples.implement(BayesianNetwork)
-def _(s: BayesianNetwork) -> int:
-    return waist.n_examples(s.graph)
+hand_on(
+    BayesianNetwork,
+    "graph",
+    waist.n_examples,
+    waist.output_size,
+    waist.gold,
+    waist.cost,
+    waist.add_costs,
+)
 
 
 @waist.n_weights.implement(BayesianNetwork)
@@ -42,11 +49,6 @@ def _(s: BayesianNetwork) -> IntArray:
 @waist.n_parts.implement(BayesianNetwork)
 def _(s: BayesianNetwork, i: int) -> int:
     return waist.n_parts(s.graph, i) + 1
-
-
-@waist.output_size.implement(BayesianNetwork)
-def _(s: BayesianNetwork, i: int) -> int:
-    return waist.output_size(s.graph, i)
 
 
 @waist.max_features.implement(BayesianNetwork)
@@ -143,21 +145,6 @@ def _(
 # --- outputs: those of the graph, with the evidence beside them -----------------------
 # A single hidden variable is in one clique, and the scores of its values are at hand:
 # that is plain classification, and as fast.
-
-
-@waist.gold.implement(BayesianNetwork)
-def _(s: BayesianNetwork, i: int, y: CodeArray) -> None:
-    waist.gold(s.graph, i, y)
-
-
-@waist.cost.implement(BayesianNetwork)
-def _(s: BayesianNetwork, i: int, y: CodeArray) -> float:
-    return waist.cost(s.graph, i, y)
-
-
-@waist.add_costs.implement(BayesianNetwork)
-def _(s: BayesianNetwork, i: int, theta: FloatArray) -> None:
-    waist.add_costs(s.graph, i, theta)
 
 
 @waist.argmax.implement(BayesianNetwork)
