@@ -266,7 +266,10 @@ def test_architecture_executes_no_files(path: Path) -> None:
         ("partwise.structures.chain", "from partwise.solvers import loop"),
         ("partwise.structures.chain", "from partwise import solvers"),
         ("partwise.structures.chain", "from ..losses import hinge"),
-        ("partwise.structures.chain", "from partwise.features.csr import SparseRows"),
+        (
+            "partwise.structures.chain",
+            "from partwise.features import AttributeRows",
+        ),
         ("partwise.solvers.loop", "def f():\n    import partwise.estimators.tagger"),
         ("partwise.solvers.loop", "import numba"),
         ("partwise.data.columns", "import partwise._jit"),

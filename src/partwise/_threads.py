@@ -81,16 +81,16 @@ def chunks(count: int, seconds: float = 0.1) -> Iterator[Slice]:
         size = max(1, min(4 * size, int(size * seconds / max(took, 1e-6))))
 
 
-def cut(sizes: NDArray[np.int64], n_slices: int) -> list[Slice]:
+def cut_evenly(sizes: NDArray[np.int64], n_slices: int) -> list[Slice]:
     """Cut items into at most `n_slices` runs of about the same total size.
 
     No slice is empty, unless there is nothing at all.
 
     Examples
     --------
-    >>> cut(np.array([9, 1, 1, 1, 1, 1, 1, 1, 1, 1]), 2)
+    >>> cut_evenly(np.array([9, 1, 1, 1, 1, 1, 1, 1, 1, 1]), 2)
     [(0, 1), (1, 10)]
-    >>> cut(np.array([], np.int64), 2)
+    >>> cut_evenly(np.array([], np.int64), 2)
     [(0, 0)]
     """
     ends = np.cumsum(sizes)

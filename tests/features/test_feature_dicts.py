@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encoded_rows import as_dicts, corrupt_tensors
+from partwise import features
 from partwise.errors import DataError, ModelFileError
 from partwise.features import FeatureDictEncoder, byte_lookup, byte_table
 from partwise.features.csr import tidy_rows
@@ -495,3 +496,10 @@ def test_tidy_rows_agrees_with_reference(rows):
     tidy = tidy_rows(ptr, idx, val, 10)
     assert as_dicts(tidy) == expected
     assert (tidy.val.size == 0) == all(v == 1 for row in expected for v in row.values())
+
+
+def test_former_name_of_attribute_rows_is_deprecated():
+    with pytest.warns(
+        DeprecationWarning, match=r"use partwise\.features\.AttributeRows"
+    ):
+        assert features.SparseRows is features.AttributeRows

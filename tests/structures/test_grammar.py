@@ -22,6 +22,7 @@ from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures import make_sparse_rows
 from partwise.structures.grammar import make_constituency_trees, make_grammar
+from partwise.structures.grammar.chart import Parsing
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.log_inside_outside import log_inside, log_outside
 from partwise.structures.grammar.parts import part_views
@@ -226,15 +227,15 @@ def test_grammar_logarithms_say_what_scaled_sums_say(seed):
     for by_logarithms in (False, True):
         mu = np.zeros(case.theta.size)
         scores, out = (part_views(case.s, case.i, x) for x in (case.theta, mu))
-        chart, sums = ws.chart, ws.sums
+        parsing, sums = Parsing(grammar, scores, n, ws.chart), ws.sums
         if by_logarithms:
             top = sums.probability
-            log_z = log_inside(grammar, scores, n, chart, sums.pair_share, top)
-            log_outside(grammar, scores, n, log_z, out, chart, sums.probability)
+            log_z = log_inside(parsing, sums.pair_share, top)
+            log_outside(parsing, log_z, out, sums.probability)
         else:
-            log_z, safe = inside(grammar, scores, n, chart, sums)
+            log_z, safe = inside(parsing, sums)
             assert safe
-            outside(grammar, scores, n, out, chart, sums)
+            outside(parsing, out, sums)
         found.append((log_z, mu))
     assert_allclose(found[0][0], found[1][0], rtol=1e-12)
     assert_allclose(found[0][1], found[1][1], atol=1e-12)

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import problems
 from partwise import MulticlassClassifier, SequenceTagger, _threads
-from partwise._threads import check_jobs, count_jobs, cut, run_slices
+from partwise._threads import check_jobs, count_jobs, cut_evenly, run_slices
 from partwise.cli.app import app
 from partwise.data import ColumnData
 from partwise.features import TemplateEncoder, shared_rows
@@ -55,7 +55,7 @@ def test_parallel_slices_cover_everything_once(n_slices: int) -> None:
     rng = np.random.default_rng(n_slices)
     for count in (0, 1, 2, 40):
         sizes = rng.integers(0, 9, count)
-        slices = cut(sizes, n_slices)
+        slices = cut_evenly(sizes, n_slices)
         assert len(slices) <= n_slices
         assert [i for a, b in slices for i in range(a, b)] == list(range(count))
         assert count == 0 or all(a < b for a, b in slices)

@@ -14,10 +14,21 @@ from log_problems import LOG_LOSS, WEIGHTS, passes
 from partwise.errors import PairingError
 from partwise.solvers import ExponentiatedGradient, Problem, make_problem, solve
 from partwise.solvers.registry import make_solver
-from partwise.structures import make_chain, make_softmax_margin
+from partwise.structures import (
+    GoodOutputs,
+    SoftmaxMargin,
+    make_chain,
+    make_softmax_margin,
+    with_good_outputs,
+)
+from partwise.structures.delegation import DELEGATED
 from partwise.structures.gibbs import part_pointers, scores_from_marginals
 from partwise.structures.interface import (
+    REQUIRED,
+    gold,
+    innermost,
     n_examples,
+    n_good,
     n_parts,
     part_scores,
     parts_of,
@@ -202,3 +213,24 @@ def test_softmax_margin_of_trees_goes_on_without_their_scores() -> None:
     solver = ExponentiatedGradient(step="guaranteed")
     after = solve(problem, solver, max_iter=3, previous=before.state)
     assert after.certificate.dual <= after.certificate.primal < np.inf
+
+
+def test_softmax_margin_and_good_outputs_answer_every_question() -> None:
+    assert {*REQUIRED, n_good} < {*DELEGATED}
+    for question in DELEGATED:
+        for wrapping in (SoftmaxMargin, GoodOutputs):
+            assert question.provided_by(wrapping)
+
+
+def test_softmax_margin_hands_on_what_it_does_not_know_of() -> None:
+    """What the corpus inside says of good outputs, too."""
+    s = problems.make_small(problems.classes_costs)
+    y = np.zeros(1, np.int32)
+    gold(s, 0, y)
+    others = [[[0], [1]] if y[0] < 2 else [[0], [2]]]
+    for i in range(1, int(n_examples(s))):
+        gold(s, i, y)
+        others.append([y.tolist()])
+    wrapped = make_softmax_margin(with_good_outputs(s, others))
+    assert n_good(wrapped, 0) == 2
+    assert innermost(wrapped) is s

@@ -11,7 +11,7 @@ from partwise._jit import kernel
 from partwise.structures import Chain, Multiclass
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
-from partwise.structures.bayesnet import BayesNet
+from partwise.structures.bayesian_network import BayesianNetwork
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.graph import Graph
@@ -42,7 +42,7 @@ class PlainLattice(Lattice):
     """Lattices compared by the defaults of the waist."""
 
 
-class PlainNetwork(BayesNet):
+class PlainNetwork(BayesianNetwork):
     """Networks compared by the defaults of the waist."""
 
 
@@ -52,7 +52,7 @@ PLAIN_CLASSES = {
     DependencyTrees: PlainTrees,
     Graph: PlainGraph,
     Lattice: PlainLattice,
-    BayesNet: PlainNetwork,
+    BayesianNetwork: PlainNetwork,
     ConstituencyTrees: PlainDerivations,
 }
 

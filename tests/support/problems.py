@@ -28,7 +28,7 @@ from partwise.structures import (
     make_sparse_rows,
     observed_pairs,
 )
-from partwise.structures.bayesnet import BayesNet
+from partwise.structures.bayesian_network import BayesianNetwork
 from partwise.structures.dependency import (
     DependencyTrees,
     arcs,
@@ -506,7 +506,7 @@ def _legal(s: Any, i: int) -> Iterator[tuple[int, ...]]:
     if isinstance(s, Lattice):
         yield from _legal_paths(s, i, (), 0)
         return
-    if isinstance(s, BayesNet):
+    if isinstance(s, BayesianNetwork):
         yield from _legal(s.graph, i)
         return
     if isinstance(s, DependencyTrees):

@@ -24,7 +24,7 @@ from partwise.synthetic import (
 from partwise.synthetic import grammar as grammar_module
 from partwise.synthetic.draws import Table
 from partwise.synthetic.english import english
-from partwise.synthetic.grammar import Grammar
+from partwise.synthetic.grammar import HeadedGrammar
 
 FINGERPRINT = """
 import hashlib
@@ -325,13 +325,13 @@ def test_grammar_first_rules_lead_to_words(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_grammar_names_symbols_without_words() -> None:
     with pytest.raises(ValueError, match="no rules and no words for NN, VB"):
-        Grammar("S 1 NN/nsubj VB*", {})
+        HeadedGrammar("S 1 NN/nsubj VB*", {})
 
 
 def test_grammar_refuses_attachment_to_nothing() -> None:
     words = {"NN": Table(["cat"]), "VB": Table(["sleep"])}
     with pytest.raises(ValueError, match="attaches a child to @obj"):
-        Grammar("S 1 NN/acl@obj VB*", words).derive(lambda: 0.5)
+        HeadedGrammar("S 1 NN/acl@obj VB*", words).derive(lambda: 0.5)
 
 
 # ---- addresses, letters, classes

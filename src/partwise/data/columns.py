@@ -22,7 +22,7 @@ from partwise.data.files import (
     source_name,
     whole_sentences,
 )
-from partwise.data.split import Layout, split_columns
+from partwise.data.split import ColumnLayout, split_columns
 from partwise.errors import DataError
 
 
@@ -299,7 +299,9 @@ def read_columns(
     >>> data.column_sequences(-1)
     [['B-LOC', 'O'], ['O']]
     """
-    layout = Layout(source_name(source), separator, n_columns, comments, skip_docstart)
+    layout = ColumnLayout(
+        source_name(source), separator, n_columns, comments, skip_docstart
+    )
     text = "".join(read_blocks(source, encoding=encoding))
     columns, ptr = split_columns(text, layout)
     if not columns:
@@ -348,7 +350,9 @@ def iter_columns(
     """
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, not {chunk}")
-    layout = Layout(source_name(source), separator, n_columns, comments, skip_docstart)
+    layout = ColumnLayout(
+        source_name(source), separator, n_columns, comments, skip_docstart
+    )
     blocks = read_blocks(source, encoding=encoding, size=chunk)
     for text in whole_sentences(blocks, lambda line: not line.strip(" \t")):
         columns, ptr = split_columns(text, layout)

@@ -28,7 +28,7 @@ _SPACE, _TAB, _NEWLINE = b" \t\n"
 
 
 @dataclass(slots=True)
-class Layout:
+class ColumnLayout:
     """How the columns of one file are laid out.
 
     ``n_columns`` and ``joiner`` are learnt from the first token when they were
@@ -60,7 +60,7 @@ class Layout:
 
 
 def split_columns(
-    text: str, layout: Layout
+    text: str, layout: ColumnLayout
 ) -> tuple[list[list[str]], NDArray[np.int64]]:
     r"""Split a text into columns and sentence boundaries.
 
@@ -68,7 +68,7 @@ def split_columns(
     ----------
     text : str
         Lines that end in ``\n``.
-    layout : Layout
+    layout : ColumnLayout
         How to split; learns ``n_columns`` and ``joiner`` from the first token.
 
     Returns
@@ -80,7 +80,7 @@ def split_columns(
 
     Examples
     --------
-    >>> split_columns("a X\nb Y\n\nc Z\n", Layout("example"))
+    >>> split_columns("a X\nb Y\n\nc Z\n", ColumnLayout("example"))
     ([['a', 'b', 'c'], ['X', 'Y', 'Z']], array([0, 2, 3]))
     """
     text, invisible = _leave_out(text, layout)
@@ -106,7 +106,7 @@ def split_columns(
     return columns, ptr
 
 
-def _leave_out(text: str, layout: Layout) -> tuple[str, NDArray[np.bool_] | None]:
+def _leave_out(text: str, layout: ColumnLayout) -> tuple[str, NDArray[np.bool_] | None]:
     """Empty the lines that are no tokens; tell which of them are comments."""
     if layout.comments is None and not layout.skip_docstart:
         return text, None
@@ -169,7 +169,7 @@ def _cells(text: str, separator: str | None, counts: NDArray[np.int64]) -> list[
     return _CELL.findall(text) if _OTHER_BLANKS.search(text) else text.split()
 
 
-def _ragged(text: str, layout: Layout, index: int, found: int) -> DataError:
+def _ragged(text: str, layout: ColumnLayout, index: int, found: int) -> DataError:
     line = text.split("\n", index + 1)[index]
     shown = line if len(line) <= 80 else line[:77] + "..."
     return DataError(

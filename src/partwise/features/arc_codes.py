@@ -94,7 +94,7 @@ HEAD_TEMPLATES = ("w", "l", "u", "x", "lu", "um", "s", "x-1 x", "x x+1")
 PAIR_TEMPLATES = (("u", "u"), ("x", "x"), ("um", "um"), ("u", "um"), ("um", "u"))
 
 
-class Words(Protocol):
+class SentenceWords(Protocol):
     """A sentence, as far as features look at it."""
 
     @property
@@ -162,7 +162,7 @@ def hash_text(text: str) -> int:
 
 
 def _hashed(
-    sentences: Sequence[Words], column: Callable[[Words], Sequence[str]]
+    sentences: Sequence[SentenceWords], column: Callable[[SentenceWords], Sequence[str]]
 ) -> tuple[Codes, Codes]:
     """Return the codes of one column, and those of the words that have no value."""
     known: dict[str, int] = {}
@@ -190,7 +190,7 @@ def _shifted(codes: Codes, offset: int, lengths: NDArray[np.int64]) -> Codes:
     return codes
 
 
-def phrase_markers(words: Words) -> list[str]:
+def phrase_markers(words: SentenceWords) -> list[str]:
     """Return the lemma of the small word before each word that its phrase begins with.
 
     Examples
@@ -230,7 +230,7 @@ def _given(feats: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in feats.split("|") if "=" in pair)
 
 
-def encode_words(sentences: Sequence[Words], suffix: int = 3) -> WordCodes:
+def encode_words(sentences: Sequence[SentenceWords], suffix: int = 3) -> WordCodes:
     """Compute the codes of all words of a corpus.
 
     A fine part of speech that is not given is the coarse one, and the other way round;
@@ -283,7 +283,7 @@ def encode_words(sentences: Sequence[Words], suffix: int = 3) -> WordCodes:
     )
 
 
-def _attributes(sentences: Sequence[Words]) -> NDArray[np.int32]:
+def _attributes(sentences: Sequence[SentenceWords]) -> NDArray[np.int32]:
     known: dict[str, tuple[int, ...]] = {}
     result: list[tuple[int, ...]] = []
     none = (0,) * len(ATTRIBUTES)

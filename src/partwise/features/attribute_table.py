@@ -67,7 +67,7 @@ class AttributeTable(NamedTuple):
     place: Int32s  # of each skeleton: its column in `direct`, or -1
 
 
-class Block(NamedTuple):
+class TokenBlock(NamedTuple):
     """What lines make of some tokens that follow each other in a sentence."""
 
     codes: Int64s  # [source, cell], from the first cell that the first token reads
@@ -131,10 +131,10 @@ def _finish(state: int) -> int:
 
 
 @kernel
-def _empty_block(plan: Plan, cells: Cells) -> Block:
+def _empty_block(plan: Plan, cells: Cells) -> TokenBlock:
     """Return room for a block of tokens."""
     n_lines, n_outside = plan.skeleton.size, cells.before.size + cells.after.size
-    return Block(
+    return TokenBlock(
         np.empty((plan.column.size, BLOCK + n_outside), np.int64),
         np.empty((n_lines, BLOCK), np.int64),
         np.empty((n_lines, BLOCK), np.int32),
@@ -143,7 +143,7 @@ def _empty_block(plan: Plan, cells: Cells) -> Block:
 
 @kernel
 def _gather(
-    plan: Plan, cells: Cells, sentence: int, first: int, last: int, block: Block
+    plan: Plan, cells: Cells, sentence: int, first: int, last: int, block: TokenBlock
 ) -> None:
     """Fill the codes of a block: the tokens `first` to `last` of a sentence."""
     start, stop = cells.ptr[sentence], cells.ptr[sentence + 1]
@@ -165,7 +165,7 @@ def _gather(
 
 
 @kernel
-def _hash_line(plan: Plan, line: int, n: int, block: Block) -> None:
+def _hash_line(plan: Plan, line: int, n: int, block: TokenBlock) -> None:
     """Fill the hashes of a line at the first `n` tokens of a block."""
     codes, hashes = block.codes, block.hashes
     begin, end = plan.ptr[line], plan.ptr[line + 1]
@@ -188,7 +188,7 @@ def _find_hashed(
     first: int,
     last: int,
     table: AttributeTable,
-    block: Block,
+    block: TokenBlock,
     new: int = UNKNOWN,
 ) -> None:
     """Find a line's attributes at the tokens `first` to `last` of a block.
@@ -225,7 +225,7 @@ def _find_hashed(
 
 
 @kernel
-def _find_all(plan: Plan, n: int, table: AttributeTable, block: Block) -> None:
+def _find_all(plan: Plan, n: int, table: AttributeTable, block: TokenBlock) -> None:
     """Find the attributes of all lines at the first `n` tokens of a block."""
     for line in range(plan.skeleton.size):
         place = table.place[plan.skeleton[line]]

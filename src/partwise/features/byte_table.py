@@ -21,7 +21,7 @@ from partwise._jit import kernel
 from partwise.features.csr import UNKNOWN
 
 Int32s = NDArray[np.int32]
-Words = NDArray[np.uint64]
+UInt64s = NDArray[np.uint64]
 
 FULLEST = 0.5  # more attributes than this share of the slots need more slots
 PADDING = bytes(16)  # reading the last zero reads as far as this
@@ -38,8 +38,8 @@ FIRST_PRIME, SECOND_PRIME = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86
 class ByteTable(NamedTuple):
     """Where the ids of attributes are found; the arrays are explained above."""
 
-    slots: Words
-    entries: Words
+    slots: UInt64s
+    entries: UInt64s
 
 
 def byte_table(values: Iterable[str], names: Int32s, ids: Int32s) -> ByteTable | None:
@@ -66,7 +66,7 @@ def ids_in(table: ByteTable, values: Iterable[str], names: Int32s) -> Int32s | N
     return ids if found else None
 
 
-def _text(values: Iterable[str]) -> tuple[Words, int]:
+def _text(values: Iterable[str]) -> tuple[UInt64s, int]:
     """Return strings as zero-ended bytes, padded, and how many bytes these are."""
     text = "\0".join([*values, ""]).encode("utf-8", "surrogatepass")
     n_words = (len(text) + len(PADDING)) // 8
@@ -74,7 +74,7 @@ def _text(values: Iterable[str]) -> tuple[Words, int]:
 
 
 @kernel
-def _word(text: Words, at: np.uint64) -> np.uint64:
+def _word(text: UInt64s, at: np.uint64) -> np.uint64:
     """Return the eight bytes from byte `at` on."""
     shift = (at & TO_BYTES) << BYTES_TO_BITS
     low, high = text[at >> BYTES_TO_BITS], text[(at >> BYTES_TO_BITS) + ONE]
@@ -90,7 +90,9 @@ def _first_zero(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def _hash_all(text: Words, names: Int32s, hashes: Words, ends: Words) -> np.uint64:
+def _hash_all(
+    text: UInt64s, names: Int32s, hashes: UInt64s, ends: UInt64s
+) -> np.uint64:
     """Write the 32-bit hash of each attribute and where its value's bytes end."""
     at = ZERO
     for i in range(names.size):
@@ -114,7 +116,12 @@ def _hash_all(text: Words, names: Int32s, hashes: Words, ends: Words) -> np.uint
 
 @kernel
 def _enter(
-    text: Words, n_bytes: int, names: Int32s, ids: Int32s, slots: Words, entries: Words
+    text: UInt64s,
+    n_bytes: int,
+    names: Int32s,
+    ids: Int32s,
+    slots: UInt64s,
+    entries: UInt64s,
 ) -> bool:
     """Enter attributes into empty slots; False if values contain zeros."""
     hashes, ends = np.empty(ids.size, np.uint64), np.empty(ids.size, np.uint64)
@@ -140,14 +147,18 @@ def _enter(
 
 
 @kernel
-def _last_word(text: Words, start: np.uint64, end: np.uint64) -> np.uint64:
+def _last_word(text: UInt64s, start: np.uint64, end: np.uint64) -> np.uint64:
     """Return the last bytes of a value, one to eight, without what follows them."""
     return _word(text, start) << ((EIGHT - (end - start)) << BYTES_TO_BITS)
 
 
 @kernel
 def _is_at(
-    text: Words, start: np.uint64, end: np.uint64, entries: Words, to: np.uint64
+    text: UInt64s,
+    start: np.uint64,
+    end: np.uint64,
+    entries: UInt64s,
+    to: np.uint64,
 ) -> bool:
     """Say whether a value is the one whose words begin at `to`."""
     while end - start > EIGHT:
@@ -160,7 +171,12 @@ def _is_at(
 
 @kernel
 def _find(
-    text: Words, n_bytes: int, names: Int32s, slots: Words, entries: Words, ids: Int32s
+    text: UInt64s,
+    n_bytes: int,
+    names: Int32s,
+    slots: UInt64s,
+    entries: UInt64s,
+    ids: Int32s,
 ) -> bool:
     """Write the id of each attribute; False if values contain zeros."""
     hashes, ends = np.empty(ids.size, np.uint64), np.empty(ids.size, np.uint64)

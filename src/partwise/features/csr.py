@@ -14,7 +14,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 UNKNOWN = -1  # the id of an attribute that is not in the vocabulary
 
 
-class SparseRows(NamedTuple):
+class AttributeRows(NamedTuple):
     """Attributes of each token, in compressed rows.
 
     Attributes
@@ -31,7 +31,7 @@ class SparseRows(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> rows = SparseRows(np.array([0, 2, 2]), np.array([4, 1]), np.empty(0), 5)
+    >>> rows = AttributeRows(np.array([0, 2, 2]), np.array([4, 1]), np.empty(0), 5)
     >>> rows.idx[rows.ptr[0] : rows.ptr[1]]
     array([4, 1])
     """
@@ -49,9 +49,9 @@ class Encoded(NamedTuple):
     ----------
     ptr : int64 array of n_sequences + 1
         Sequence `s` is the tokens ``ptr[s]`` to ``ptr[s + 1]``.
-    nodes : SparseRows
+    nodes : AttributeRows
         The attributes of each token.
-    edges : SparseRows
+    edges : AttributeRows
         The attributes of the transition into each token; a sequence's first
         token has none. Without any, ``n_columns`` is 0 and ``ptr`` is ``[0]``.
 
@@ -64,11 +64,11 @@ class Encoded(NamedTuple):
     """
 
     ptr: NDArray[np.int64]
-    nodes: SparseRows
-    edges: SparseRows
+    nodes: AttributeRows
+    edges: AttributeRows
 
 
-def no_attributes(n_rows: int = 0) -> SparseRows:
+def no_attributes(n_rows: int = 0) -> AttributeRows:
     """Return rows without any attributes.
 
     Examples
@@ -77,7 +77,7 @@ def no_attributes(n_rows: int = 0) -> SparseRows:
     0
     """
     ptr, idx = np.zeros(n_rows + 1, np.int64), np.empty(0, np.int32)
-    return SparseRows(ptr, idx, np.empty(0), 0)
+    return AttributeRows(ptr, idx, np.empty(0), 0)
 
 
 def tidy_rows(
@@ -85,7 +85,7 @@ def tidy_rows(
     idx: NDArray[np.int32],
     val: NDArray[np.float64],
     n_columns: int,
-) -> SparseRows:
+) -> AttributeRows:
     """Drop unknown attributes and zeros, and merge what occurs twice in a row.
 
     The arrays are overwritten. Order within a row is kept.
@@ -103,7 +103,7 @@ def tidy_rows(
 
     if val.size == 0 and not repeats(ptr, idx):
         n = drop_unknown(ptr, idx)
-        return SparseRows(ptr, _trim(idx, n), val, n_columns)
+        return AttributeRows(ptr, _trim(idx, n), val, n_columns)
     if val.size == 0:
         val = np.ones(idx.size)
     n = merge(ptr, idx, val)
@@ -117,12 +117,12 @@ def tidy_rows(
         )
     if (val == 1.0).all():
         val = np.empty(0)
-    return SparseRows(ptr, idx, val, n_columns)
+    return AttributeRows(ptr, idx, val, n_columns)
 
 
 def keep_frequent(
-    rows: SparseRows, min_count: int
-) -> tuple[SparseRows, NDArray[np.int32]]:
+    rows: AttributeRows, min_count: int
+) -> tuple[AttributeRows, NDArray[np.int32]]:
     """Drop the attributes of fewer than `min_count` rows.
 
     Returns the rows with the remaining ids closed up, and for each old id its
@@ -132,7 +132,7 @@ def keep_frequent(
     --------
     >>> import numpy as np
     >>> ids = np.array([0, 1, 1], np.int32)
-    >>> rows = SparseRows(np.array([0, 2, 3]), ids, np.empty(0), 2)
+    >>> rows = AttributeRows(np.array([0, 2, 3]), ids, np.empty(0), 2)
     >>> rows, new_ids = keep_frequent(rows, 2)
     >>> rows.idx, new_ids
     (array([0, 0], dtype=int32), array([-1,  0], dtype=int32))

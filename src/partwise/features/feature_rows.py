@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.features.byte_lookup import ByteLookup
-from partwise.features.csr import SparseRows, tidy_rows
+from partwise.features.csr import AttributeRows, tidy_rows
 from partwise.features.vocabulary import BadName, Vocabulary
 
 Token = Mapping[str, Any] | Iterable[str]
@@ -146,7 +146,7 @@ class FeatureRows:
         del self._ptr[n + 1 :]
         del self._idx[self._ptr[n] :]
 
-    def finish(self, n_columns: int) -> SparseRows:
+    def finish(self, n_columns: int) -> AttributeRows:
         """Return all rows; there is no adding to them after that."""
         ptr = np.frombuffer(self._ptr, np.int64)
         idx = np.empty(0, np.int32)
@@ -157,7 +157,7 @@ class FeatureRows:
             val = np.ones(idx.size)
             val[np.frombuffer(self._other_at, np.int64)] = self._other_value
         if self._are_tidy:
-            return SparseRows(ptr, idx, val, n_columns)
+            return AttributeRows(ptr, idx, val, n_columns)
         return tidy_rows(ptr, idx, val, n_columns)
 
 

@@ -19,7 +19,7 @@ from partwise.features.attribute_table import (
 )
 from partwise.features.csr import (
     UNKNOWN,
-    SparseRows,
+    AttributeRows,
     keep_frequent,
     no_attributes,
     tidy_rows,
@@ -99,7 +99,7 @@ class LineSet:
 
     def learn(
         self, cells: Cells, min_count: int
-    ) -> tuple[SparseRows, NDArray[np.int32]]:
+    ) -> tuple[AttributeRows, NDArray[np.int32]]:
         """Return the rows of all tokens and the keys of the attributes in them."""
         if self.n_lines == 0:
             return self._no_attributes(cells), self._no_keys()
@@ -111,7 +111,7 @@ class LineSet:
         keys = keys[new_ids >= 0]
         return (rows if len(keys) else self._no_attributes(cells)), keys
 
-    def _no_attributes(self, cells: Cells) -> SparseRows:
+    def _no_attributes(self, cells: Cells) -> AttributeRows:
         """Return empty rows for tokens, but for transitions no rows at all."""
         is_edges = self.plan.first_token > 0
         return no_attributes(0 if is_edges else int(cells.ptr[-1]))
@@ -123,7 +123,7 @@ class LineSet:
             raise ModelFileError("the keys of the template hold an attribute twice")
         self.table = table
 
-    def encode(self, cells: Cells, n_jobs: int = 1) -> SparseRows:
+    def encode(self, cells: Cells, n_jobs: int = 1) -> AttributeRows:
         """Return the known attributes of all tokens."""
         if self.n_attributes == 0:
             return self._no_attributes(cells)
@@ -141,10 +141,10 @@ class LineSet:
 
     def _finish(
         self, ptr: NDArray[np.int64], idx: NDArray[np.int32], n_columns: int
-    ) -> SparseRows:
+    ) -> AttributeRows:
         if self.may_repeat:
             return tidy_rows(ptr, idx, np.empty(0), n_columns)
-        return SparseRows(ptr, idx, np.empty(0), n_columns)
+        return AttributeRows(ptr, idx, np.empty(0), n_columns)
 
     def problem_with(self, keys: NDArray[np.int32], n_strings: int) -> str:
         """Say what is wrong with keys from a file; nothing if they are sound."""

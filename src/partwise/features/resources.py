@@ -29,7 +29,7 @@ _CLUSTER = re.compile(r"cluster([1-9][0-9]?)?", re.ASCII)
 _GAZETTEER = "gazetteer:"
 
 
-class Derivation(NamedTuple):
+class DerivedColumn(NamedTuple):
     """A modifier that reads a resource: a derived column, and what to see of it."""
 
     resource: str  # "cluster" or "gazetteer:TYPE"
@@ -46,23 +46,23 @@ class Derivation(NamedTuple):
         return self.resource.startswith(_GAZETTEER)
 
 
-def derivation(modifier: str) -> Derivation | None:
+def derivation(modifier: str) -> DerivedColumn | None:
     """Return what a modifier derives from a resource; None for other modifiers.
 
     Examples
     --------
     >>> derivation("cluster4")
-    Derivation(resource='cluster', modifier='filled4')
+    DerivedColumn(resource='cluster', modifier='filled4')
     >>> derivation("gazetteer:LOC")
-    Derivation(resource='gazetteer:LOC', modifier='filled')
+    DerivedColumn(resource='gazetteer:LOC', modifier='filled')
     >>> derivation("lower") is None
     True
     """
     cluster = _CLUSTER.fullmatch(modifier)
     if cluster:
-        return Derivation("cluster", FILLED + (cluster[1] or ""))
+        return DerivedColumn("cluster", FILLED + (cluster[1] or ""))
     if modifier.startswith(_GAZETTEER) and len(modifier) > len(_GAZETTEER):
-        return Derivation(modifier, FILLED)
+        return DerivedColumn(modifier, FILLED)
     return None
 
 
@@ -97,7 +97,7 @@ class Resources:
         """The types of phrases in all gazetteers."""
         return tuple(dict.fromkeys(t for one in self.gazetteers for t in one.types))
 
-    def problem_with(self, wanted: Derivation) -> str:
+    def problem_with(self, wanted: DerivedColumn) -> str:
         """Say why a modifier cannot be derived; nothing if it can."""
         if wanted.is_gazetteer:
             if wanted.type in self.types:
@@ -121,7 +121,7 @@ class Resources:
         Parameters
         ----------
         resource : str
-            As in `Derivation`.
+            As in `DerivedColumn`.
         words : sequence of str
             The column it is derived from, for the whole corpus.
         ptr : array of int64

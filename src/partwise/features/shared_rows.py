@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._threads import count_jobs, cut, run_slices
+from partwise._threads import count_jobs, cut_evenly, run_slices
 
 CELLS_A_THREAD = 200_000
 """Fewer attributes than this, a few milliseconds of work, need no thread."""
@@ -65,7 +65,7 @@ def write_rows(
         first, last = int(own[0]), int(own[-1])
         pieces.append((first, last, write(own, idx[first * n_lines :])))
 
-    for _ in run_slices(cut(np.diff(sentences), n_slices), work):
+    for _ in run_slices(cut_evenly(np.diff(sentences), n_slices), work):
         pass
     total = 0
     for first, last, found in sorted(pieces):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.features.arc_codes import hash_text
-from partwise.features.csr import SparseRows
+from partwise.features.csr import AttributeRows
 from partwise.features.mixing import mixed
 
 Codes = NDArray[np.uint64]
@@ -169,7 +169,7 @@ def _padded(sentences: Sequence[Sequence[str]], view: Callable[[str], str]) -> C
     return np.array(result, np.uint64)
 
 
-def word_rows(codes: TokenCodes, bits: int) -> SparseRows:
+def word_rows(codes: TokenCodes, bits: int) -> AttributeRows:
     """Return the features of every word: ``2^bits`` columns.
 
     Examples
@@ -190,7 +190,7 @@ def word_rows(codes: TokenCodes, bits: int) -> SparseRows:
     return _rows(WORD_TEMPLATES, find, at.size, bits, seed=1)
 
 
-def span_rows(codes: TokenCodes, bits: int) -> SparseRows:
+def span_rows(codes: TokenCodes, bits: int) -> AttributeRows:
     """Return the features of every span of two words or more: ``2^bits`` columns.
 
     Examples
@@ -212,7 +212,7 @@ def span_rows(codes: TokenCodes, bits: int) -> SparseRows:
     return _rows(SPAN_TEMPLATES, find, start.size, bits, seed=2)
 
 
-def split_rows(codes: TokenCodes, bits: int) -> SparseRows:
+def split_rows(codes: TokenCodes, bits: int) -> AttributeRows:
     """Return the features of every split of a span: ``2^bits`` columns.
 
     Examples
@@ -310,7 +310,7 @@ def _rows(
     n_rows: int,
     bits: int,
     seed: int,
-) -> SparseRows:
+) -> AttributeRows:
     """Hash what the templates find to columns, a feature for each template."""
     columns = np.empty((n_rows, len(templates)), np.int32)
     for number, names in enumerate(templates):
@@ -319,4 +319,4 @@ def _rows(
             total = mixed(total * np.uint64(0x9E3779B97F4A7C15) + find(name))
         columns[:, number] = mixed(total) & np.uint64((1 << bits) - 1)
     ptr = np.arange(n_rows + 1, dtype=np.int64) * len(templates)
-    return SparseRows(ptr, columns.ravel(), np.empty(0), 1 << bits)
+    return AttributeRows(ptr, columns.ravel(), np.empty(0), 1 << bits)

@@ -172,7 +172,7 @@ def make_problem(
     """
     check_jobs(n_jobs)
     if reference is not None:
-        if not distribution_of.provided_by(type(structure)):
+        if not distribution_of.provided_by(type(innermost(structure))):
             raise PairingError(
                 "a reference is for generative models, and the weights of "
                 f"{type(structure).__name__} are no log-probabilities; leave it out"

@@ -1,11 +1,14 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
-from partwise.structures.bayesnet import (
-    BayesNet,
+from typing import Any
+
+from partwise.structures.bayesian_network import (
+    BayesianNetwork,
     Network,
-    make_bayesnet,
+    make_bayesian_network,
     make_network,
 )
+from partwise.structures.bayesnet import NOW, get_renamed
 from partwise.structures.chain import Chain, make_chain
 from partwise.structures.decoding import (
     Decoded,
@@ -49,8 +52,15 @@ from partwise.structures.rows import (
 )
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
+
+def __getattr__(name: str) -> Any:
+    if name in NOW:
+        return get_renamed(__name__, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
-    "BayesNet",
+    "BayesianNetwork",
     "Chain",
     "CliqueKind",
     "ConstituencyTrees",
@@ -72,7 +82,7 @@ __all__ = [
     "Words",
     "decode",
     "decode_kbest",
-    "make_bayesnet",
+    "make_bayesian_network",
     "make_chain",
     "make_constituency_trees",
     "make_dense_rows",

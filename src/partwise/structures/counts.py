@@ -1,10 +1,11 @@
-"""The features of the right outputs, added up: the counts of a generative model."""
+"""Generative models: the right outputs counted, and what distributions leave."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures.interface import (
@@ -20,6 +21,9 @@ from partwise.structures.interface import (
     workspace,
 )
 from partwise.structures.scratch import Scratch, make_scratch
+
+UNKNOWN_FLOOR = 1e-9
+"""A missing mass below this is rounding: nothing can be told by it."""
 
 
 @kernel
@@ -51,3 +55,14 @@ def gold_counts(s: Structure, sample_weight: FloatArray | None = None) -> FloatA
     total = np.zeros(int(n_weights(s)))
     _add_gold(s, weight, total, make_scratch(s), workspace(s, 1))
     return total
+
+
+def log_of_rest(mass: NDArray[Any]) -> FloatArray:
+    """Return the log-probability that distributions leave for all they do not know.
+
+    Examples
+    --------
+    >>> log_of_rest(np.array([0.5, 1.0])).round(2).tolist()
+    [-0.69, -20.72]
+    """
+    return np.log(np.maximum(1.0 - mass, UNKNOWN_FLOOR))

@@ -53,22 +53,31 @@ def output_pointers(s: Structure) -> IntArray:
     return ptr
 
 
+class Bounded(NamedTuple):
+    """Outputs as in `Decoded`, and a bound on the score of the best output of each."""
+
+    ptr: IntArray
+    codes: CodeArray
+    scores: FloatArray
+    bounds: FloatArray
+
+
 @kernel
 def _decode(
     s: Structure,
     w: FloatArray,
     start: int,
     stop: int,
-    ptr: IntArray,
-    codes: CodeArray,
-    scores: FloatArray,
+    found: Bounded,
     scratch: Scratch,
     ws: Any,
 ) -> None:
     for i in range(start, stop):
         visit(s, i, ws)
         part_scores(s, i, w, scratch.theta, ws)
-        scores[i] = argmax(s, i, scratch.theta, codes[ptr[i] : ptr[i + 1]], ws)
+        y = found.codes[found.ptr[i] : found.ptr[i + 1]]
+        found.scores[i] = argmax(s, i, scratch.theta, y, ws)
+        found.bounds[i] = found.scores[i] + shortfall(s, i, ws)
 
 
 def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
@@ -96,38 +105,7 @@ def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
     >>> found.codes.tolist(), found.scores.tolist()
     ([0, 1], [0.5, 0.5])
     """
-    ptr = output_pointers(s)
-    codes, scores = np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1)
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        _decode(s, w, start, stop, ptr, codes, scores, worker.scratch, worker.workspace)
-
-    Crew(s, n_jobs).run(work)
-    return Decoded(ptr, codes, scores)
-
-
-class Bounded(NamedTuple):
-    """Outputs as in `Decoded`, and a bound on the score of the best output of each."""
-
-    ptr: IntArray
-    codes: CodeArray
-    scores: FloatArray
-    bounds: FloatArray
-
-
-@kernel
-def _decode_with_bounds(
-    s: Structure,
-    w: FloatArray,
-    start: int,
-    stop: int,
-    found: Bounded,
-    scratch: Scratch,
-    ws: Any,
-) -> None:
-    for i in range(start, stop):
-        _decode(s, w, i, i + 1, found.ptr, found.codes, found.scores, scratch, ws)
-        found.bounds[i] = found.scores[i] + shortfall(s, i, ws)
+    return Decoded(*decode_with_bounds(s, w, n_jobs)[:3])
 
 
 def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
@@ -142,7 +120,7 @@ def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     found = Bounded(ptr, codes, np.zeros(count), np.zeros(count))
 
     def work(start: int, stop: int, worker: Worker) -> None:
-        _decode_with_bounds(s, w, start, stop, found, worker.scratch, worker.workspace)
+        _decode(s, w, start, stop, found, worker.scratch, worker.workspace)
 
     Crew(s, n_jobs).run(work)
     return found

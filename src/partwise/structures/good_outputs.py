@@ -39,13 +39,8 @@ def _(s: GoodOutputs, i: int, j: int, y: CodeArray) -> None:
     copy(s.codes[at : at + size], y)
 
 
-@waist.untied.implement(GoodOutputs)
-def _(s: GoodOutputs) -> Any:
-    return s._replace(corpus=waist.untied(s.corpus))
-
-
-# `is_good` has a default, which asks the two above.
-delegate(GoodOutputs, waist.n_good, waist.good_at, waist.is_good)
+# The default of `is_good` asks the two above.
+delegate(GoodOutputs, defaults=(waist.is_good,))
 
 
 def with_good_outputs(

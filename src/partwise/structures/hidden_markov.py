@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partwise.structures.chain import Chain, make_chain
+from partwise.structures.counts import log_of_rest
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import make_sparse_rows
-
-UNKNOWN_FLOOR = 1e-9
-"""A missing mass below this is rounding: no state can be told by it."""
 
 
 class Probabilities(NamedTuple):
@@ -105,8 +103,7 @@ def with_unknown(w: FloatArray, n_states: int, n_symbols: int) -> FloatArray:
     """
     at = n_states * n_symbols
     mass = np.exp(w[:at]).reshape(n_symbols, n_states).sum(axis=0)
-    unknown = np.log(np.maximum(1.0 - mass, UNKNOWN_FLOOR))
-    return np.concatenate([w[:at], unknown, w[at:]])
+    return np.concatenate([w[:at], log_of_rest(mass), w[at:]])
 
 
 def draw_sequences(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from partwise._jit import kernel
-from partwise._threads import count_jobs, cut, run_slices
+from partwise._threads import count_jobs, cut_evenly, run_slices
 from partwise.structures.interface import (
     FloatArray,
     IntArray,
@@ -114,7 +114,7 @@ class Crew:
             if used is not None:
                 parts[used == 0.0] = 0
             worth = worth_threads(int(parts.sum()), n_sums)
-            self.slices = cut(parts, max(min(n_workers, worth), 1))
+            self.slices = cut_evenly(parts, max(min(n_workers, worth), 1))
         self.workers = [
             Worker(number, make_scratch(s), workspace(s, k))
             for number in range(len(self.slices))

@@ -13,7 +13,7 @@ import numpy as np
 
 from partwise.synthetic.coinage import capitalised, coin
 from partwise.synthetic.draws import Seed, Table, Uniform, positive, uniforms
-from partwise.synthetic.grammar import Grammar
+from partwise.synthetic.grammar import HeadedGrammar
 from partwise.synthetic.lexicon import FIRST_NAMES, PLACE_ENDINGS, SURNAME_ENDINGS
 
 RULES = """
@@ -150,7 +150,7 @@ def _in_some_case(tokens: list[str], draw: Uniform) -> list[str]:
 
 
 @cache
-def _postal_grammar() -> Grammar:
+def _postal_grammar() -> HeadedGrammar:
     lexicon = {}
     for line in WORDS.strip().splitlines():
         symbol, *words = line.split()
@@ -175,7 +175,7 @@ def _postal_grammar() -> Grammar:
         "Recipient-initial": _evenly([f"{letter}." for letter in "ABCDEFGHJKLM"]),
         "USPSBoxID": _evenly(house_numbers),
     }
-    return Grammar(RULES, lexicon)
+    return HeadedGrammar(RULES, lexicon)
 
 
 def _evenly(words: list[str]) -> Table[str]:

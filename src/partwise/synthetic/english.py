@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from partwise.synthetic.grammar import Grammar
+from partwise.synthetic.grammar import HeadedGrammar
 from partwise.synthetic.lexicon import english_lexicon
 
 # In the last four rules of S a dependent stands far from its head: arcs cross.
@@ -240,7 +240,7 @@ ADJP-pre     1   RB/advmod VBN-t*
 
 
 @cache
-def english() -> Grammar:
+def english() -> HeadedGrammar:
     """Return the grammar with its lexicon, built on first use.
 
     Examples
@@ -248,4 +248,4 @@ def english() -> Grammar:
     >>> english().start
     'S'
     """
-    return Grammar(CLAUSES + NOUN_PHRASES + VERB_PHRASES, english_lexicon())
+    return HeadedGrammar(CLAUSES + NOUN_PHRASES + VERB_PHRASES, english_lexicon())

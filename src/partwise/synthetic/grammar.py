@@ -76,7 +76,7 @@ def _instances(line: str) -> Iterator[str]:
         yield instance
 
 
-class Grammar:
+class HeadedGrammar:
     """A probabilistic context-free grammar with heads and a lexicon.
 
     Parameters
@@ -90,7 +90,7 @@ class Grammar:
     Examples
     --------
     >>> words = {"DT": Table(["the"]), "NN": Table(["cat"]), "VBZ": Table(["sleeps"])}
-    >>> grammar = Grammar(
+    >>> grammar = HeadedGrammar(
     ...     '''
     ...     S   1  NP/nsubj VP*
     ...     NP  1  DT/det NN*
@@ -157,7 +157,7 @@ class Derivation:
         "words",
     )
 
-    def __init__(self, grammar: Grammar, draw: Uniform) -> None:
+    def __init__(self, grammar: HeadedGrammar, draw: Uniform) -> None:
         self.grammar = grammar
         self.draw = draw
         self.words: list[str] = []

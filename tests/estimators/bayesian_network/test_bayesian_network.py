@@ -641,7 +641,7 @@ def test_bayesian_network_predicts_one_of_very_many_values(
 def test_bayesian_network_too_many_probabilities_name_the_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("partwise.structures.bayesnet.network.MOST_WEIGHTS", 10)
+    monkeypatch.setattr("partwise.structures.bayesian_network.network.MOST_WEIGHTS", 10)
     with pytest.raises(ValueError, match="variable 'grass' alone, with its 2 parents"):
         BayesianNetworkClassifier(GRAPH, "likelihood", target="rain").fit(lawn(20))
 

@@ -15,6 +15,8 @@ from partwise import LatticeEdge, LatticeInput, LatticePath, LatticeRanker, load
 from partwise.data import read_lattices
 from partwise.errors import DataError, ModelFileError
 from partwise.metrics.lattices import edit_distance, lattice_scores
+from partwise.structures.lattice import layout
+from partwise.structures.lattice.ordering import order_corpus
 from partwise.synthetic import make_lattices
 from places import GOLDEN
 
@@ -177,6 +179,18 @@ def test_ranker_joins_several_starts_and_ends():
         [marginals] = ranker.predict_marginals([lattice])
         assert marginals.shape == (5,)
         assert marginals[0] + marginals[1] == pytest.approx(1.0)
+
+
+def test_ranker_sorts_every_edge_once(ranker, monkeypatch):
+    n_sorted = []
+
+    def count(ptr, n_nodes, source, *rest):
+        n_sorted.append(source.size)
+        return order_corpus(ptr, n_nodes, source, *rest)
+
+    monkeypatch.setattr(layout, "order_corpus", count)
+    ranker.predict(TEST)
+    assert sum(n_sorted) == sum(len(lattice.edges) for lattice in TEST)
 
 
 def test_ranker_costs_are_those_of_edges():

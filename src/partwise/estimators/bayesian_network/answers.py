@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.discrete_table import MISSING, UNSEEN, Name
-from partwise.structures.bayesnet import (
-    BayesNet,
+from partwise.structures.bayesian_network import (
+    BayesianNetwork,
     Network,
-    make_bayesnet,
+    make_bayesian_network,
     variable_marginals,
     with_unknown,
 )
@@ -42,11 +42,13 @@ def make_corpus(
     max_table: int,
     costs: Mapping[int, FloatArray] | None = None,
     rows: IntArray | None = None,
-) -> BayesNet:
+) -> BayesianNetwork:
     """Return rows as a structure; errors call variables, and `rows`, by their names."""
     known = np.maximum(codes, UNSEEN)
     try:
-        return make_bayesnet(network, known, hidden, costs=costs, max_table=max_table)
+        return make_bayesian_network(
+            network, known, hidden, costs=costs, max_table=max_table
+        )
     except TooWideError as error:
         there = np.flatnonzero(hidden[error.example])
         widest = [names[there[v]] for v in error.vertices]
@@ -81,7 +83,7 @@ class NetworkAnswers:
     n_jobs: int
     max_table: int
 
-    def _corpus(self, codes: IntArray, rows: IntArray | None = None) -> BayesNet:
+    def _corpus(self, codes: IntArray, rows: IntArray | None = None) -> BayesianNetwork:
         """Return rows as a structure, with all that is missing hidden."""
         return make_corpus(
             self.network,

@@ -19,7 +19,7 @@ from partwise.estimators.costs import sample_weights
 from partwise.estimators.labels import class_array
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback
-from partwise.structures.bayesnet import topological_order
+from partwise.structures.bayesian_network import topological_order
 from partwise.structures.graph.corpus import MAX_TABLE
 from partwise.structures.hidden_markov import draw_values
 from partwise.structures.interface import FloatArray, IntArray

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.discrete_table import Name
-from partwise.structures.bayesnet import find_cycle
+from partwise.structures.bayesian_network import find_cycle
 from partwise.structures.interface import FloatArray, IntArray
 
 STRUCTURES = ("tan", "naive")

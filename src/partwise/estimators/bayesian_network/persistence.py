@@ -13,7 +13,7 @@ from partwise.estimators.bayesian_network.classifier import BayesianNetworkClass
 from partwise.estimators.bayesian_network.discrete_table import Variable
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.model_file import Content, prefixed
-from partwise.structures.bayesnet import make_network
+from partwise.structures.bayesian_network import make_network
 from partwise.structures.costs import hamming, make_cost_matrix
 from partwise.structures.interface import FloatArray
 

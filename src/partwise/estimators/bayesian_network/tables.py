@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partwise.estimators.bayesian_network.discrete_table import Name, Variable
 from partwise.estimators.generative.model import GenerativeModel
 from partwise.estimators.labels import class_array
-from partwise.structures.bayesnet import Network
+from partwise.structures.bayesian_network import Network
 
 if TYPE_CHECKING:
     import networkx as nx

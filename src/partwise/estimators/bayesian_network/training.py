@@ -35,8 +35,8 @@ from partwise.estimators.generative.reference_distributions import check_distrib
 from partwise.estimators.hidden_markov.choice import SHARES
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.solvers.loop import Evaluate, Solution
-from partwise.structures.bayesnet import (
-    BayesNet,
+from partwise.structures.bayesian_network import (
+    BayesianNetwork,
     make_network,
     with_unknown,
 )
@@ -244,7 +244,7 @@ class BayesianNetworkTraining(NetworkTables):
 
     # --- training ---------------------------------------------------------------------
 
-    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesNet:
+    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesianNetwork:
         """Return training rows as a structure; the targets are hidden by default."""
         if hidden is None:
             hidden = np.isin(np.arange(len(self._variables)), self._targets)

@@ -16,9 +16,10 @@ from partwise.structures.lattice import (
     Lattice,
     LatticeError,
     LatticeLayout,
+    Ordering,
     Words,
-    check_order,
-    make_lattice,
+    make_ordered_lattice,
+    order_edges,
 )
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
@@ -119,8 +120,8 @@ class LatticeReader:
         self.good: list[list[tuple[int, ...]]] = []
         self._joined_good: list[list[tuple[int, ...]]] = []
         self._ptr, self._n_nodes = array("q", [0]), array("q")
-        self._start, self._end = array("q"), array("q")
-        self._source, self._target = array("i"), array("i")
+        # As in `Ordering`: the number, the source and the target of edges on paths.
+        self._kept_ptr, self._kept = array("q", [0]), [array("i") for _ in range(3)]
         self._costs = array("d")
         self._word_ptr, self._word = array("q", [0]), array("i")
         self._numbers: dict[str, int] = {}
@@ -139,8 +140,7 @@ class LatticeReader:
             self.titles.append(title)
             good = self._good_paths(lattice, title) if self.learning else []
             joined = _join(lattice)
-            _check(joined, i, title)
-            self._add(lattice, joined, good)
+            self._add(lattice, joined, _order(joined, i, title), good)
             n_added = len(joined.source) - len(lattice.edges)
             yield [edge.features for edge in lattice.edges] + [{}] * n_added
         if self._good is not None and next(self._good, _NO_MORE) is not _NO_MORE:
@@ -149,16 +149,19 @@ class LatticeReader:
             )
 
     def _add(
-        self, lattice: LatticeInput, joined: _Joined, good: list[tuple[int, ...]]
+        self,
+        lattice: LatticeInput,
+        joined: _Joined,
+        made: Ordering,
+        good: list[tuple[int, ...]],
     ) -> None:
         n_added = len(joined.source) - len(lattice.edges)
         self.n_edges.append(len(lattice.edges))
-        self._n_nodes.append(len(joined.names))
-        self._start.append(joined.start)
-        self._end.append(joined.end)
-        self._source.extend(joined.source)
-        self._target.extend(joined.target)
-        self._ptr.append(len(self._source))
+        self._ptr.append(self._ptr[-1] + len(joined.source))
+        self._n_nodes.extend(made.n_nodes)
+        for kept, edges in zip(self._kept, made[1:4], strict=True):
+            kept.frombytes(edges.tobytes())
+        self._kept_ptr.append(len(self._kept[0]))
         words = [tuple(edge.words) for edge in lattice.edges]
         if self._keeps_words:
             self.words.append(words)
@@ -208,13 +211,14 @@ class LatticeReader:
 
     def structure(self, rows: SparseRows) -> Lattice:
         """Return the corpus, after all features have been read."""
-        layout = LatticeLayout(
+        number, source, target = (np.array(kept, np.int32) for kept in self._kept)
+        made = Ordering(
+            np.array(self._kept_ptr, np.int64),
+            number,
+            source,
+            target,
             np.array(self._n_nodes, np.int64),
-            np.array(self._ptr, np.int64),
-            np.array(self._source, np.int32),
-            np.array(self._target, np.int32),
-            np.array(self._start, np.int64),
-            np.array(self._end, np.int64),
+            np.zeros(2, np.int64),
         )
         words = None
         if self.by_words:
@@ -222,13 +226,14 @@ class LatticeReader:
                 np.array(self._word_ptr, np.int64), np.array(self._word, np.int32)
             )
         try:
-            return make_lattice(
-                layout,
+            return make_ordered_lattice(
+                made,
+                np.array(self._ptr, np.int64),
                 rows,
                 self._joined_good if self.learning else None,
-                costs=np.array(self._costs) if self.learning else None,
-                words=words,
-                by_words=self.by_words,
+                np.array(self._costs) if self.learning else None,
+                words,
+                self.by_words,
             )
         except DataError as error:
             if error.example is None:
@@ -285,10 +290,13 @@ def _with_ends(
     return (*before, *path, *after)
 
 
-def _check(joined: _Joined, i: int, title: str) -> None:
-    """Refuse cycles, ends that no path reaches, and starts that lead to none."""
+def _order(joined: _Joined, i: int, title: str) -> Ordering:
+    """Return the edges on paths, in order.
+
+    Refuse cycles, ends that no path reaches, and starts that lead to none.
+    """
     try:
-        kept = check_order(
+        made = order_edges(
             LatticeLayout(
                 [len(joined.names)],
                 [0, len(joined.source)],
@@ -297,14 +305,11 @@ def _check(joined: _Joined, i: int, title: str) -> None:
                 [joined.start],
                 [joined.end],
             )
-        ).given
+        )
     except LatticeError as error:
         shown = [repr(joined.names[v]) for v in error.nodes]
         raise DataError(error.told(shown), where=title, example=i) from None
-    added = {**joined.entry, **joined.exit}
-    if not added:
-        return
-    on_paths = set(kept.tolist())
+    on_paths = set(made.given.tolist()) if joined.entry or joined.exit else set()
     for node, e in joined.entry.items():
         if e not in on_paths:
             raise DataError(
@@ -317,6 +322,7 @@ def _check(joined: _Joined, i: int, title: str) -> None:
             raise DataError(
                 f"no path leads to its end {node!r}", where=title, example=i
             )
+    return made
 
 
 def encode_features(

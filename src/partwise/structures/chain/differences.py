@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
+from partwise.structures.differences import accumulate_row
 from partwise.structures.interface import (
     CodeArray,
     Diff,
@@ -14,7 +14,7 @@ from partwise.structures.interface import (
     accumulate,
     take_sqnorm,
 )
-from partwise.structures.rows import Rows, row_diff_add, row_diff_dot, row_entries
+from partwise.structures.rows import row_diff_add, row_diff_dot
 
 
 @waist.diff_dot.implement(Chain)
@@ -79,15 +79,6 @@ def _(
             w[s.layout.end_at + y[length - 1]] -= scale
 
 
-@kernel
-def _accumulate_row(
-    rows: Rows, t: int, k: int, n_labels: int, offset: int, sign: float, diff: Diff
-) -> None:
-    found = row_entries(rows, t, k, n_labels, diff.idx, diff.val)
-    for j in range(found):
-        accumulate(diff.total, offset + diff.idx[j], sign * diff.val[j])
-
-
 @waist.diff_sqnorm.implement(Chain)
 def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> float:
     K = s.layout.n_labels
@@ -96,16 +87,16 @@ def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> 
     for t in range(length):
         here = y[t] != y_ref[t]
         if here:
-            _accumulate_row(s.nodes, first + t, y_ref[t], K, 0, 1.0, diff)
-            _accumulate_row(s.nodes, first + t, y[t], K, 0, -1.0, diff)
+            accumulate_row(s.nodes, first + t, y_ref[t], K, 0, 1.0, diff)
+            accumulate_row(s.nodes, first + t, y[t], K, 0, -1.0, diff)
         if t > 0 and (here or y[t - 1] != y_ref[t - 1]):
             right, wrong = y_ref[t - 1] * K + y_ref[t], y[t - 1] * K + y[t]
             accumulate(diff.total, tied + right, 1.0)
             accumulate(diff.total, tied + wrong, -1.0)
             if s.edges.n_columns:
                 at = s.layout.edge_at
-                _accumulate_row(s.edges, first + t, right, square, at, 1.0, diff)
-                _accumulate_row(s.edges, first + t, wrong, square, at, -1.0, diff)
+                accumulate_row(s.edges, first + t, right, square, at, 1.0, diff)
+                accumulate_row(s.edges, first + t, wrong, square, at, -1.0, diff)
     if length > 0:
         if s.layout.has_start:
             accumulate(diff.total, s.layout.start_at + y_ref[0], 1.0)

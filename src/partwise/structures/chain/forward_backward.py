@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import fused_kernel, kernel
-from partwise.structures.chain.viterbi import mask_transitions
+from partwise.structures.chain.scores import ChainScores, mask_transitions
 from partwise.structures.interface import FloatArray
 from partwise.structures.vectors import (
     add_rows,
@@ -70,31 +70,21 @@ def make_forward_backward_space(longest: int, n_labels: int) -> ForwardBackwardS
 
 @kernel
 def forward_backward(
-    node: FloatArray,
-    transition: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
+    given: ChainScores,
     node_mu: FloatArray,
     transition_mu: FloatArray,
     space: ForwardBackwardSpace,
 ) -> float:
     """Return log Z, -inf if nothing is legal; add expected counts if wanted.
 
-    `node_mu` and `transition_mu` have the shapes of `node` and `transition` and
-    start at zero; or they are empty, and only log Z is computed.
+    `node_mu` and `transition_mu` have the shapes of the scores of nodes and transitions
+    and start at zero; or they are empty, and only log Z is computed.
     """
-    log_z, safe = _scaled(
-        node, transition, start, end, mask, token_mask, node_mu, transition_mu, space
-    )  # fmt: skip
+    log_z, safe = _scaled(given, node_mu, transition_mu, space)
     if not safe:
         node_mu[:] = 0.0
         transition_mu[:] = 0.0
-        log_z = _logarithmic(
-            node, transition, start, end, mask, token_mask, node_mu, transition_mu,
-            space,
-        )  # fmt: skip
+        log_z = _logarithmic(given, node_mu, transition_mu, space)
     return log_z
 
 
@@ -129,16 +119,9 @@ def _exp_transitions(
 
 
 @kernel
-def _position_scores(
-    node: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
-    t: int,
-    out: FloatArray,
-) -> float:
+def _position_scores(given: ChainScores, t: int, out: FloatArray) -> float:
     """Write the scores of position `t`, -inf where illegal; return the largest."""
+    node, _, start, end, mask, token_mask = given
     length, n_labels = node.shape
     for b in range(n_labels):
         out[b] = node[t, b]
@@ -194,17 +177,13 @@ def _is_free(mask: Any, token_mask: NDArray[np.uint8]) -> bool:
 
 @fused_kernel
 def _scaled(
-    node: FloatArray,
-    transition: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
+    given: ChainScores,
     node_mu: FloatArray,
     transition_mu: FloatArray,
     space: ForwardBackwardSpace,
 ) -> tuple[float, bool]:
     """Sum in scaled probabilities; say whether nothing was lost on the way."""
+    node, transition, _, _, mask, token_mask = given
     length, n_labels = node.shape
     forward, backward = space.forward, space.backward
     exp_node, exp_transition = space.exp_node, space.exp_transition
@@ -215,7 +194,7 @@ def _scaled(
     log_z, log_transitions = 0.0, 0.0
     for t in range(length):
         row = space.scores[t]
-        top = _position_scores(node, start, end, mask, token_mask, t, row)
+        top = _position_scores(given, t, row)
         if top == -np.inf:
             return -np.inf, True
         log_z += top
@@ -335,12 +314,7 @@ def _take_off_largest(values: FloatArray) -> float:
 
 @kernel
 def _logarithmic(
-    node: FloatArray,
-    transition: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
+    given: ChainScores,
     node_mu: FloatArray,
     transition_mu: FloatArray,
     space: ForwardBackwardSpace,
@@ -350,12 +324,13 @@ def _logarithmic(
     At every position the largest logarithm is taken off and counted apart, so that
     digits are not lost to the length of the sequence.
     """
+    node, transition, _, _, mask, _ = given
     length, n_labels = node.shape
     forward, backward, ahead = space.forward, space.backward, space.ahead
     scores, legal = space.exp_node, space.legal
     tied = transition.shape[0] == 1
     for t in range(length):
-        _position_scores(node, start, end, mask, token_mask, t, scores[t])
+        _position_scores(given, t, scores[t])
     for b in range(n_labels):
         forward[0, b] = scores[0, b]
     log_z = _take_off_largest(forward[0])

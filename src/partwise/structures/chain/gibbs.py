@@ -14,7 +14,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
-from partwise.structures.chain.inference import part_views
+from partwise.structures.chain.scores import part_views
 from partwise.structures.interface import LEAST_PROBABILITY, FloatArray
 from partwise.structures.rows import make_sparse_rows
 
@@ -63,8 +63,8 @@ def _(s: Chain, i: int, mu: FloatArray, theta: FloatArray, ws: Any) -> None:
     theta[: waist.n_parts(s, i)] = 0.0
     if s.ptr[i + 1] == s.ptr[i]:
         return
-    node_mu, transition_mu, _, _ = part_views(s, i, mu, ws)
-    node, transition, _, _ = part_views(s, i, theta, ws)
+    node_mu, transition_mu = part_views(s, i, mu, ws.zeros)[:2]
+    node, transition = part_views(s, i, theta, ws.zeros)[:2]
     length, n_labels = node.shape
     for k in range(n_labels):
         node[0, k] = np.log(max(node_mu[0, k], LEAST_PROBABILITY))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
+from partwise.structures.chain.scores import ChainScores, mask_transitions
 from partwise.structures.interface import CodeArray, FloatArray
 
 
@@ -49,32 +50,12 @@ def make_viterbi_space(longest: int, n_labels: int, k: int) -> ViterbiSpace:
 
 
 @kernel
-def mask_transitions(
-    scores: FloatArray, allowed: NDArray[np.uint8], out: FloatArray
-) -> None:
-    """Copy transition scores, with -inf where a transition is forbidden."""
-    n_labels = scores.shape[0]
-    for a in range(n_labels):
-        for b in range(n_labels):
-            out[a, b] = scores[a, b] if allowed[a, b] else -np.inf
-
-
-@kernel
-def viterbi(
-    node: FloatArray,
-    transition: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
-    y: CodeArray,
-    space: ViterbiSpace,
-) -> float:
+def viterbi(given: ChainScores, y: CodeArray, space: ViterbiSpace) -> float:
     """Write the best legal labels to `y`; return their score, or -inf.
 
-    `transition` is (1, K, K) when tied over positions, else (T - 1, K, K). Of
-    equal scores the lowest label wins.
+    Of equal scores the lowest label wins.
     """
+    node, transition, start, end, mask, token_mask = given
     length, n_labels = node.shape
     best, arrive, legal = space.best, space.arrive, space.legal
     tied = transition.shape[0] == 1
@@ -121,15 +102,9 @@ def viterbi(
 
 
 @kernel
-def _look_ahead(
-    node: FloatArray,
-    transition: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
-    space: ViterbiSpace,
-) -> None:
+def _look_ahead(given: ChainScores, space: ViterbiSpace) -> None:
     """Set ``space.after[t, a]`` to the best score of what may follow `a` at `t`."""
+    node, transition, _, end, mask, token_mask = given
     length, n_labels = node.shape
     after, onward, into = space.after, space.onward, space.legal_into
     tied = transition.shape[0] == 1
@@ -154,12 +129,7 @@ def _look_ahead(
 
 @kernel
 def _two_best_paths(
-    node: FloatArray,
-    transition: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
+    given: ChainScores,
     ys: NDArray[np.int32],
     scores: FloatArray,
     space: ViterbiSpace,
@@ -169,10 +139,11 @@ def _two_best_paths(
     The second has a label somewhere that the first has not there: of the best paths
     through every such label it is the best. O(T K^2), on whole vectors.
     """
-    scores[0] = viterbi(node, transition, start, end, mask, token_mask, ys[0], space)
+    scores[0] = viterbi(given, ys[0], space)
     if scores[0] == -np.inf:
         return 0
-    _look_ahead(node, transition, end, mask, token_mask, space)
+    _look_ahead(given, space)
+    node, transition, _, _, mask, token_mask = given
     length, n_labels = node.shape
     best, arrive, after = space.best, space.arrive, space.after
     tied = transition.shape[0] == 1
@@ -209,12 +180,7 @@ def _two_best_paths(
 
 @kernel
 def kbest_paths(
-    node: FloatArray,
-    transition: FloatArray,
-    start: FloatArray,
-    end: FloatArray,
-    mask: Any,
-    token_mask: NDArray[np.uint8],
+    given: ChainScores,
     k: int,
     ys: NDArray[np.int32],
     scores: FloatArray,
@@ -226,14 +192,11 @@ def kbest_paths(
     merged from the sorted lists of the labels before: O(T K^2 k).
     """
     if k == 1:
-        scores[0] = viterbi(
-            node, transition, start, end, mask, token_mask, ys[0], space
-        )
+        scores[0] = viterbi(given, ys[0], space)
         return 1 if scores[0] > -np.inf else 0
     if k == 2:
-        return _two_best_paths(
-            node, transition, start, end, mask, token_mask, ys, scores, space
-        )
+        return _two_best_paths(given, ys, scores, space)
+    node, transition, start, end, mask, token_mask = given
     length, n_labels = node.shape
     score, label, rank = space.rank_score, space.rank_label, space.rank_rank
     legal, cursor = space.legal, space.cursor

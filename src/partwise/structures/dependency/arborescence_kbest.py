@@ -21,7 +21,7 @@ from partwise.structures.dependency.arborescence import (
     make_arborescence_space,
 )
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.vectors import copy
+from partwise.structures.vectors import copy, place_of_largest
 
 
 class ArborescenceKBestSpace(NamedTuple):
@@ -120,7 +120,7 @@ def arborescence_kbest(
     space.n_banned[0] = 0
     found = 0
     while found < k:
-        best = _highest(space.scores[:k])
+        best = place_of_largest(space.scores[:k])
         if space.scores[best] == -np.inf:
             break
         scores[found] = space.scores[best]
@@ -197,15 +197,6 @@ def _allow_only(
     for h in range(allowed.shape[0]):
         allowed[h, m] = -np.inf
     allowed[head, m] = ranked[head, m, rank]
-
-
-@kernel
-def _highest(scores: FloatArray) -> int:
-    best = 0
-    for j in range(1, scores.size):
-        if scores[j] > scores[best]:
-            best = j
-    return best
 
 
 @kernel

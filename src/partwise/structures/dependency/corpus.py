@@ -14,7 +14,7 @@ from partwise.structures.dependency.labels import Labels, n_label_weights, no_la
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 
-class TreeLayout(NamedTuple):
+class DependencyLayout(NamedTuple):
     """What holds for all trees, and where the weights of labels begin."""
 
     single_root: int
@@ -38,7 +38,7 @@ class DependencyTrees(NamedTuple):
     ptr: IntArray
     heads: CodeArray
     word_labels: CodeArray
-    layout: TreeLayout
+    layout: DependencyLayout
     word_weight: FloatArray
 
 
@@ -105,7 +105,7 @@ def make_dependency_trees(
         if not (np.isfinite(value) and value >= 0):
             raise ValueError(f"{name} must be finite and not negative, got {value}")
     label_at = int(n_arc_weights(arcs))
-    layout = TreeLayout(
+    layout = DependencyLayout(
         int(single_root),
         label_at,
         label_at + int(n_label_weights(labels)),

@@ -28,10 +28,10 @@ from partwise.structures.dependency.matrix_tree import (
 )
 from partwise.structures.dependency.projective import (
     Buffers,
-    Chart,
+    EisnerChart,
     best_projective_tree,
     make_buffers,
-    make_chart,
+    make_eisner_chart,
 )
 from partwise.structures.dependency.projective_kbest import (
     KBestChart,
@@ -105,8 +105,8 @@ def log_sum_of_trees(
 class ProjectiveSpace(NamedTuple):
     """Charts of scores and of probabilities, and the rows of one span."""
 
-    chart: Chart
-    mass: Chart
+    chart: EisnerChart
+    mass: EisnerChart
     buffers: Buffers
     kbest: KBestChart
 
@@ -114,8 +114,8 @@ class ProjectiveSpace(NamedTuple):
 @tree_space.implement(Projective)
 def _(family: Projective, n_words: int, k: int) -> Any:
     return ProjectiveSpace(
-        make_chart(n_words),
-        make_chart(n_words),
+        make_eisner_chart(n_words),
+        make_eisner_chart(n_words),
         make_buffers(n_words),
         make_kbest_chart(n_words, k),
     )

@@ -28,23 +28,13 @@ from partwise.structures.dependency.labels import (
 )
 from partwise.structures.dependency.parts import as_matrix, n_words
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.vectors import exponentials, largest, sum_of
-
-
-@kernel
-def _best_label(values: FloatArray) -> int:
-    best = 0
-    for k in range(1, values.size):
-        if values[k] > values[best]:
-            best = k
-    return best
-
-
-@kernel
-def _log_sum(values: FloatArray, shares: FloatArray) -> float:
-    top = largest(values)
-    exponentials(values, top, shares)
-    return top + np.log(sum_of(shares))
+from partwise.structures.vectors import (
+    exponentials,
+    largest,
+    log_sum,
+    place_of_largest,
+    sum_of,
+)
 
 
 @kernel
@@ -63,7 +53,7 @@ def _arcs_with_labels(
             if h != m:
                 labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
                 if summed:
-                    best = _log_sum(ws.label_values, ws.label_shares)
+                    best = log_sum(ws.label_values, ws.label_shares)
                 else:
                     best = largest(ws.label_values)
                 score[h, m] = alone[h, m] + best
@@ -79,7 +69,7 @@ def _(s: DependencyTrees, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> f
         of_labels = theta[(n + 1) * (n + 1) :]
         for m in range(1, n + 1):
             labels_of_arc(s.labels, i, n, y[m - 1], m, of_labels, ws.label_values)
-            y[n + m - 1] = _best_label(ws.label_values)
+            y[n + m - 1] = place_of_largest(ws.label_values)
     return value
 
 
@@ -138,7 +128,7 @@ def _rank_labels(
 ) -> None:
     """Write the scores and the numbers of the best labels of an arc, in order."""
     for j in range(ranked.size):
-        best = _best_label(values)
+        best = place_of_largest(values)
         ranked[j] = base + values[best]
         rank_label[j] = best
         values[best] = -np.inf

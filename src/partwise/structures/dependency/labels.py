@@ -236,7 +236,7 @@ def _find_rows(labels: Labels, i: int, n: int, row: int, at: IntArray) -> int:
 
 
 @kernel
-def label_scores(
+def score_labels(
     labels: Labels, i: int, n: int, w: FloatArray, theta: FloatArray, at: IntArray
 ) -> None:
     """Write the score of every label part of sentence `i`."""

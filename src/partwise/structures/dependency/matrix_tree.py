@@ -41,12 +41,12 @@ from partwise.structures.dependency.semiring import (
     Semiring,
     add_products,
     divide,
-    dot,
     from_logs,
     logarithm,
     multiply,
     one,
     plus,
+    sum_of_products,
     to_shares,
     total,
     zero,
@@ -351,7 +351,7 @@ def _share_heads(
         k = space.order[j]
         left, right = WORDS + space.begin[k], WORDS + space.end[k]
         steps = space.steps[k]
-        by_words = dot(numbers, steps[left:right], reach[left:right])
+        by_words = sum_of_products(numbers, steps[left:right], reach[left:right])
         reach[WORDS + k] = plus(numbers, steps[column], by_words)
     multiply(numbers, weights[m], reach, shares)
     to_shares(numbers, shares)

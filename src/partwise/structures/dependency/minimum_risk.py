@@ -26,7 +26,7 @@ from partwise.structures.interface import (
 )
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
-from partwise.structures.vectors import exponentials, largest, sum_of
+from partwise.structures.vectors import exponentials, largest, place_of_largest, sum_of
 
 
 @kernel
@@ -38,10 +38,7 @@ def _best_label(
     labels_of_arc(s.labels, i, n, h, m, theta[(n + 1) * (n + 1) :], ws.label_values)
     top = largest(ws.label_values)
     exponentials(ws.label_values, top, ws.label_shares)
-    best = 0
-    for k in range(1, ws.label_shares.size):
-        if ws.label_shares[k] > ws.label_shares[best]:
-            best = k
+    best = place_of_largest(ws.label_shares)
     return best, ws.label_shares[best] / sum_of(ws.label_shares)
 
 

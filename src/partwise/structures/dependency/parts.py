@@ -26,11 +26,11 @@ from partwise.structures.dependency.labels import (
     add_labels,
     head_row,
     label_part_entries,
-    label_scores,
     modifier_row,
     n_label_features,
     n_label_rows,
     pair_row,
+    score_labels,
 )
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
@@ -130,7 +130,7 @@ def as_matrix(values: FloatArray, n: int) -> FloatArray:
 def _(s: DependencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     n = n_words(s, i)
     arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
-    label_scores(
+    score_labels(
         s.labels, i, n, w[s.layout.label_at :], theta[(n + 1) * (n + 1) :], ws.rows
     )
 

@@ -30,7 +30,7 @@ OPEN_RIGHT, OPEN_LEFT_BY_END = 5, 6
 FOREST, BEFORE, ROOTED = range(3)
 
 
-class Chart(NamedTuple):
+class EisnerChart(NamedTuple):
     """Seven tables and three rows of a sentence, in two arrays.
 
     ``OPEN_RIGHT, s, t`` is `joined` with the arc from ``s`` to ``t`` and
@@ -52,10 +52,10 @@ class Buffers(NamedTuple):
     spans: CodeArray
 
 
-def make_chart(n_words: int) -> Chart:
+def make_eisner_chart(n_words: int) -> EisnerChart:
     """Make the tables for sentences of up to `n_words` words."""
     side = max(n_words, 1)
-    return Chart(np.zeros((7, side, side)), np.zeros((3, n_words + 1)))
+    return EisnerChart(np.zeros((7, side, side)), np.zeros((3, n_words + 1)))
 
 
 def make_buffers(n_words: int) -> Buffers:
@@ -106,7 +106,7 @@ def fill_chart(
     how: Any,
     score: FloatArray,
     single_root: bool,
-    chart: Chart,
+    chart: EisnerChart,
     buffers: Buffers,
 ) -> float:
     """Gather all projective trees of a sentence by the scores of their arcs."""
@@ -141,7 +141,7 @@ def _hang_from_root(
     how: Any,
     score: FloatArray,
     single_root: bool,
-    chart: Chart,
+    chart: EisnerChart,
     buffers: Buffers,
 ) -> float:
     n = score.shape[0] - 1
@@ -187,7 +187,7 @@ def best_projective_tree(
     score: FloatArray,
     single_root: bool,
     heads: CodeArray,
-    chart: Chart,
+    chart: EisnerChart,
     buffers: Buffers,
 ) -> float:
     """Write the heads of the best projective tree; return its score.
@@ -202,7 +202,7 @@ def best_projective_tree(
     heads : array of int32
         ``heads[m - 1]`` becomes the head of word ``m``; untouched if there is no tree.
     chart, buffers
-        Scratch arrays, as `make_chart` and `make_buffers` make them.
+        Scratch arrays, as `make_eisner_chart` and `make_buffers` make them.
     """
     value = fill_chart(Best(), score, single_root, chart, buffers)
     if value == -np.inf:

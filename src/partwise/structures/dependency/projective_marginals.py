@@ -23,7 +23,7 @@ from partwise.structures.dependency.projective import (
     RIGHT_BY_END,
     ROOTED,
     Buffers,
-    Chart,
+    EisnerChart,
     Total,
     fill_chart,
 )
@@ -33,7 +33,7 @@ from partwise.structures.vectors import exponentials
 
 @kernel
 def projective_log_partition(
-    score: FloatArray, single_root: bool, chart: Chart, buffers: Buffers
+    score: FloatArray, single_root: bool, chart: EisnerChart, buffers: Buffers
 ) -> float:
     """Return the logarithm of the sum over all projective trees."""
     return fill_chart(Total(), score, single_root, chart, buffers)
@@ -66,8 +66,8 @@ def projective_marginals(
     score: FloatArray,
     single_root: bool,
     mu: FloatArray,
-    chart: Chart,
-    mass: Chart,
+    chart: EisnerChart,
+    mass: EisnerChart,
     buffers: Buffers,
 ) -> float:
     """Write the probability of every arc to `mu`; return ``log Z``.
@@ -81,7 +81,7 @@ def projective_marginals(
     mu : matrix
         Takes the probabilities, ``mu[head, modifier]``; zeros if there is no tree.
     chart, mass, buffers
-        Scratch arrays, as `make_chart` (twice) and `make_buffers` make them.
+        Scratch arrays, as `make_eisner_chart` (twice) and `make_buffers` make them.
     """
     n = score.shape[0] - 1
     mu[:, :] = 0.0
@@ -133,8 +133,8 @@ def projective_marginals(
 def _outside_of_root(
     single_root: bool,
     mu: FloatArray,
-    chart: Chart,
-    mass: Chart,
+    chart: EisnerChart,
+    mass: EisnerChart,
     buffers: Buffers,
     n: int,
 ) -> None:

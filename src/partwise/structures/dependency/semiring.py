@@ -82,9 +82,9 @@ def total(numbers: Semiring, x: FloatArray) -> float:
 
 
 @generic
-def dot(numbers: Semiring, x: FloatArray, y: FloatArray) -> float:
+def sum_of_products(numbers: Semiring, x: FloatArray, y: FloatArray) -> float:
     """Return the sum of the products."""
-    raise NotImplementedError("dot is required of every semiring")
+    raise NotImplementedError("sum_of_products is required of every semiring")
 
 
 @generic
@@ -159,7 +159,7 @@ def _total_of_reals(numbers: Reals, x: FloatArray) -> float:
     return vectors.sum_of(x)
 
 
-@dot.implement(Reals)
+@sum_of_products.implement(Reals)
 def _dot_of_reals(numbers: Reals, x: FloatArray, y: FloatArray) -> float:
     return vectors.dot(x, y)
 
@@ -248,7 +248,7 @@ def _total_of_logs(numbers: Logs, x: FloatArray) -> float:
     return top + math.log(result)
 
 
-@dot.implement(Logs)
+@sum_of_products.implement(Logs)
 def _dot_of_logs(numbers: Logs, x: FloatArray, y: FloatArray) -> float:
     top = -np.inf
     for j in range(x.size):

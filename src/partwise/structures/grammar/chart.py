@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures.grammar.places import cell_at, first_split, n_cells, phrase_at
-from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.vectors import fill
 
 
 class Chart(NamedTuple):
@@ -34,7 +34,7 @@ class Chart(NamedTuple):
     todo: IntArray
 
 
-class Scores(NamedTuple):
+class PartScores(NamedTuple):
     """The scores of a sentence's parts, and the symbols its words may have."""
 
     rule: FloatArray
@@ -43,6 +43,15 @@ class Scores(NamedTuple):
     split: FloatArray
     symbol_ptr: IntArray
     symbol: CodeArray
+
+
+class Parsing(NamedTuple):
+    """What a sentence of `n` words is parsed with, and where."""
+
+    grammar: Grammar
+    scores: PartScores
+    n: int
+    chart: Chart
 
 
 def make_chart(longest: int, grammar: Grammar) -> Chart:
@@ -58,13 +67,6 @@ def make_chart(longest: int, grammar: Grammar) -> Chart:
 
 
 @kernel
-def fill(values: FloatArray, value: float) -> None:
-    """Set all values to one; a slice on the left would take longer to compile."""
-    for j in range(values.size):
-        values[j] = value
-
-
-@kernel
 def list_symbols(chart: Chart, cell: int, nothing: float) -> None:
     """List the symbols of a span: those whose value is more than `nothing`."""
     value, there = chart.value[cell], chart.there[cell]
@@ -77,13 +79,13 @@ def list_symbols(chart: Chart, cell: int, nothing: float) -> None:
 
 
 @kernel
-def put_words(scores: Scores, n: int, nothing: float, chart: Chart) -> None:
+def put_words(scores: PartScores, n: int, nothing: float, chart: Chart) -> None:
     """Fill the spans of one word with the scores of their symbols."""
     at = 0
     for t in range(n):
         cell = cell_at(n, t, t + 1)
         value = chart.value[cell]
-        fill(value, nothing)
+        fill(value, value.size, nothing)
         for j in range(scores.symbol_ptr[t], scores.symbol_ptr[t + 1]):
             value[scores.symbol[j]] = scores.word[at]
             at += 1
@@ -92,7 +94,7 @@ def put_words(scores: Scores, n: int, nothing: float, chart: Chart) -> None:
 
 @kernel
 def join_best(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -112,7 +114,9 @@ def join_best(
 
 
 @kernel
-def _best_parents(rules: Rules, rule: FloatArray, pair: FloatArray, out: Any) -> None:
+def _best_parents(
+    rules: RuleTable, rule: FloatArray, pair: FloatArray, out: Any
+) -> None:
     """Raise the values of parents to what pairs of children give."""
     for p in range(pair.size):
         if pair[p] > -np.inf:
@@ -123,14 +127,15 @@ def _best_parents(rules: Rules, rule: FloatArray, pair: FloatArray, out: Any) ->
 
 
 @kernel
-def fill_best(grammar: Grammar, scores: Scores, n: int, chart: Chart) -> None:
+def fill_best(parsing: Parsing) -> None:
     """Find the score of the best derivation of every span and symbol."""
+    grammar, scores, n, chart = parsing
     put_words(scores, n, -np.inf, chart)
     pair = chart.pair_value
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
-            fill(pair, -np.inf)
+            fill(pair, pair.size, -np.inf)
             splits = scores.split[first_split(n, start, end) :]
             for m in range(start + 1, end):
                 one, other = cell_at(n, start, m), cell_at(n, m, end)
@@ -146,7 +151,7 @@ def fill_best(grammar: Grammar, scores: Scores, n: int, chart: Chart) -> None:
                     )
             cell = cell_at(n, start, end)
             value = chart.value[cell]
-            fill(value, -np.inf)
+            fill(value, value.size, -np.inf)
             _best_parents(grammar.rules, scores.rule, pair, value)
             span = scores.span[phrase_at(n, start, end)]
             for a in range(value.size):
@@ -168,21 +173,13 @@ def best_root(grammar: Grammar, n: int, value: FloatArray) -> int:
 
 
 @kernel
-def application_score(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    value: NDArray[np.float64],
-    r: int,
-    start: int,
-    m: int,
-    end: int,
-) -> float:
+def application_score(parsing: Parsing, r: int, start: int, m: int, end: int) -> float:
     """Return the best score of a span whose rule is `r` and whose split is `m`.
 
     In the order of `fill_best`, so that the two agree to the last bit.
     """
-    rules = grammar.rules
+    grammar, scores, n, chart = parsing
+    rules, value = grammar.rules, chart.value
     left = value[cell_at(n, start, m), rules.left[r]]
     right = value[cell_at(n, m, end), rules.right[r]]
     split = scores.split[first_split(n, start, end) + m - start - 1]
@@ -209,17 +206,10 @@ def push(todo: IntArray, depth: int, symbol: int, start: int, end: int) -> int:
 
 @kernel
 def read_best(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    symbol: int,
-    start: int,
-    end: int,
-    y: CodeArray,
-    chart: Chart,
+    parsing: Parsing, symbol: int, start: int, end: int, y: CodeArray
 ) -> None:
     """Write the best derivation of a span from a symbol."""
-    rules, todo = grammar.rules, chart.todo
+    rules, todo, n = parsing.grammar.rules, parsing.chart.todo, parsing.n
     depth = push(todo, 0, symbol, start, end)
     while depth > 0:
         depth -= 1
@@ -231,9 +221,7 @@ def read_best(
         for j in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[j]
             for m in range(start + 1, end):
-                value = application_score(
-                    grammar, scores, n, chart.value, r, start, m, end
-                )
+                value = application_score(parsing, r, start, m, end)
                 if value > best:
                     best, best_r, best_m = value, r, m
         write_node(y, n, start, best_m, end, best_r)

@@ -14,7 +14,7 @@ from partwise.structures.interface import CodeArray, IntArray
 from partwise.structures.rows import Rows, check_rows, n_row_weights
 
 
-class TreeLayout(NamedTuple):
+class DerivationLayout(NamedTuple):
     """Where each kind of weight lies in `w`, and what mistakes cost."""
 
     word_at: int
@@ -56,7 +56,7 @@ class ConstituencyTrees(NamedTuple):
     splits: Rows
     gold: CodeArray
     gold_class: CodeArray
-    layout: TreeLayout
+    layout: DerivationLayout
 
 
 def make_constituency_trees(
@@ -129,7 +129,7 @@ def make_constituency_trees(
     word_at = n_row_weights(grammar.rows, 1)
     span_at = word_at + n_row_weights(words, grammar.n_word_classes)
     split_at = span_at + n_row_weights(spans, grammar.n_span_classes)
-    layout = TreeLayout(
+    layout = DerivationLayout(
         word_at,
         span_at,
         split_at,

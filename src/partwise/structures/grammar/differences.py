@@ -1,28 +1,28 @@
 """Differences of two derivations, only where the two differ.
 
-Every place between two words is the split of one rule; where rule and span are the
-same, so are all their parts.
+Every place between two words, 1 to ``n - 1``, is the split of one rule; where rule and
+span are the same, so are all their parts. The places from `n` on are the words.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from partwise._jit import kernel
-from partwise.structures import interface as waist
+from partwise.structures.differences import (
+    compare_by_place,
+    entries_at,
+    next_difference,
+)
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.parts import n_words
 from partwise.structures.grammar.places import first_split, phrase_at
-from partwise.structures.interface import CodeArray, Diff, FloatArray
+from partwise.structures.interface import CodeArray, Diff
 from partwise.structures.rows import row_entries
 
 
-@kernel
-def _next_difference(y: CodeArray, y_ref: CodeArray, n: int, at: int) -> int:
-    """Return the first place after `at` at which two derivations differ, or ``2 n``.
-
-    Places 1 to ``n - 1`` lie between words, `n` and those after it are the words.
-    """
+@next_difference.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int, y: CodeArray, y_ref: CodeArray, at: int) -> int:
+    n = n_words(s, i)
     at += 1
     while at < n:
         for j in range(3):
@@ -31,14 +31,20 @@ def _next_difference(y: CodeArray, y_ref: CodeArray, n: int, at: int) -> int:
         at += 1
     while at < 2 * n and y[2 * n - 3 + at] == y_ref[2 * n - 3 + at]:
         at += 1
-    return at
+    return at if at < 2 * n else 0
 
 
-@kernel
-def _entries(
-    s: ConstituencyTrees, i: int, n: int, y: CodeArray, at: int, diff: Diff
+@entries_at.implement(ConstituencyTrees)
+def _(
+    s: ConstituencyTrees,
+    i: int,
+    y: CodeArray,
+    other: CodeArray,
+    at: int,
+    diff: Diff,
+    ws: Any,
 ) -> int:
-    """Write the features of a derivation at one place; return how many."""
+    n = n_words(s, i)
     grammar, sentences, layout = s.grammar, s.sentences, s.layout
     idx, val = diff.idx, diff.val
     if at >= n:
@@ -65,59 +71,4 @@ def _entries(
     return found + more
 
 
-@waist.diff_dot.implement(ConstituencyTrees)
-def _(
-    s: ConstituencyTrees,
-    i: int,
-    y: CodeArray,
-    y_ref: CodeArray,
-    w: FloatArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    n = n_words(s, i)
-    result = 0.0
-    at = _next_difference(y, y_ref, n, 0)
-    while at < 2 * n:
-        for j in range(_entries(s, i, n, y_ref, at, diff)):
-            result += diff.val[j] * w[diff.idx[j]]
-        for j in range(_entries(s, i, n, y, at, diff)):
-            result -= diff.val[j] * w[diff.idx[j]]
-        at = _next_difference(y, y_ref, n, at)
-    return result
-
-
-@waist.diff_add.implement(ConstituencyTrees)
-def _(
-    s: ConstituencyTrees,
-    i: int,
-    y: CodeArray,
-    y_ref: CodeArray,
-    scale: float,
-    w: FloatArray,
-    diff: Diff,
-    ws: Any,
-) -> None:
-    n = n_words(s, i)
-    at = _next_difference(y, y_ref, n, 0)
-    while at < 2 * n:
-        for j in range(_entries(s, i, n, y_ref, at, diff)):
-            w[diff.idx[j]] += scale * diff.val[j]
-        for j in range(_entries(s, i, n, y, at, diff)):
-            w[diff.idx[j]] -= scale * diff.val[j]
-        at = _next_difference(y, y_ref, n, at)
-
-
-@waist.diff_sqnorm.implement(ConstituencyTrees)
-def _(
-    s: ConstituencyTrees, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
-) -> float:
-    n = n_words(s, i)
-    at = _next_difference(y, y_ref, n, 0)
-    while at < 2 * n:
-        for j in range(_entries(s, i, n, y_ref, at, diff)):
-            waist.accumulate(diff.total, diff.idx[j], diff.val[j])
-        for j in range(_entries(s, i, n, y, at, diff)):
-            waist.accumulate(diff.total, diff.idx[j], -diff.val[j])
-        at = _next_difference(y, y_ref, n, at)
-    return waist.take_sqnorm(diff.total)
+compare_by_place(ConstituencyTrees)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.grammar.chart import best_root, fill, fill_best, read_best
+from partwise.structures.grammar.chart import Parsing, best_root, fill_best, read_best
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.kbest import best_derivations
@@ -15,26 +16,31 @@ from partwise.structures.grammar.log_inside_outside import log_inside, log_outsi
 from partwise.structures.grammar.parts import n_words, part_offsets, part_views
 from partwise.structures.grammar.places import cell_at
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.vectors import fill
+
+
+@kernel
+def _parsing(s: ConstituencyTrees, i: int, theta: FloatArray, ws: Any) -> Parsing:
+    return Parsing(s.grammar, part_views(s, i, theta), n_words(s, i), ws.chart)
 
 
 @waist.argmax.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
-    n, scores = n_words(s, i), part_views(s, i, theta)
-    fill_best(s.grammar, scores, n, ws.chart)
+    n, parsing = n_words(s, i), _parsing(s, i, theta, ws)
+    fill_best(parsing)
     root = best_root(s.grammar, n, ws.chart.value)
     if root < 0:
         return -np.inf
-    read_best(s.grammar, scores, n, root, 0, n, y, ws.chart)
+    read_best(parsing, root, 0, n, y)
     return ws.chart.value[cell_at(n, 0, n), root]
 
 
 @waist.log_partition.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int, theta: FloatArray, ws: Any) -> float:
-    n, scores = n_words(s, i), part_views(s, i, theta)
-    log_z, safe = inside(s.grammar, scores, n, ws.chart, ws.sums)
+    parsing = _parsing(s, i, theta, ws)
+    log_z, safe = inside(parsing, ws.sums)
     if not safe:
-        total, top = ws.sums.pair_share, ws.sums.probability
-        log_z = log_inside(s.grammar, scores, n, ws.chart, total, top)
+        log_z = log_inside(parsing, ws.sums.pair_share, ws.sums.probability)
     return log_z
 
 
@@ -42,16 +48,16 @@ def _(s: ConstituencyTrees, i: int, theta: FloatArray, ws: Any) -> float:
 def _(
     s: ConstituencyTrees, i: int, theta: FloatArray, mu: FloatArray, ws: Any
 ) -> float:
-    n, scores, out = n_words(s, i), part_views(s, i, theta), part_views(s, i, mu)
-    fill(mu[: part_offsets(s, i)[3]], 0.0)
-    log_z, safe = inside(s.grammar, scores, n, ws.chart, ws.sums)
+    parsing, out = _parsing(s, i, theta, ws), part_views(s, i, mu)
+    fill(mu, part_offsets(s, i)[3], 0.0)
+    log_z, safe = inside(parsing, ws.sums)
     if safe and log_z > -np.inf:
-        outside(s.grammar, scores, n, out, ws.chart, ws.sums)
+        outside(parsing, out, ws.sums)
     elif not safe:
         space = ws.sums.probability
-        log_z = log_inside(s.grammar, scores, n, ws.chart, ws.sums.pair_share, space)
+        log_z = log_inside(parsing, ws.sums.pair_share, space)
         if log_z > -np.inf:
-            log_outside(s.grammar, scores, n, log_z, out, ws.chart, space)
+            log_outside(parsing, log_z, out, space)
     return log_z
 
 
@@ -68,6 +74,4 @@ def _(
     if k == 1:
         scores[0] = waist.argmax(s, i, theta, ys[0], ws)
         return 1 if scores[0] > -np.inf else 0
-    of_parts = part_views(s, i, theta)
-    n = n_words(s, i)
-    return best_derivations(s.grammar, of_parts, n, k, ys, scores, ws.chart, ws.kbest)
+    return best_derivations(_parsing(s, i, theta, ws), k, ys, scores, ws.kbest)

@@ -17,16 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.grammar.chart import Chart, Scores, fill, list_symbols
+from partwise.structures.grammar.chart import Chart, Parsing, PartScores, list_symbols
 from partwise.structures.grammar.places import (
     cell_at,
     first_split,
     n_cells,
     phrase_at,
 )
-from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.vectors import exponentials, largest
+from partwise.structures.vectors import exponentials, fill, largest
 
 TINY = 1e-50
 """Less than this of what is beside it is not safe."""
@@ -65,13 +65,13 @@ def make_inside_space(longest: int, grammar: Grammar) -> InsideSpace:
 
 
 @kernel
-def _put_words(scores: Scores, n: int, chart: Chart, space: InsideSpace) -> bool:
+def _put_words(scores: PartScores, n: int, chart: Chart, space: InsideSpace) -> bool:
     """Fill the spans of one word; say whether that was safe."""
     at, safe = 0, True
     for t in range(n):
         cell = cell_at(n, t, t + 1)
         value = chart.value[cell]
-        fill(value, 0.0)
+        fill(value, value.size, 0.0)
         count = scores.symbol_ptr[t + 1] - scores.symbol_ptr[t]
         own = scores.word[at : at + count]
         top = largest(own)
@@ -87,7 +87,7 @@ def _put_words(scores: Scores, n: int, chart: Chart, space: InsideSpace) -> bool
 
 @kernel
 def _weigh_splits(
-    scores: Scores, n: int, start: int, end: int, chart: Chart, space: InsideSpace
+    scores: PartScores, n: int, start: int, end: int, chart: Chart, space: InsideSpace
 ) -> tuple[float, bool]:
     """Write what multiplies the two parts of every split, the largest being one.
 
@@ -115,7 +115,7 @@ def _weigh_splits(
 
 @kernel
 def _join(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -134,7 +134,7 @@ def _join(
 
 @kernel
 def _tiny_splits_are_safe(
-    rules: Rules, n: int, start: int, end: int, chart: Chart, space: InsideSpace
+    rules: RuleTable, n: int, start: int, end: int, chart: Chart, space: InsideSpace
 ) -> bool:
     """Say whether no pair is there by tiny splits alone, which might underflow."""
     for m in range(start + 1, end):
@@ -151,24 +151,18 @@ def _tiny_splits_are_safe(
 
 @kernel
 def _inside_span(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    start: int,
-    end: int,
-    rule_top: float,
-    chart: Chart,
-    space: InsideSpace,
+    parsing: Parsing, start: int, end: int, rule_top: float, space: InsideSpace
 ) -> bool:
     """Fill one span; say whether that was safe."""
+    grammar, scores, n, chart = parsing
     rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
     value = chart.value[cell]
-    fill(value, 0.0)
+    fill(value, value.size, 0.0)
     chart.n_there[cell] = 0
     split_top, any_tiny = _weigh_splits(scores, n, start, end, chart, space)
     if split_top == -np.inf:
         return True
-    fill(pair, 0.0)
+    fill(pair, pair.size, 0.0)
     for m in range(start + 1, end):
         one, other = cell_at(n, start, m), cell_at(n, m, end)
         if chart.n_there[one] > 0 and chart.n_there[other] > 0:
@@ -205,10 +199,9 @@ def _inside_span(
 
 
 @kernel
-def inside(
-    grammar: Grammar, scores: Scores, n: int, chart: Chart, space: InsideSpace
-) -> tuple[float, bool]:
+def inside(parsing: Parsing, space: InsideSpace) -> tuple[float, bool]:
     """Sum over all derivations of every span; return log Z and whether it is safe."""
+    grammar, scores, n, chart = parsing
     rule_top = 0.0
     if scores.rule.size > 0:
         rule_top = largest(scores.rule)
@@ -221,7 +214,7 @@ def inside(
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
-            if not _inside_span(grammar, scores, n, start, end, rule_top, chart, space):
+            if not _inside_span(parsing, start, end, rule_top, space):
                 return 0.0, False
     cell = cell_at(n, 0, n)
     total = root_sum(grammar, chart.value[cell])
@@ -243,7 +236,7 @@ def _share_out(grammar: Grammar, cell: int, chart: Chart, space: InsideSpace) ->
     """Write what each pair below a span is worth to its parents."""
     rules, share = grammar.rules, space.pair_share
     value, probability = chart.value[cell], space.probability[cell]
-    fill(share, 0.0)
+    fill(share, share.size, 0.0)
     for j in range(chart.n_there[cell]):
         a = chart.there[cell, j]
         if probability[a] > NEGLIGIBLE:
@@ -269,7 +262,7 @@ def _factor(
 
 @kernel
 def _hand_down(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -303,29 +296,22 @@ def _hand_down(
 
 @kernel
 def _outside_span(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    start: int,
-    end: int,
-    rule_mu: FloatArray,
-    split_mu: FloatArray,
-    chart: Chart,
-    space: InsideSpace,
+    parsing: Parsing, start: int, end: int, mu: PartScores, space: InsideSpace
 ) -> None:
     """Hand the probabilities of a span down to its parts."""
+    grammar, scores, n, chart = parsing
     rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
     span = scores.span[phrase_at(n, start, end)]
     exponentials(span, largest(span), space.span)
     _share_out(grammar, cell, chart, space)
     _weigh_splits(scores, n, start, end, chart, space)
-    fill(pair, 0.0)
+    fill(pair, pair.size, 0.0)
     at = first_split(n, start, end)
     for m in range(start + 1, end):
         split = space.split[m - start - 1]
         if split > 0.0:
             one, other = cell_at(n, start, m), cell_at(n, m, end)
-            split_mu[at + m - start - 1] = _hand_down(
+            mu.split[at + m - start - 1] = _hand_down(
                 rules,
                 chart.there[one, : chart.n_there[one]],
                 chart.value[one],
@@ -343,7 +329,7 @@ def _outside_span(
             factor = _factor(grammar, a, probability[a], value[a], cell, space)
             for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
                 r = rules.of_parent[i]
-                rule_mu[r] += factor * space.rule[r] * pair[rules.pair[r]]
+                mu.rule[r] += factor * space.rule[r] * pair[rules.pair[r]]
 
 
 @kernel
@@ -356,17 +342,12 @@ def span_probability(cell: int, chart: Chart, probability: FloatArray) -> float:
 
 
 @kernel
-def outside(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    mu: Scores,
-    chart: Chart,
-    space: InsideSpace,
-) -> None:
+def outside(parsing: Parsing, mu: PartScores, space: InsideSpace) -> None:
     """Write the probabilities of all parts to `mu`, after `inside`; they were zero."""
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
     root = cell_at(n, 0, n)
-    fill(space.probability[: n_cells(n)].reshape(-1), 0.0)
+    whole = space.probability[: n_cells(n)].reshape(-1)
+    fill(whole, whole.size, 0.0)
     total = root_sum(grammar, chart.value[root])
     for a in range(grammar.n_symbols):
         if grammar.is_root[a]:
@@ -377,15 +358,13 @@ def outside(
             cell = cell_at(n, start, end)
             probability = space.probability[cell]
             if span_probability(cell, chart, probability) > NEGLIGIBLE:
-                _outside_span(
-                    grammar, scores, n, start, end, mu.rule, mu.split, chart, space
-                )
+                _outside_span(parsing, start, end, mu, space)
     read_probabilities(grammar, n, space.probability, chart, mu)
 
 
 @kernel
 def read_probabilities(
-    grammar: Grammar, n: int, probability: FloatArray, chart: Chart, mu: Scores
+    grammar: Grammar, n: int, probability: FloatArray, chart: Chart, mu: PartScores
 ) -> None:
     """Write the probabilities of words' symbols and of spans' classes to `mu`."""
     at = 0

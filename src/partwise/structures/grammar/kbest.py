@@ -21,8 +21,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.grammar.chart import (
-    Chart,
-    Scores,
+    Parsing,
     application_score,
     fill_best,
     push,
@@ -99,19 +98,14 @@ def _add(
 
 @kernel
 def _add_next_rule(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    item: IntArray,
-    after: int,
-    chart: Chart,
-    space: KBestSpace,
+    parsing: Parsing, item: IntArray, after: int, space: KBestSpace
 ) -> int:
     """Write the best derivation by the best rule and split that come after another.
 
     Those of equal scores come in the order of their numbers. Return NONE if there are
     no more.
     """
+    grammar, _, n, chart = parsing
     start, end, rules = item[START], item[END], grammar.rules
     bound, last_r, last_m = np.inf, -1, -1
     if after != NONE:
@@ -129,9 +123,7 @@ def _add_next_rule(
         for j in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[j]
             for m in range(start + 1, end):
-                value = application_score(
-                    grammar, scores, n, chart.value, r, start, m, end
-                )
+                value = application_score(parsing, r, start, m, end)
                 if best < value <= bound:
                     is_later = r > last_r or (r == last_r and m > last_m)
                     if value < bound or is_later:
@@ -143,14 +135,7 @@ def _add_next_rule(
 
 @kernel
 def _open(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    symbol: int,
-    start: int,
-    end: int,
-    chart: Chart,
-    space: KBestSpace,
+    parsing: Parsing, symbol: int, start: int, end: int, space: KBestSpace
 ) -> int:
     """Make an item with its best derivation; return its number."""
     at = space.size[1]
@@ -161,7 +146,7 @@ def _open(
     item[END] = end
     item[CANDIDATES] = NONE
     item[IS_DONE] = 0
-    item[FIRST] = _add_next_rule(grammar, scores, n, item, NONE, chart, space)
+    item[FIRST] = _add_next_rule(parsing, item, NONE, space)
     item[LAST] = item[FIRST]
     return at
 
@@ -180,13 +165,7 @@ def _child(
 
 @kernel
 def _next_of_child(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    item: IntArray,
-    side: int,
-    chart: Chart,
-    space: KBestSpace,
+    parsing: Parsing, item: IntArray, side: int, space: KBestSpace
 ) -> tuple[int, int]:
     """Return the derivation after that of a child, and the child's item.
 
@@ -196,14 +175,12 @@ def _next_of_child(
     has_none = item[SYMBOL] == ROOT if side == RIGHT else last[RIGHT] != BEST
     if has_none:
         return NONE, NONE
-    symbol, start, end = _child(grammar, item, last, side)
+    symbol, start, end = _child(parsing.grammar, item, last, side)
     if end == start + 1:
         return NONE, NONE
-    cell = cell_at(n, start, end)
+    cell = cell_at(parsing.n, start, end)
     if space.item_of[cell, symbol] == NONE:
-        space.item_of[cell, symbol] = _open(
-            grammar, scores, n, symbol, start, end, chart, space
-        )
+        space.item_of[cell, symbol] = _open(parsing, symbol, start, end, space)
     at = space.item_of[cell, symbol]
     child = space.item[at]
     current = child[FIRST] if last[side] == BEST else last[side]
@@ -214,14 +191,7 @@ def _next_of_child(
 
 @kernel
 def _score_with(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    item: IntArray,
-    left: int,
-    right: int,
-    chart: Chart,
-    space: KBestSpace,
+    parsing: Parsing, item: IntArray, left: int, right: int, space: KBestSpace
 ) -> float:
     """Score the last derivation of an item with other derivations of its children.
 
@@ -229,6 +199,7 @@ def _score_with(
     """
     if item[SYMBOL] == ROOT:
         return space.score[left]
+    grammar, scores, n, chart = parsing
     start, end, rules = item[START], item[END], grammar.rules
     last = space.derivation[item[LAST]]
     r, m = last[RULE], last[SPLIT]
@@ -273,14 +244,7 @@ def _rank_next(item: IntArray, space: KBestSpace) -> None:
 
 
 @kernel
-def _find_next(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    root: int,
-    chart: Chart,
-    space: KBestSpace,
-) -> None:
+def _find_next(parsing: Parsing, root: int, space: KBestSpace) -> None:
     """Add one derivation to the list of an item, if there is one more.
 
     Items wait for their children on a stack.
@@ -289,14 +253,12 @@ def _find_next(
     depth = 1
     while depth > 0:
         item = space.item[space.waiting[depth - 1]]
-        left, left_item = _next_of_child(grammar, scores, n, item, LEFT, chart, space)
+        left, left_item = _next_of_child(parsing, item, LEFT, space)
         if left == UNKNOWN:
             space.waiting[depth] = left_item
             depth += 1
             continue
-        right, right_item = _next_of_child(
-            grammar, scores, n, item, RIGHT, chart, space
-        )
+        right, right_item = _next_of_child(parsing, item, RIGHT, space)
         if right == UNKNOWN:
             space.waiting[depth] = right_item
             depth += 1
@@ -307,28 +269,20 @@ def _find_next(
             if following != NONE:
                 one = following if side == LEFT else last[LEFT]
                 other = following if side == RIGHT else last[RIGHT]
-                score = _score_with(grammar, scores, n, item, one, other, chart, space)
+                score = _score_with(parsing, item, one, other, space)
                 added = _add(last[RULE], last[SPLIT], one, other, score, space)
                 _add_candidate(item, added, space)
         if last[LEFT] == BEST and last[RIGHT] == BEST:
-            added = _add_next_rule(grammar, scores, n, item, item[LAST], chart, space)
+            added = _add_next_rule(parsing, item, item[LAST], space)
             _add_candidate(item, added, space)
         _rank_next(item, space)
         depth -= 1
 
 
 @kernel
-def _read(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    derivation: int,
-    y: CodeArray,
-    chart: Chart,
-    space: KBestSpace,
-) -> None:
+def _read(parsing: Parsing, derivation: int, y: CodeArray, space: KBestSpace) -> None:
     """Write a derivation of the root."""
-    rules, todo = grammar.rules, space.todo
+    rules, todo, n = parsing.grammar.rules, space.todo, parsing.n
     symbol, at = space.derivation[derivation, RULE], space.derivation[derivation, LEFT]
     todo[0, 3] = at
     depth = push(todo, 0, symbol, 0, n)
@@ -337,7 +291,7 @@ def _read(
         symbol, start = todo[depth, 0], todo[depth, 1]
         end, at = todo[depth, 2], todo[depth, 3]
         if at == BEST:
-            read_best(grammar, scores, n, symbol, start, end, y, chart)
+            read_best(parsing, symbol, start, end, y)
         else:
             one = space.derivation[at]
             r, m = one[RULE], one[SPLIT]
@@ -350,29 +304,23 @@ def _read(
 
 @kernel
 def best_derivations(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    k: int,
-    ys: CodeArray,
-    found_scores: FloatArray,
-    chart: Chart,
-    space: KBestSpace,
+    parsing: Parsing, k: int, ys: CodeArray, scores: FloatArray, space: KBestSpace
 ) -> int:
     """Write the `k` best derivations, best first; return how many there are."""
-    fill_best(grammar, scores, n, chart)
+    n = parsing.n
+    fill_best(parsing)
     space.size[0] = space.size[1] = 0
     for cell in range(n_cells(n)):
-        for a in range(grammar.n_symbols):
+        for a in range(parsing.grammar.n_symbols):
             space.item_of[cell, a] = NONE
-    root = space.item[_open(grammar, scores, n, ROOT, 0, n, chart, space)]
+    root = space.item[_open(parsing, ROOT, 0, n, space)]
     at, found = root[FIRST], 0
     while at != NONE:
-        found_scores[found] = space.score[at]
-        _read(grammar, scores, n, at, ys[found], chart, space)
+        scores[found] = space.score[at]
+        _read(parsing, at, ys[found], space)
         found += 1
         if found == k:
             break
-        _find_next(grammar, scores, n, 0, chart, space)
+        _find_next(parsing, 0, space)
         at = space.derivation[at, LINK]
     return found

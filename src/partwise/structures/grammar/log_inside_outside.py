@@ -6,10 +6,9 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.grammar.chart import (
-    Chart,
-    Scores,
+    Parsing,
+    PartScores,
     application_score,
-    fill,
     join_best,
     list_symbols,
     put_words,
@@ -25,8 +24,9 @@ from partwise.structures.grammar.places import (
     n_cells,
     phrase_at,
 )
-from partwise.structures.grammar.rules import Grammar, Rules
+from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.vectors import fill
 
 FAR = -70.0
 """What is this far below the largest does not change a sum."""
@@ -34,7 +34,7 @@ FAR = -70.0
 
 @kernel
 def _add_to_best(
-    rules: Rules,
+    rules: RuleTable,
     there: CodeArray,
     left: FloatArray,
     right: FloatArray,
@@ -54,7 +54,7 @@ def _add_to_best(
 @kernel
 def _sum_parents(
     grammar: Grammar,
-    scores: Scores,
+    scores: PartScores,
     best: FloatArray,
     total: FloatArray,
     top: FloatArray,
@@ -77,25 +77,21 @@ def _sum_parents(
 
 @kernel
 def log_inside(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    chart: Chart,
-    pair_total: FloatArray,
-    parent_top: FloatArray,
+    parsing: Parsing, pair_total: FloatArray, parent_top: FloatArray
 ) -> float:
     """Fill the chart with logarithms of sums; return log Z.
 
     `pair_total` and the rows of `parent_top` are scratch.
     """
+    grammar, scores, n, chart = parsing
     put_words(scores, n, -np.inf, chart)
     best = chart.pair_value
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
             splits = scores.split[first_split(n, start, end) :]
-            fill(best, -np.inf)
-            fill(pair_total, 0.0)
+            fill(best, best.size, -np.inf)
+            fill(pair_total, pair_total.size, 0.0)
             for again in range(2):
                 for m in range(start + 1, end):
                     one, other = cell_at(n, start, m), cell_at(n, m, end)
@@ -112,8 +108,8 @@ def log_inside(
                         join_best(grammar.rules, there, left, right, split, best)
             cell = cell_at(n, start, end)
             value, top = chart.value[cell], parent_top[cell]
-            fill(value, 0.0)
-            fill(top, -np.inf)
+            fill(value, value.size, 0.0)
+            fill(top, top.size, -np.inf)
             _sum_parents(grammar, scores, best, pair_total, top, value)
             span = scores.span[phrase_at(n, start, end)]
             for a in range(value.size):
@@ -141,16 +137,10 @@ def _log_root_sum(grammar: Grammar, value: FloatArray) -> float:
 
 @kernel
 def _outside_span(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    start: int,
-    end: int,
-    mu: Scores,
-    chart: Chart,
-    probability: FloatArray,
+    parsing: Parsing, start: int, end: int, mu: PartScores, probability: FloatArray
 ) -> None:
     """Hand the probabilities of a span down to its parts."""
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
     rules, cell = grammar.rules, cell_at(n, start, end)
     at = first_split(n, start, end)
     for j in range(chart.n_there[cell]):
@@ -160,9 +150,7 @@ def _outside_span(
         for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[i]
             for m in range(start + 1, end):
-                value = application_score(
-                    grammar, scores, n, chart.value, r, start, m, end
-                )
+                value = application_score(parsing, r, start, m, end)
                 if value > chart.value[cell, a] + FAR:
                     share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
                     probability[cell_at(n, start, m), rules.left[r]] += share
@@ -173,20 +161,16 @@ def _outside_span(
 
 @kernel
 def log_outside(
-    grammar: Grammar,
-    scores: Scores,
-    n: int,
-    log_z: float,
-    mu: Scores,
-    chart: Chart,
-    probability: FloatArray,
+    parsing: Parsing, log_z: float, mu: PartScores, probability: FloatArray
 ) -> None:
     """Write the probabilities of all parts to `mu`, after `log_inside`; they were zero.
 
     `probability` is scratch, a row for every span.
     """
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
     root = cell_at(n, 0, n)
-    fill(probability[: n_cells(n)].reshape(-1), 0.0)
+    whole = probability[: n_cells(n)].reshape(-1)
+    fill(whole, whole.size, 0.0)
     for a in range(grammar.n_symbols):
         if grammar.is_root[a] and chart.value[root, a] > -np.inf:
             probability[root, a] = np.exp(chart.value[root, a] - log_z)
@@ -195,5 +179,5 @@ def log_outside(
             end = start + width
             cell = cell_at(n, start, end)
             if span_probability(cell, chart, probability[cell]) > NEGLIGIBLE:
-                _outside_span(grammar, scores, n, start, end, mu, chart, probability)
+                _outside_span(parsing, start, end, mu, probability)
     read_probabilities(grammar, n, probability, chart, mu)

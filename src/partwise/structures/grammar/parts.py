@@ -14,7 +14,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.grammar.chart import Chart, Scores, fill, make_chart
+from partwise.structures.grammar.chart import Chart, PartScores, make_chart
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.inside_outside import InsideSpace, make_inside_space
 from partwise.structures.grammar.kbest import KBestSpace, make_kbest_space
@@ -26,6 +26,7 @@ from partwise.structures.grammar.places import (
 )
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import row_add, row_dot, row_entries, row_size
+from partwise.structures.vectors import fill
 
 
 class GrammarSpace(NamedTuple):
@@ -64,11 +65,11 @@ def part_offsets(s: ConstituencyTrees, i: int) -> tuple[int, int, int, int]:
 
 
 @kernel
-def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> Scores:
+def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> PartScores:
     """View the numbers of parts by their kinds."""
     n, first = n_words(s, i), s.sentences.ptr[i]
     word_at, span_at, split_at, end = part_offsets(s, i)
-    return Scores(
+    return PartScores(
         values[:word_at],
         values[word_at:span_at],
         values[span_at:split_at].reshape(n_phrases(n), s.grammar.n_span_classes),
@@ -132,13 +133,13 @@ def _(s: ConstituencyTrees, k: int) -> Any:
 
 @waist.part_scores.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
-    fill(theta[: part_offsets(s, i)[3]], 0.0)
+    fill(theta, part_offsets(s, i)[3], 0.0)
     own, sentences, layout = part_views(s, i, theta), s.sentences, s.layout
     for r in range(own.rule.size):
         row_dot(s.grammar.rows, r, w[: layout.word_at], own.rule[r : r + 1])
     at = 0
     for t in range(n_words(s, i)):
-        fill(ws.word, 0.0)
+        fill(ws.word, ws.word.size, 0.0)
         word_w = w[layout.word_at : layout.span_at]
         row_dot(s.words, sentences.ptr[i] + t, word_w, ws.word)
         for j in range(own.symbol_ptr[t], own.symbol_ptr[t + 1]):
@@ -164,7 +165,7 @@ def _(
             change += row_add(s.grammar.rows, r, own.rule[r : r + 1], scale, rule_w)
     at = 0
     for t in range(n_words(s, i)):
-        fill(ws.word, 0.0)
+        fill(ws.word, ws.word.size, 0.0)
         for j in range(own.symbol_ptr[t], own.symbol_ptr[t + 1]):
             ws.word[s.grammar.word_class[own.symbol[j]]] += own.word[at]
             at += 1
@@ -219,7 +220,7 @@ def _(
     for t in range(n):
         ids[found] = word_at + symbol_part(s, i, t, y[3 * (n - 1) + t])
         found += 1
-    fill(counts[:found], 1.0)
+    fill(counts, found, 1.0)
     return found
 
 

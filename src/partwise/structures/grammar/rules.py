@@ -11,7 +11,7 @@ from partwise.structures.interface import IntArray
 from partwise.structures.rows import SparseRows, check_rows, make_sparse_rows
 
 
-class Rules(NamedTuple):
+class RuleTable(NamedTuple):
     """Rules ``parent -> left right``, sorted by left, right and parent.
 
     What two children have in common is worked out once for all their parents: *pairs*
@@ -40,7 +40,7 @@ class Grammar(NamedTuple):
     class -1.
     """
 
-    rules: Rules
+    rules: RuleTable
     rows: SparseRows
     is_root: NDArray[np.uint8]
     span_class: IntArray
@@ -129,14 +129,14 @@ def make_grammar(
     )
 
 
-def _index(table: NDArray[np.int64], n_symbols: int) -> Rules:
+def _index(table: NDArray[np.int64], n_symbols: int) -> RuleTable:
     parent, left, right = table.T
     is_new = np.ones(len(table), bool)
     is_new[1:] = (np.diff(table[:, 1:], axis=0) != 0).any(axis=1)
     first = np.flatnonzero(is_new)
     symbols = np.arange(n_symbols + 1)
     of_parent = np.argsort(parent, kind="stable")
-    return Rules(
+    return RuleTable(
         parent.copy(),
         left.copy(),
         right.copy(),

@@ -6,21 +6,11 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures.differences import accumulate_row
 from partwise.structures.graph.corpus import CliqueTable, FactorGraph, KindTable
 from partwise.structures.graph.parts import configuration
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    accumulate,
-    take_sqnorm,
-)
-from partwise.structures.rows import (
-    SparseRows,
-    row_diff_add,
-    row_diff_dot,
-    row_entries,
-)
+from partwise.structures.interface import CodeArray, Diff, FloatArray, take_sqnorm
+from partwise.structures.rows import row_diff_add, row_diff_dot
 
 
 @kernel
@@ -72,21 +62,6 @@ def _(
             row_diff_add(s.rows, c, right, wrong, kinds.n_classes[kind], scale, own)
 
 
-@kernel
-def _accumulate_class(
-    rows: SparseRows,
-    c: int,
-    of_class: int,
-    n_classes: int,
-    at: int,
-    sign: float,
-    diff: Diff,
-) -> None:
-    found = row_entries(rows, c, of_class, n_classes, diff.idx, diff.val)
-    for j in range(found):
-        accumulate(diff.total, at + diff.idx[j], sign * diff.val[j])
-
-
 @waist.diff_sqnorm.implement(FactorGraph)
 def _(
     s: FactorGraph, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
@@ -98,6 +73,6 @@ def _(
         if wrong != right:
             kind = s.cliques.kind[c]
             n_classes, at = kinds.n_classes[kind], kinds.weight_at[kind]
-            _accumulate_class(s.rows, c, right, n_classes, at, 1.0, diff)
-            _accumulate_class(s.rows, c, wrong, n_classes, at, -1.0, diff)
+            accumulate_row(s.rows, c, right, n_classes, at, 1.0, diff)
+            accumulate_row(s.rows, c, wrong, n_classes, at, -1.0, diff)
     return take_sqnorm(diff.total)

@@ -27,6 +27,7 @@ from partwise.structures.graph.messages import (
     set_own,
     trace_best,
 )
+from partwise.structures.heap import rise, take_first
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.vectors import copy
 
@@ -34,9 +35,11 @@ from partwise.structures.vectors import copy
 class BranchQueue(NamedTuple):
     """A heap of branches, the best first: their origin, bag, row and loss.
 
-    `branched_at` is the bag where each labelling found so far branched off.
+    `size` counts the branches in the heap, and all there have been. `branched_at` is
+    the bag where each labelling found so far branched off.
     """
 
+    heap: IntArray
     score: FloatArray
     loss: FloatArray
     origin: IntArray
@@ -48,56 +51,30 @@ class BranchQueue(NamedTuple):
 
 def make_branch_queue(k: int) -> BranchQueue:
     """Make an empty queue for `k` labellings."""
-    room = 2 * k + 2 if k > 1 else 0
+    room = 2 * k if k > 1 else 0  # a branch of the first, two more with every other
     return BranchQueue(
+        np.zeros(room, np.int64),
         np.zeros(room),
         np.zeros(room),
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
         np.zeros(room, np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
         np.zeros(room, np.int64),
     )
-
-
-@kernel
-def _swap(queue: BranchQueue, a: int, b: int) -> None:
-    queue.score[a], queue.score[b] = queue.score[b], queue.score[a]
-    queue.loss[a], queue.loss[b] = queue.loss[b], queue.loss[a]
-    queue.origin[a], queue.origin[b] = queue.origin[b], queue.origin[a]
-    queue.bag[a], queue.bag[b] = queue.bag[b], queue.bag[a]
-    queue.row[a], queue.row[b] = queue.row[b], queue.row[a]
 
 
 @kernel
 def _push(
     queue: BranchQueue, score: float, loss: float, origin: int, bag: int, row: int
 ) -> None:
-    at = queue.size[0]
+    at, new = queue.size[0], queue.size[1]
     queue.size[0] += 1
-    queue.score[at], queue.loss[at] = score, loss
-    queue.origin[at], queue.bag[at], queue.row[at] = origin, bag, row
-    while at > 0 and queue.score[at] > queue.score[(at - 1) // 2]:
-        _swap(queue, at, (at - 1) // 2)
-        at = (at - 1) // 2
-
-
-@kernel
-def _pop(queue: BranchQueue) -> int:
-    """Take the best branch out of the heap; return where it is kept."""
-    queue.size[0] -= 1
-    n = queue.size[0]
-    _swap(queue, 0, n)
-    at = 0
-    while 2 * at + 1 < n:
-        child = 2 * at + 1
-        if child + 1 < n and queue.score[child + 1] > queue.score[child]:
-            child += 1
-        if queue.score[child] <= queue.score[at]:
-            break
-        _swap(queue, at, child)
-        at = child
-    return n
+    queue.size[1] += 1
+    queue.score[new], queue.loss[new] = score, loss
+    queue.origin[new], queue.bag[new], queue.row[new] = origin, bag, row
+    queue.heap[at] = new
+    rise(queue.heap, at, queue.score, None)
 
 
 @kernel
@@ -164,12 +141,13 @@ def best_labellings(
     trace_best(bags, root, stop, n_labels, ys[0], ws)
     if k == 1:
         return 1
-    queue.size[0] = 0
+    queue.size[0] = queue.size[1] = 0
     queue.branched_at[0] = root
     _push_branch(bags, stop, 0, ys[0], scores[0], -1.0, root + 1, queue, ws.tables)
     found = 1
     while found < k and queue.size[0] > 0:
-        taken = _pop(queue)
+        taken = take_first(queue.heap, queue.size[0], queue.score, None)
+        queue.size[0] -= 1
         score, loss, origin = queue.score[taken], queue.loss[taken], queue.origin[taken]
         bag, row = queue.bag[taken], queue.row[taken]
         y, before = ys[found], ys[origin]

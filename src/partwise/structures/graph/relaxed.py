@@ -16,9 +16,9 @@ from partwise.structures.graph.reparametrisation import (
     SAME,
     Relaxation,
     RelaxedSpace,
-    read_labels,
+    read_labelling,
+    spread_scores,
     start,
-    sweep,
     upper_bound,
 )
 from partwise.structures.interface import CodeArray, FloatArray
@@ -135,14 +135,14 @@ def _(s: RelaxedGraph, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> floa
     start(vertices, cliques, i, theta, ws)
     best, bound = -np.inf, upper_bound(vertices, cliques, i, ws)
     for _sweeps in range(s.inference.n_sweeps + 1):
-        score = read_labels(vertices, cliques, s.inference, i, theta, ws)
+        score = read_labelling(vertices, cliques, s.inference, i, theta, ws)
         if score > best:
             best = score
             copy(ws.y[: vertices.ptr[i + 1] - vertices.ptr[i]], y)
         if not bound - best > SAME * (1.0 + abs(bound)):
             ws.shortfall[0] = 0.0
             return best
-        sweep(vertices, cliques, i, ws)
+        spread_scores(vertices, cliques, i, ws)
         lower = min(upper_bound(vertices, cliques, i, ws), bound)
         is_last = bound - lower < STALLED * (bound - best)
         bound = lower

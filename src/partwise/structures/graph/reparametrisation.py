@@ -125,7 +125,9 @@ def start(
 
 
 @kernel
-def sweep(vertices: Vertices, cliques: CliqueTable, i: int, ws: RelaxedSpace) -> None:
+def spread_scores(
+    vertices: Vertices, cliques: CliqueTable, i: int, ws: RelaxedSpace
+) -> None:
     """Take in, at every clique, the scores of its vertices, and spread them evenly."""
     for c in range(cliques.ptr[i], cliques.ptr[i + 1]):
         first, last = cliques.member_ptr[c], cliques.member_ptr[c + 1]
@@ -235,7 +237,7 @@ def _improve(
 
 
 @kernel
-def read_labels(
+def read_labelling(
     vertices: Vertices,
     cliques: CliqueTable,
     around: Relaxation,

@@ -10,19 +10,23 @@ them once from front to back, or from back to front.
 
 # Importing the answers registers them with the waist.
 from partwise.structures.lattice import differences, gibbs, good, inference, parts
-from partwise.structures.lattice.corpus import Lattice, Words, make_lattice
-from partwise.structures.lattice.layout import LatticeError, LatticeLayout, check_order
+from partwise.structures.lattice.assembly import make_lattice, make_ordered_lattice
+from partwise.structures.lattice.corpus import Lattice, Words
+from partwise.structures.lattice.layout import LatticeError, LatticeLayout, order_edges
+from partwise.structures.lattice.ordering import Ordering
 
 __all__ = [
     "Lattice",
     "LatticeError",
     "LatticeLayout",
+    "Ordering",
     "Words",
-    "check_order",
     "differences",
     "gibbs",
     "good",
     "inference",
     "make_lattice",
+    "make_ordered_lattice",
+    "order_edges",
     "parts",
 ]

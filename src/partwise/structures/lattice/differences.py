@@ -6,17 +6,11 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    accumulate,
-    take_sqnorm,
-)
+from partwise.structures.differences import accumulate_row
+from partwise.structures.interface import CodeArray, Diff, FloatArray, take_sqnorm
 from partwise.structures.lattice.corpus import Lattice
 from partwise.structures.lattice.parts import (
     add_edge,
-    edge_entries,
     edge_score,
     path_length,
 )
@@ -71,7 +65,5 @@ def _(
 @waist.diff_sqnorm.implement(Lattice)
 def _(s: Lattice, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> float:
     for j in range(write_differing(s, i, y, y_ref, diff)):
-        found = edge_entries(s.rows, diff.ids[j], diff.idx, diff.val)
-        for f in range(found):
-            accumulate(diff.total, diff.idx[f], diff.counts[j] * diff.val[f])
+        accumulate_row(s.rows, diff.ids[j], 0, 1, 0, diff.counts[j], diff)
     return take_sqnorm(diff.total)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.heap import rise, sink, take_first
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.best_path import score_nodes, turn_round
 from partwise.structures.vectors import fill
@@ -26,15 +27,16 @@ CLOSED = -1
 class PathSpace(NamedTuple):
     """Scratch arrays: candidates by node, and the paths that are known.
 
-    The candidates of node `v` are a heap at ``in_ptr[v]``, `n_candidates[v]` of them,
-    or `CLOSED` before it is asked for a second path. Path number `v` is the best to
-    node `v`; path `p` goes `before[p]` and then over `edge[p]`, and `after[p]` is the
+    The edges into node `v` begin at ``in_ptr[v]``. Once it is asked for a second path,
+    they are a heap of its candidates, `n_candidates[v]` of them, `CLOSED` before: to go
+    over edge `e` after path ``candidate_path[e]``. Path number `v` is the best to node
+    `v`; path `p` goes `before[p]` and then over `edge[p]`, and `after[p]` is the
     next one to the same node, whose last known one is `last[v]`.
     """
 
     in_ptr: IntArray
     n_candidates: IntArray
-    candidate_edge: CodeArray
+    into: CodeArray
     candidate_path: IntArray
     candidate_score: FloatArray
     edge: CodeArray
@@ -68,82 +70,49 @@ def make_path_space(n_nodes: int, n_edges: int, longest: int, k: int) -> PathSpa
 
 
 @kernel
-def _sink(space: PathSpace, first: int, size: int, at: int) -> None:
-    """Move a candidate down its heap to where it belongs."""
-    edge, path = space.candidate_edge, space.candidate_path
-    score = space.candidate_score
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and score[first + child + 1] > score[first + child]:
-            child += 1
-        a, b = first + at, first + child
-        if score[b] <= score[a]:
-            return
-        score[a], score[b] = score[b], score[a]
-        edge[a], edge[b] = edge[b], edge[a]
-        path[a], path[b] = path[b], path[a]
-        at = child
-
-
-@kernel
-def _open(
-    source: CodeArray, theta: FloatArray, v: int, space: PathSpace
-) -> None:  # fmt: skip
+def _open(source: CodeArray, theta: FloatArray, v: int, space: PathSpace) -> None:
     """Make the candidates of a node: the best paths over all its edges but the best."""
-    first, last = space.in_ptr[v], space.in_ptr[v + 1]
+    heap = space.into[space.in_ptr[v] : space.in_ptr[v + 1]]
     size = 0
-    for j in range(first, last):
-        e = space.candidate_edge[j]
+    for j in range(heap.size):
+        e = heap[j]
         if e != space.edge[v]:
-            space.candidate_edge[first + size] = e
-            space.candidate_path[first + size] = source[e]
-            space.candidate_score[first + size] = space.score[source[e]] + theta[e]
+            heap[size] = e
+            space.candidate_path[e] = source[e]
+            space.candidate_score[e] = space.score[source[e]] + theta[e]
             size += 1
     space.n_candidates[v] = size
     for at in range(size // 2 - 1, -1, -1):
-        _sink(space, first, size, at)
+        sink(heap, size, at, space.candidate_score, None)
 
 
 @kernel
 def _offer(theta: FloatArray, v: int, e: int, path: int, space: PathSpace) -> None:
     """Add a candidate to the heap of a node: edge `e` after `path`."""
-    first, at = space.in_ptr[v], space.n_candidates[v]
-    edge, before = space.candidate_edge, space.candidate_path
-    score = space.candidate_score
+    at, heap = space.n_candidates[v], space.into[space.in_ptr[v] :]
     space.n_candidates[v] += 1
-    edge[first + at], before[first + at] = e, path
-    score[first + at] = space.score[path] + theta[e]
-    while at > 0:
-        above = (at - 1) // 2
-        a, b = first + above, first + at
-        if score[b] <= score[a]:
-            return
-        score[a], score[b] = score[b], score[a]
-        edge[a], edge[b] = edge[b], edge[a]
-        before[a], before[b] = before[b], before[a]
-        at = above
+    space.candidate_path[e] = path
+    space.candidate_score[e] = space.score[path] + theta[e]
+    heap[at] = e
+    rise(heap, at, space.candidate_score, None)
 
 
 @kernel
 def _accept_best(v: int, space: PathSpace) -> None:
     """Make the best candidate of a node, if it has one, the next path to it."""
-    if space.n_candidates[v] == 0:
+    size, heap = space.n_candidates[v], space.into[space.in_ptr[v] :]
+    if size == 0:
         return
-    first = space.in_ptr[v]
+    e = take_first(heap, size, space.candidate_score, None)
+    space.n_candidates[v] -= 1
     p = space.size[0]
     space.size[0] += 1
-    space.edge[p] = space.candidate_edge[first]
-    space.before[p] = space.candidate_path[first]
-    space.score[p] = space.candidate_score[first]
+    space.edge[p] = e
+    space.before[p] = space.candidate_path[e]
+    space.score[p] = space.candidate_score[e]
     space.after[p] = NONE
     space.after[space.last[v]] = p
     space.last[v] = p
-    space.n_candidates[v] -= 1
-    size = space.n_candidates[v]
-    space.candidate_edge[first] = space.candidate_edge[first + size]
-    space.candidate_path[first] = space.candidate_path[first + size]
-    space.candidate_score[first] = space.candidate_score[first + size]
-    _sink(space, first, size, 0)
 
 
 @kernel
@@ -190,7 +159,7 @@ def _prepare(
     for v in range(n_nodes):
         in_ptr[v + 1] += in_ptr[v]
     for e in range(target.size):
-        space.candidate_edge[in_ptr[target[e]]] = e
+        space.into[in_ptr[target[e]]] = e
         in_ptr[target[e]] += 1
     for v in range(n_nodes, 0, -1):
         in_ptr[v] = in_ptr[v - 1]

@@ -11,11 +11,12 @@ find, times the edges that share a beginning.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.heap import rise, take_first
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.best_path import score_rests, turn_round
 from partwise.structures.vectors import fill
@@ -52,13 +53,16 @@ def make_word_space(n_nodes: int, n_words: int) -> WordSpace:
     )
 
 
-class Table(NamedTuple):
+class GrowingTable(NamedTuple):
     """Rows that become more and more: numbers, and a value; ``size[0]`` of them."""
 
     numbers: IntArray
     values: FloatArray
     size: IntArray
 
+
+Tables: TypeAlias = tuple[GrowingTable, GrowingTable, GrowingTable]
+"""The heap of hypotheses, their members, and trails."""
 
 # Trails: an edge, and the trail before it. Members of hypotheses, valued by score: an
 # edge that may yield the next word, which of its words that is, its trail, and the
@@ -71,14 +75,14 @@ FIRST, LAST, WHOLE, LENGTH, PLACE = 0, 1, 2, 3, 4
 
 
 @kernel
-def _make_table(room: int, width: int) -> Table:
-    return Table(
+def _make_table(room: int, width: int) -> GrowingTable:
+    return GrowingTable(
         np.zeros((room, width), np.int64), np.zeros(room), np.zeros(2, np.int64)
     )
 
 
 @kernel
-def _with_room(table: Table, more: int) -> Table:
+def _with_room(table: GrowingTable, more: int) -> GrowingTable:
     """Return a table with room for more rows: itself, or one twice as large."""
     size = table.size[0]
     if size + more <= table.values.size:
@@ -89,28 +93,13 @@ def _with_room(table: Table, more: int) -> Table:
         values[a] = table.values[a]
         for c in range(width):
             numbers[a, c] = table.numbers[a, c]
-    return Table(numbers, values, table.size)
-
-
-@kernel
-def _precedes(table: Table, a: int, b: int) -> bool:
-    """Say which place of the heap goes first: of equal promises the longer one."""
-    one, other = table.numbers[a, PLACE], table.numbers[b, PLACE]
-    if table.values[one] != table.values[other]:
-        return table.values[one] > table.values[other]
-    return table.numbers[one, LENGTH] > table.numbers[other, LENGTH]
-
-
-@kernel
-def _swap(table: Table, a: int, b: int) -> None:
-    one, other = table.numbers[a, PLACE], table.numbers[b, PLACE]
-    table.numbers[a, PLACE], table.numbers[b, PLACE] = other, one
+    return GrowingTable(numbers, values, table.size)
 
 
 @kernel
 def _push(
-    table: Table, promise: float, first: int, last: int, whole: int, length: int
-) -> Table:
+    table: GrowingTable, promise: float, first: int, last: int, whole: int, length: int
+) -> GrowingTable:
     """Add a hypothesis."""
     table = _with_room(table, 1)
     new, at = table.size[0], table.size[1]
@@ -120,31 +109,23 @@ def _push(
     table.values[new] = promise
     row[FIRST], row[LAST], row[WHOLE], row[LENGTH] = first, last, whole, length
     table.numbers[at, PLACE] = new
-    while at > 0 and _precedes(table, at, (at - 1) // 2):
-        _swap(table, at, (at - 1) // 2)
-        at = (at - 1) // 2
+    # Of equal promises the longer one.
+    rise(table.numbers[:, PLACE], at, table.values, table.numbers[:, LENGTH])
     return table
 
 
 @kernel
-def _pop(table: Table) -> int:
+def _pop(table: GrowingTable) -> int:
     """Take the first hypothesis out of the heap."""
+    heap, length = table.numbers[:, PLACE], table.numbers[:, LENGTH]
     table.size[1] -= 1
-    n, at = table.size[1], 0
-    _swap(table, 0, n)
-    while 2 * at + 1 < n:
-        child = 2 * at + 1
-        if child + 1 < n and _precedes(table, child + 1, child):
-            child += 1
-        if not _precedes(table, child, at):
-            break
-        _swap(table, at, child)
-        at = child
-    return table.numbers[n, PLACE]
+    return take_first(heap, table.size[1] + 1, table.values, length)
 
 
 @kernel
-def _add_member(members: Table, e: int, offset: int, trail: int, score: float) -> Table:
+def _add_member(
+    members: GrowingTable, e: int, offset: int, trail: int, score: float
+) -> GrowingTable:
     members = _with_room(members, 1)
     m = members.size[0]
     members.size[0] += 1
@@ -181,9 +162,9 @@ def _take_first(space: WordSpace, n: int) -> int:
 @kernel
 def _go_on(
     target: CodeArray, theta: FloatArray, n_nodes: int, word_ptr: IntArray,
-    first: int, n_arrived: int, length: int, tables: tuple[Table, Table, Table],
+    first: int, n_arrived: int, length: int, tables: Tables,
     space: WordSpace,
-) -> tuple[Table, Table, Table]:  # fmt: skip
+) -> Tables:  # fmt: skip
     """Go on from all nodes arrived at to edges with words; add what was found.
 
     The members from `first` on are in the midst of an edge; the others are found here.
@@ -220,7 +201,7 @@ def _go_on(
 
 @kernel
 def _link_words(
-    word_ptr: IntArray, word: CodeArray, first: int, last: int, members: Table,
+    word_ptr: IntArray, word: CodeArray, first: int, last: int, members: GrowingTable,
     space: WordSpace,
 ) -> int:  # fmt: skip
     """List the next words of a hypothesis; return how many.
@@ -240,7 +221,7 @@ def _link_words(
 
 
 @kernel
-def _write(trails: Table, trail: int, y: CodeArray, size: int) -> None:
+def _write(trails: GrowingTable, trail: int, y: CodeArray, size: int) -> None:
     length = 0
     while trail != NONE:
         y[length] = trails.numbers[trail, EDGE]

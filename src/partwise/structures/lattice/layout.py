@@ -101,20 +101,20 @@ class LatticeError(DataError):
         return f"{self.fault} {' -> '.join(map(str, names))}"
 
 
-def check_order(layout: LatticeLayout) -> Ordering:
+def order_edges(layout: LatticeLayout) -> Ordering:
     """Return the edges that lie on paths, in order; raise `LatticeError` if none do.
 
     Examples
     --------
     >>> layout = LatticeLayout([3], [0, 2], [1, 0], [2, 1], [0], [2])
-    >>> check_order(layout).given.tolist()
+    >>> order_edges(layout).given.tolist()
     [1, 0]
     """
     return order_checked(check_layout(layout))
 
 
 def order_checked(given: CheckedLayout) -> Ordering:
-    """Return the edges that lie on paths, in order; see `check_order`."""
+    """Return the edges that lie on paths, in order; see `order_edges`."""
     made = order_corpus(
         given.edge_ptr, given.n_nodes, given.source, given.target, given.start,
         given.end,

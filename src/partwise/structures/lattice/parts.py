@@ -10,7 +10,7 @@ from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.corpus import END, Lattice
-from partwise.structures.rows import SparseRows
+from partwise.structures.rows import SparseRows, row_entries
 from partwise.structures.vectors import copy, fill
 
 
@@ -99,20 +99,9 @@ def _(s: Lattice, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) -> in
     return found
 
 
-@kernel
-def edge_entries(rows: SparseRows, e: int, idx: IntArray, val: FloatArray) -> int:
-    """Write the features of an edge of the corpus; return how many there are."""
-    start = rows.ptr[e]
-    found = rows.ptr[e + 1] - start
-    for j in range(found):
-        idx[j] = rows.idx[start + j]
-        val[j] = 1.0 if rows.val.size == 0 else rows.val[start + j]
-    return found
-
-
 @waist.part_row.implement(Lattice)
 def _(s: Lattice, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> int:
-    return edge_entries(s.rows, s.ptr[i] + r, idx, val)
+    return row_entries(s.rows, s.ptr[i] + r, 0, 1, idx, val)
 
 
 @kernel

@@ -11,46 +11,48 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.structures import interface as waist
-from partwise.structures.bayesnet.corpus import BayesNet
+from partwise.structures.bayesian_network.corpus import BayesianNetwork
+from partwise.structures.delegation import hand_on
 from partwise.structures.graph.parts import configuration, find_clique
 from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
 from partwise.structures.vectors import log_sum, place_of_largest, softmax
 
 
-class BayesNetSpace(NamedTuple):
+class BayesianNetworkSpace(NamedTuple):
     """Scratch arrays: those of the graph, and exponentials."""
 
     graph: Any
     exponentials: FloatArray
 
 
-@waist.n_examples.implement(BayesNet)
-def _(s: BayesNet) -> int:
-    return waist.n_examples(s.graph)
+hand_on(
+    BayesianNetwork,
+    "graph",
+    waist.n_examples,
+    waist.output_size,
+    waist.gold,
+    waist.cost,
+    waist.add_costs,
+)
 
 
-@waist.n_weights.implement(BayesNet)
-def _(s: BayesNet) -> int:
+@waist.n_weights.implement(BayesianNetwork)
+def _(s: BayesianNetwork) -> int:
     return s.distribution.size
 
 
-@waist.distribution_of.implement(BayesNet)
-def _(s: BayesNet) -> IntArray:
+@waist.distribution_of.implement(BayesianNetwork)
+def _(s: BayesianNetwork) -> IntArray:
     return s.distribution
 
 
-@waist.n_parts.implement(BayesNet)
-def _(s: BayesNet, i: int) -> int:
+@waist.n_parts.implement(BayesianNetwork)
+def _(s: BayesianNetwork, i: int) -> int:
     return waist.n_parts(s.graph, i) + 1
 
 
-@waist.output_size.implement(BayesNet)
-def _(s: BayesNet, i: int) -> int:
-    return waist.output_size(s.graph, i)
-
-
-@waist.max_features.implement(BayesNet)
-def _(s: BayesNet) -> int:
+@waist.max_features.implement(BayesianNetwork)
+def _(s: BayesianNetwork) -> int:
     cliques, most = s.graph.cliques, 0
     for i in range(waist.n_examples(s.graph)):
         own = s.terms.ptr[cliques.ptr[i + 1]] - s.terms.ptr[cliques.ptr[i]]
@@ -59,17 +61,17 @@ def _(s: BayesNet) -> int:
     return most
 
 
-@waist.workspace.implement(BayesNet)
-def _(s: BayesNet, k: int) -> Any:
+@waist.workspace.implement(BayesianNetwork)
+def _(s: BayesianNetwork, k: int) -> Any:
     most = int(np.diff(s.graph.cliques.part_at).max(initial=0))
-    return BayesNetSpace(waist.workspace(s.graph, k), np.zeros(most))
+    return BayesianNetworkSpace(waist.workspace(s.graph, k), np.zeros(most))
 
 
 # --- scores and features ------------------------------------------------------------
 
 
-@waist.part_scores.implement(BayesNet)
-def _(s: BayesNet, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
+@waist.part_scores.implement(BayesianNetwork)
+def _(s: BayesianNetwork, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     cliques, terms = s.graph.cliques, s.terms
     start = cliques.part_at[cliques.ptr[i]]
     for c in range(cliques.ptr[i], cliques.ptr[i + 1]):
@@ -85,9 +87,9 @@ def _(s: BayesNet, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     theta[waist.n_parts(s.graph, i)] = observed
 
 
-@waist.add_parts.implement(BayesNet)
+@waist.add_parts.implement(BayesianNetwork)
 def _(
-    s: BayesNet, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
+    s: BayesianNetwork, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
 ) -> float:
     cliques, terms = s.graph.cliques, s.terms
     start = cliques.part_at[cliques.ptr[i]]
@@ -108,16 +110,20 @@ def _(
     return change
 
 
-@waist.parts_of.implement(BayesNet)
-def _(s: BayesNet, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) -> int:
+@waist.parts_of.implement(BayesianNetwork)
+def _(
+    s: BayesianNetwork, i: int, y: CodeArray, ids: IntArray, counts: FloatArray
+) -> int:
     found = waist.parts_of(s.graph, i, y, ids, counts)
     ids[found] = waist.n_parts(s.graph, i)
     counts[found] = 1.0
     return found + 1
 
 
-@waist.part_row.implement(BayesNet)
-def _(s: BayesNet, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> int:
+@waist.part_row.implement(BayesianNetwork)
+def _(
+    s: BayesianNetwork, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any
+) -> int:
     cliques, terms = s.graph.cliques, s.terms
     if r == waist.n_parts(s.graph, i):
         first = s.evidence.ptr[i]
@@ -141,23 +147,8 @@ def _(s: BayesNet, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> i
 # that is plain classification, and as fast.
 
 
-@waist.gold.implement(BayesNet)
-def _(s: BayesNet, i: int, y: CodeArray) -> None:
-    waist.gold(s.graph, i, y)
-
-
-@waist.cost.implement(BayesNet)
-def _(s: BayesNet, i: int, y: CodeArray) -> float:
-    return waist.cost(s.graph, i, y)
-
-
-@waist.add_costs.implement(BayesNet)
-def _(s: BayesNet, i: int, theta: FloatArray) -> None:
-    waist.add_costs(s.graph, i, theta)
-
-
-@waist.argmax.implement(BayesNet)
-def _(s: BayesNet, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
+@waist.argmax.implement(BayesianNetwork)
+def _(s: BayesianNetwork, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
     last = waist.n_parts(s.graph, i)
     if waist.output_size(s.graph, i) == 1:
         y[0] = place_of_largest(theta[:last])
@@ -165,9 +156,9 @@ def _(s: BayesNet, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
     return waist.argmax(s.graph, i, theta, y, ws.graph) + theta[last]
 
 
-@waist.kbest.implement(BayesNet)
+@waist.kbest.implement(BayesianNetwork)
 def _(
-    s: BayesNet,
+    s: BayesianNetwork,
     i: int,
     theta: FloatArray,
     k: int,
@@ -181,8 +172,8 @@ def _(
     return found
 
 
-@waist.marginals.implement(BayesNet)
-def _(s: BayesNet, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
+@waist.marginals.implement(BayesianNetwork)
+def _(s: BayesianNetwork, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
     last = waist.n_parts(s.graph, i)
     mu[last] = 1.0
     if waist.output_size(s.graph, i) == 1:
@@ -190,8 +181,8 @@ def _(s: BayesNet, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
     return waist.marginals(s.graph, i, theta, mu, ws.graph) + theta[last]
 
 
-@waist.log_partition.implement(BayesNet)
-def _(s: BayesNet, i: int, theta: FloatArray, ws: Any) -> float:
+@waist.log_partition.implement(BayesianNetwork)
+def _(s: BayesianNetwork, i: int, theta: FloatArray, ws: Any) -> float:
     last = waist.n_parts(s.graph, i)
     if waist.output_size(s.graph, i) == 1:
         return log_sum(theta[:last], ws.exponentials) + theta[last]
@@ -201,9 +192,9 @@ def _(s: BayesNet, i: int, theta: FloatArray, ws: Any) -> float:
 # --- differences: only in the cliques where outputs differ, never in the evidence -----
 
 
-@waist.diff_dot.implement(BayesNet)
+@waist.diff_dot.implement(BayesianNetwork)
 def _(
-    s: BayesNet,
+    s: BayesianNetwork,
     i: int,
     y: CodeArray,
     y_ref: CodeArray,
@@ -222,9 +213,9 @@ def _(
     return result
 
 
-@waist.diff_add.implement(BayesNet)
+@waist.diff_add.implement(BayesianNetwork)
 def _(
-    s: BayesNet,
+    s: BayesianNetwork,
     i: int,
     y: CodeArray,
     y_ref: CodeArray,
@@ -244,9 +235,9 @@ def _(
             w[terms.at[t] + steps[wrong]] -= scale
 
 
-@waist.diff_sqnorm.implement(BayesNet)
+@waist.diff_sqnorm.implement(BayesianNetwork)
 def _(
-    s: BayesNet, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+    s: BayesianNetwork, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
 ) -> float:
     # A family has weights of its own, so that nothing cancels.
     cliques, count = s.graph.cliques, 0

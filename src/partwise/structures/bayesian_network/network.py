@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.structures.counts import log_of_rest
 from partwise.structures.graph.junction_tree import strides_of
-from partwise.structures.hidden_markov import UNKNOWN_FLOOR
 from partwise.structures.interface import FloatArray, IntArray
 
 MOST_WEIGHTS = 2**28
@@ -192,4 +192,4 @@ def with_unknown(w: FloatArray, network: Network) -> FloatArray:
     one. Where nothing is left, whatever the parents are, it tells nothing.
     """
     mass = np.bincount(network.distribution(), np.exp(w), network.n_distributions)
-    return np.concatenate([w, np.log(np.maximum(1.0 - mass, UNKNOWN_FLOOR))])
+    return np.concatenate([w, log_of_rest(mass)])

@@ -7,10 +7,16 @@ graph, and inferred as such.
 """
 
 # Importing the answers registers them with the waist.
-from partwise.structures.bayesnet import parts
-from partwise.structures.bayesnet.corpus import BayesNet, make_bayesnet
-from partwise.structures.bayesnet.marginals import VariableMarginals, variable_marginals
-from partwise.structures.bayesnet.network import (
+from partwise.structures.bayesian_network import parts
+from partwise.structures.bayesian_network.corpus import (
+    BayesianNetwork,
+    make_bayesian_network,
+)
+from partwise.structures.bayesian_network.marginals import (
+    VariableMarginals,
+    variable_marginals,
+)
+from partwise.structures.bayesian_network.network import (
     Network,
     find_cycle,
     make_network,
@@ -19,11 +25,11 @@ from partwise.structures.bayesnet.network import (
 )
 
 __all__ = [
-    "BayesNet",
+    "BayesianNetwork",
     "Network",
     "VariableMarginals",
     "find_cycle",
-    "make_bayesnet",
+    "make_bayesian_network",
     "make_network",
     "parts",
     "topological_order",

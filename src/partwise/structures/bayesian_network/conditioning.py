@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.structures.bayesnet.network import Network
+from partwise.structures.bayesian_network.network import Network
 from partwise.structures.interface import IntArray
 
 OBSERVED, HIDDEN, UNKNOWN = 0, 1, -1

@@ -1,6 +1,9 @@
 """Bayesian networks as a structure: the laws, by listing all outputs, and training."""
 
+import importlib
 import itertools
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import problems
-from bayesnet_cases import CHOICES, family_weights, make_case, random_network
+from bayesian_network_cases import CHOICES, family_weights, make_case, random_network
 from generative_problems import best_generative
 from laws import LAWS, law_name
 from partwise.losses import get_loss
@@ -19,11 +22,11 @@ from partwise.solvers import (
     solve,
 )
 from partwise.solvers.log_distributions import uniform_reference
+from partwise.structures import bayesian_network, make_multiclass, make_sparse_rows
 from partwise.structures import interface as waist
-from partwise.structures import make_multiclass, make_sparse_rows
-from partwise.structures.bayesnet import (
+from partwise.structures.bayesian_network import (
     find_cycle,
-    make_bayesnet,
+    make_bayesian_network,
     make_network,
     topological_order,
     with_unknown,
@@ -36,7 +39,7 @@ from partwise.structures.decoding import decode, part_marginals
 @pytest.mark.parametrize("law", LAWS, ids=law_name)
 @settings(max_examples=30)
 @given(case=st.builds(make_case, **CHOICES))
-def test_bayesnet_obeys(law: Any, case: Any) -> None:
+def test_bayesian_network_obeys(law: Any, case: Any) -> None:
     law(case)
 
 
@@ -57,13 +60,13 @@ def random_weights(network: Any, random: Any, left: float = 0.0) -> Any:
 
 
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="of compiled code")
-def test_bayesnet_compiled_says_what_is_true() -> None:
+def test_bayesian_network_compiled_says_what_is_true() -> None:
     random = np.random.default_rng(3)
     network = random_network(random, 6)
     w = random_weights(network, random)
     values = random.integers(0, network.n_values, (4, 6))
     hidden = np.array([[0, 0, 1, 0, 0, 0], [1, 1, 0, 1, 0, 1], [0] * 6, [1] * 6], bool)
-    s = make_bayesnet(network, values, hidden)
+    s = make_bayesian_network(network, values, hidden)
     best = decode(s, w)
     log_z = part_marginals(s, w, np.zeros(4, np.int64))[2]
     for i in range(4):
@@ -84,22 +87,22 @@ def test_bayesnet_compiled_says_what_is_true() -> None:
 
 
 @problems.plain_only
-def test_bayesnet_counts_are_those_of_the_rows() -> None:
+def test_bayesian_network_counts_are_those_of_the_rows() -> None:
     random = np.random.default_rng(0)
     network = random_network(random, 5)
     values = random.integers(0, network.n_values, (7, 5))
-    s = make_bayesnet(network, values, random.random((7, 5)) < 0.4)
+    s = make_bayesian_network(network, values, random.random((7, 5)) < 0.4)
     expected = sum(family_weights(network, row.tolist()) for row in values)
     np.testing.assert_allclose(gold_counts(s), expected[: network.n_weights])
 
 
 @problems.plain_only
-def test_bayesnet_of_one_class_agrees_with_multiclass() -> None:
+def test_bayesian_network_of_one_class_agrees_with_multiclass() -> None:
     """Naive Bayes is a linear classifier of the values, with log-probabilities."""
     random = np.random.default_rng(1)
     network = make_network([2, 2, 3], [(2,), (2,), ()])
     values = random.integers(0, network.n_values, (6, 3))
-    s = make_bayesnet(network, values, [False, False, True])
+    s = make_bayesian_network(network, values, [False, False, True])
     columns = np.column_stack([values[:, 0], 2 + values[:, 1], np.full(len(values), 4)])
     rows = make_sparse_rows(np.arange(7) * 3, columns.ravel(), None, 5)
     other = make_multiclass(rows, values[:, 2], 3)
@@ -112,30 +115,32 @@ def test_bayesnet_of_one_class_agrees_with_multiclass() -> None:
 
 
 @problems.plain_only
-def test_bayesnet_unknown_values_have_the_mass_that_is_left() -> None:
+def test_bayesian_network_unknown_values_have_the_mass_that_is_left() -> None:
     random = np.random.default_rng(2)
     network = make_network([2, 2], [(), (0,)])
     w = random_weights(network, random)
     w[network.weight_at[1] :] += np.log([0.9, 0.9, 0.6, 0.6])  # leaves 0.1 and 0.4
-    s = make_bayesnet(network, [[0, -1]], [True, False])
+    s = make_bayesian_network(network, [[0, -1]], [True, False])
     _, mu, _ = part_marginals(s, with_unknown(w, network), np.array([2]))
     expected = np.exp(w[:2]) * [0.1, 0.4]
     np.testing.assert_allclose(mu, expected / expected.sum())
     # Nothing is known of what an unknown value does to its children.
-    s = make_bayesnet(network, [[-1, 0]], [False, True])
+    s = make_bayesian_network(network, [[-1, 0]], [False, True])
     _, mu, _ = part_marginals(s, with_unknown(w, network), np.array([2]))
     np.testing.assert_allclose(mu, 0.5)
 
 
 @problems.plain_only
 @pytest.mark.parametrize("seed", range(2))
-def test_bayesnet_margin_reaches_the_optimum_of_a_convex_solver(seed: int) -> None:
+def test_bayesian_network_margin_reaches_the_convex_optimum(
+    seed: int,
+) -> None:
     random = np.random.default_rng(seed)
     network = random_network(random, 4)
     values = random.integers(0, network.n_values, (5, 4))
     hidden = random.random((5, 4)) < 0.5
     hidden[:, 0] = True
-    s = make_bayesnet(network, values, hidden)
+    s = make_bayesian_network(network, values, hidden)
     groups = make_problem(s, get_loss("hinge")).distributions()
     problem = make_problem(
         s, get_loss("hinge"), 0.5, reference=uniform_reference(groups)
@@ -149,9 +154,9 @@ def test_bayesnet_margin_reaches_the_optimum_of_a_convex_solver(seed: int) -> No
 
 
 @problems.plain_only
-def test_bayesnet_outputs_are_hidden_variables_in_order() -> None:
+def test_bayesian_network_outputs_are_hidden_variables_in_order() -> None:
     network = make_network([2, 3, 2], [(), (0,), (0, 1)])
-    s = make_bayesnet(network, [[1, 2, 0], [0, 1, 1]], [[1, 0, 1], [0, 1, 1]])
+    s = make_bayesian_network(network, [[1, 2, 0], [0, 1, 1]], [[1, 0, 1], [0, 1, 1]])
     y = np.zeros(2, np.int32)
     waist.gold(s, 1, y)
     assert y.tolist() == [1, 1]
@@ -201,6 +206,30 @@ def test_network_orders_parents_first() -> None:
         ([[-2, 0]], "-2"),
     ],
 )
-def test_bayesnet_refuses_values(values: Any, match: str) -> None:
+def test_bayesian_network_refuses_values(values: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        make_bayesnet(make_network([2, 2], [[], [0]]), values, True)
+        make_bayesian_network(make_network([2, 2], [[], [0]]), values, True)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "new"),
+    [
+        ("partwise.structures", "BayesNet", "BayesianNetwork"),
+        ("partwise.structures", "make_bayesnet", "make_bayesian_network"),
+        ("partwise.structures.bayesnet", "BayesNet", "BayesianNetwork"),
+        ("partwise.structures.bayesnet", "make_network", "make_network"),
+    ],
+)
+def test_bayesian_network_former_names_are_deprecated(
+    module: str, name: str, new: str
+) -> None:
+    former = importlib.import_module(module)
+    text = f"{module}.{name} is deprecated; use partwise.structures.bayesian_network"
+    with pytest.warns(
+        DeprecationWarning, match=f"^{re.escape(text)}[.]{new}$"
+    ) as found:
+        value = getattr(former, name)
+    assert value is getattr(bayesian_network, new)
+    assert Path(found[0].filename) == Path(__file__)
+    with pytest.raises(AttributeError, match="has no attribute 'BayesNets'"):
+        former.__getattr__("BayesNets")

@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 
 from laws import Case, draw_scores
 from partwise.structures import interface as waist
-from partwise.structures.bayesnet import Network, make_bayesnet, make_network
+from partwise.structures.bayesian_network import (
+    Network,
+    make_bayesian_network,
+    make_network,
+)
 
 SCALES = (0.0, 1.0, 30.0, 800.0, 1e5)
 
@@ -61,7 +65,7 @@ def make_case(
     for v in random.permutation(n_variables)[: n_variables // 2].tolist():
         costs[v] = random.integers(0, 4, (n_values[v], n_values[v])).astype(float)
         np.fill_diagonal(costs[v], 0.0)
-    s = make_bayesnet(network, values, hidden, costs=costs)
+    s = make_bayesian_network(network, values, hidden, costs=costs)
     i = int(random.integers(n_rows))
     there = np.flatnonzero(hidden[i]).tolist()
 

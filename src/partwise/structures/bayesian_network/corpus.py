@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partwise.structures.bayesnet.conditioning import (
+from partwise.structures.bayesian_network.conditioning import (
     UNKNOWN,
     Condition,
     Conditioner,
     Term,
     find_patterns,
 )
-from partwise.structures.bayesnet.network import Network
+from partwise.structures.bayesian_network.network import Network
 from partwise.structures.costs import make_cost_matrix
 from partwise.structures.graph import CliqueKind, Graph, Layout, make_graph
 from partwise.structures.graph.corpus import MAX_TABLE
@@ -45,8 +45,8 @@ class Evidence(NamedTuple):
     at: IntArray
 
 
-class BayesNet(NamedTuple):
-    """Rows of a Bayesian network; make them with `make_bayesnet`.
+class BayesianNetwork(NamedTuple):
+    """Rows of a Bayesian network; make them with `make_bayesian_network`.
 
     What is hidden of an example is a graph: its cliques are what families have in
     common with the hidden variables, and its parts are their configurations. One more
@@ -59,14 +59,14 @@ class BayesNet(NamedTuple):
     distribution: IntArray
 
 
-def make_bayesnet(
+def make_bayesian_network(
     network: Network,
     values: ArrayLike,
     hidden: ArrayLike,
     *,
     costs: Mapping[int, ArrayLike] | None = None,
     max_table: int = MAX_TABLE,
-) -> BayesNet:
+) -> BayesianNetwork:
     """Condition a network on what is observed in every row of a table.
 
     Parameters
@@ -91,10 +91,10 @@ def make_bayesnet(
     Two causes and an effect. Of the first row the causes are hidden, of the second the
     effect is:
 
-    >>> from partwise.structures.bayesnet import make_network
+    >>> from partwise.structures.bayesian_network import make_network
     >>> network = make_network([2, 3, 2], [(), (), (0, 1)])
     >>> hidden = [[True, True, False], [False, False, True]]
-    >>> s = make_bayesnet(network, [[0, 2, 1], [1, 0, 0]], hidden)
+    >>> s = make_bayesian_network(network, [[0, 2, 1], [1, 0, 0]], hidden)
     >>> s.graph.cliques.part_at.tolist()  # 2, 3 and 2 * 3 parts; 2 parts
     [0, 2, 5, 11, 13]
     """
@@ -117,7 +117,7 @@ def make_bayesnet(
     if (patterns == UNKNOWN).any():
         unknown = np.arange(network.n_distributions)
         distribution = np.concatenate([distribution, unknown])
-    return BayesNet(
+    return BayesianNetwork(
         graph,
         _gather_terms(conditions, of, table),
         _gather_evidence(conditions, of, table),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partwise.structures.bayesnet.corpus import BayesNet
+from partwise.structures.bayesian_network.corpus import BayesianNetwork
 from partwise.structures.decoding import part_marginals
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -30,14 +30,15 @@ class VariableMarginals(NamedTuple):
 
 
 def variable_marginals(
-    s: BayesNet, w: FloatArray, n_jobs: int = 1
+    s: BayesianNetwork, w: FloatArray, n_jobs: int = 1
 ) -> VariableMarginals:
     """Return the distribution of every hidden variable of every row.
 
     Examples
     --------
-    >>> from partwise.structures.bayesnet import make_bayesnet, make_network
-    >>> s = make_bayesnet(make_network([2, 2], [(), (0,)]), [[-1, 0]], [True, False])
+    >>> from partwise.structures import make_bayesian_network, make_network
+    >>> network = make_network([2, 2], [(), (0,)])
+    >>> s = make_bayesian_network(network, [[-1, 0]], [True, False])
     >>> w = np.log([0.5, 0.5, 0.9, 0.1, 0.3, 0.7])
     >>> variable_marginals(s, w).probabilities.round(4).tolist()
     [0.75, 0.25]
