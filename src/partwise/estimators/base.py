@@ -23,7 +23,6 @@ from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
     STALLED,
     State,
-    check_objective,
     make_problem,
     penalty_name,
     structure_fingerprint,
@@ -38,6 +37,7 @@ from partwise.solvers.loop import (
     Evaluate,
     Solution,
 )
+from partwise.solvers.pairing import check_objective
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace

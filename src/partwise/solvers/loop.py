@@ -20,7 +20,6 @@ from partwise.solvers.base import (
     Problem,
     Solver,
     State,
-    check_pairing,
 )
 from partwise.solvers.checkpoint import (
     Run,
@@ -29,6 +28,7 @@ from partwise.solvers.checkpoint import (
     save_checkpoint,
 )
 from partwise.solvers.memory import check_memory
+from partwise.solvers.pairing import check_pairing
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
 

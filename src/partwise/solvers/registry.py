@@ -6,8 +6,8 @@ import difflib
 import functools
 import importlib
 import pkgutil
+from pathlib import Path
 
-import partwise.solvers
 from partwise.errors import PairingError
 from partwise.losses import get_loss
 from partwise.solvers.base import Solver
@@ -23,14 +23,15 @@ def all_solvers() -> dict[str, type[Solver]]:
     >>> "dcd-ssvm" in all_solvers()
     True
     """
-    for module in pkgutil.walk_packages(partwise.solvers.__path__, "partwise.solvers."):
+    here = [str(Path(__file__).parent)]
+    for module in pkgutil.walk_packages(here, f"{__package__}."):
         importlib.import_module(module.name)
     found: dict[str, type[Solver]] = {}
     waiting = list(Solver.__subclasses__())
     while waiting:
         cls = waiting.pop()
         waiting.extend(cls.__subclasses__())
-        if cls.__module__.startswith("partwise.solvers."):
+        if cls.__module__.startswith(f"{__package__}."):
             found.update(dict.fromkeys(cls.names, cls))
     return found
 

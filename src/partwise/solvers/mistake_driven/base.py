@@ -19,6 +19,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
+from partwise.solvers.visiting import check_order, visiting_order
 from partwise.structures.interface import (
     CodeArray,
     Diff,
@@ -36,7 +37,8 @@ from partwise.structures.interface import (
 )
 from partwise.structures.scratch import Scratch, make_scratch
 
-ORDERS = ("shuffled", "cyclic")
+WITHOUT_GAPS = ("shuffled", "cyclic")
+"""The ways to visit examples that need no certificate."""
 
 VISITS, MISTAKES = 0, 1
 
@@ -163,10 +165,7 @@ class MistakeDriven(Solver):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.order not in ORDERS:
-            raise ValueError(
-                f"unknown order {self.order!r}; choose from {', '.join(ORDERS)}"
-            )
+        check_order(self.order, WITHOUT_GAPS)
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""
@@ -196,9 +195,7 @@ class MistakeDriven(Solver):
     ) -> Iterator[float]:
         """Visit every example of positive weight once."""
         assert isinstance(state, MistakeDrivenState)
-        order = np.flatnonzero(problem.C)
-        if self.order == "shuffled":
-            order = rng.permutation(order)
+        order = visiting_order(self.order, problem.C, problem.C, rng)
         state.average.counts[MISTAKES] = 0
         try:
             for start, stop in chunks(order.size):

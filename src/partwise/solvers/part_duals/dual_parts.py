@@ -24,8 +24,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from partwise._jit import kernel, vector_kernel
 from partwise.structures.interface import (
     FloatArray,
@@ -382,34 +380,3 @@ def ascend_all(
         total += rise
         calls += count
     return total, calls
-
-
-def visiting_order(
-    order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
-) -> IntArray:
-    """Return which examples a pass visits, in order.
-
-    ``"gaps"`` visits as many as there are, but some of them more than once and some
-    not at all: four fifths in proportion to their share of the gap, the rest evenly.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> visiting_order("cyclic", np.ones(3), np.array([1.0, 0.0, 1.0]), rng).tolist()
-    [0, 2]
-    """
-    indices = np.flatnonzero(used)
-    if order == "cyclic":
-        return indices
-    gaps = gap[indices]
-    total = gaps.sum()
-    if order == "shuffled" or not 0.0 < total < np.inf:
-        return rng.permutation(indices)
-    expected = 0.2 + 0.8 * gaps * (indices.size / total)
-    # More visits to one example in a row of few others would find nothing to do.
-    expected = np.minimum(expected, MOST_VISITS)
-    times = np.floor(expected + rng.random(indices.size)).astype(np.int64)
-    return rng.permutation(np.repeat(indices, times))
-
-
-MOST_VISITS = 8

@@ -29,11 +29,10 @@ from partwise.solvers.part_duals.dual_parts import (
     gibbs_points,
     score_gold,
     score_parts,
-    visiting_order,
 )
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
-from partwise.solvers.part_duals.stochastic_dual import check_order
+from partwise.solvers.visiting import check_order, visiting_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, part_marginals
 from partwise.structures.gibbs import scores_from_marginals
 from partwise.structures.interface import (

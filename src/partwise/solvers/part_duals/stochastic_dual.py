@@ -22,17 +22,9 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.part_duals.dual_parts import visiting_order
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
+from partwise.solvers.visiting import check_order, visiting_order
 from partwise.structures.interface import marginals
-
-ORDERS = ("gaps", "shuffled", "cyclic")
-
-
-def check_order(order: str) -> None:
-    """Raise `ValueError` unless `order` is a way to visit examples."""
-    if order not in ORDERS:
-        raise ValueError(f"unknown order {order!r}; choose from {', '.join(ORDERS)}")
 
 
 @dataclass(frozen=True)

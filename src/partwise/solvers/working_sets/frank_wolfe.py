@@ -22,8 +22,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks
-from partwise.solvers.part_duals.dual_parts import visiting_order
-from partwise.solvers.part_duals.stochastic_dual import check_order
+from partwise.solvers.visiting import check_order, visiting_order
 from partwise.solvers.working_sets.extrapolation import (
     LONGER,
     SHORTER,
