@@ -15,6 +15,7 @@ from partwise._threads import check_jobs
 from partwise._threads import chunks as chunks
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
+from partwise.solvers.keeping import Keeper
 from partwise.solvers.log_distributions import (
     LogDistributions,
     check_reference,
@@ -194,8 +195,11 @@ def make_problem(
     return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
 
 
-class State(ABC):
+class State(Keeper, ABC):
     """What a solver knows between passes: weights, duals, counters.
+
+    All that a pass depends on is named in `kept` (see `Keeper`), but for the counter of
+    oracle calls and the estimate, which the loop takes care of.
 
     Attributes
     ----------
@@ -216,6 +220,8 @@ class State(ABC):
         The time spent on it, and on finding constraints, so far.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("w",)
+
     w: FloatArray
     oracle_calls: int = 0
     estimate: Certificate | None = None
@@ -227,14 +233,6 @@ class State(ABC):
     def choices(self) -> list[FloatArray]:
         """Return the weights that development data may choose from, after a pass."""
         return [self.w]
-
-    @abstractmethod
-    def tensors(self) -> dict[str, Any]:
-        """Return everything needed to go on but counter and estimate, as arrays."""
-
-    @abstractmethod
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
 
 
 class Solver(ABC):

@@ -45,6 +45,8 @@ class BatchState(State):
         The step being tried.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("w", "gradient", "value", "dual")
+
     def __init__(self, problem: Problem):
         n = problem.n_weights
         self.w, self.gradient = np.zeros(n), np.zeros(n)
@@ -79,21 +81,6 @@ class BatchState(State):
         self.w, self.trial = self.trial, self.w
         self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
         self.value = value
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, gradient, value and dual point."""
-        return self.dual.tensors() | {
-            "w": self.w,
-            "gradient": self.gradient,
-            "value": np.array([self.value]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w[:] = tensors["w"]
-        self.gradient[:] = tensors["gradient"]
-        self.value = float(tensors["value"][0])
-        self.dual.restore(tensors)
 
 
 class BatchSolver(Solver):

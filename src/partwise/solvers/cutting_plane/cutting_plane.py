@@ -36,6 +36,9 @@ class CuttingPlaneState(State):
     propose, where the next plane will touch.
     """
 
+    kept = ("planes", "alpha", "idle", "w", "iterate", "primal", "dual", "fruitless")
+    growing = ("alpha", "idle")
+
     def __init__(self, problem: Problem):
         self.planes = Planes(problem)
         self.alpha = np.zeros(0)
@@ -46,32 +49,6 @@ class CuttingPlaneState(State):
         self.primal = np.inf
         self.dual = 0.0
         self.fruitless = 0
-
-    def tensors(self) -> dict[str, Any]:
-        """Return planes, multipliers and weights."""
-        return {
-            "codes": self.planes.codes,
-            "costs": self.planes.costs,
-            "gram": self.planes.gram,
-            "alpha": self.alpha,
-            "idle": self.idle,
-            "w": self.w,
-            "iterate": self.iterate,
-            "values": np.array([self.primal, self.dual]),
-            "fruitless": np.array([self.fruitless]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.planes.codes = tensors["codes"].copy()
-        self.planes.costs = tensors["costs"].copy()
-        self.planes.gram = tensors["gram"].copy()
-        self.alpha = tensors["alpha"].copy()
-        self.idle = tensors["idle"].copy()
-        self.w = tensors["w"].copy()
-        self.iterate = tensors["iterate"].copy()
-        self.primal, self.dual = tensors["values"].tolist()
-        self.fruitless = int(tensors["fruitless"][0])
 
     def continue_from(self, problem: Problem, previous: CuttingPlaneState) -> None:
         """Take over the planes of an earlier run, perhaps with another C."""

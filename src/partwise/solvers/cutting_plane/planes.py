@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from partwise._jit import kernel
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
+from partwise.solvers.keeping import Keeper
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
     FloatArray,
@@ -144,7 +145,7 @@ def _fill_costs(
             out[k] += C[i] * cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
 
 
-class Planes:
+class Planes(Keeper):
     """The planes of a problem: outputs, costs and products of vectors.
 
     Attributes
@@ -156,6 +157,8 @@ class Planes:
     gram : array of shape (n_planes, n_planes)
         The products of their vectors.
     """
+
+    kept = growing = ("codes", "costs", "gram")
 
     def __init__(self, problem: Problem):
         self.ptr = output_pointers(problem.structure)

@@ -63,6 +63,12 @@ class ColumnGenerationState(State):
         for rows, as a share of the way.
     """
 
+    kept = (
+        "row_set", "master", "w", "master_w", "lam", "reach", "primal", "dual",
+        "fruitless", "effort", "master_seconds", "decoding_seconds",
+    )  # fmt: skip
+    growing = ("lam",)
+
     def __init__(self, problem: Problem, master: Master):
         loss = problem.loss
         rules = (loss if isinstance(loss, SetHinge) else SetHinge("cost")).rules()
@@ -96,36 +102,9 @@ class ColumnGenerationState(State):
         """
         return [self.w, self.master_w]
 
-    def tensors(self) -> dict[str, Any]:
-        """Return rows, weights, multipliers and counters."""
-        numbers = [
-            self.reach, self.primal, self.dual, self.fruitless, self.effort,
-            self.master_seconds, self.decoding_seconds,
-        ]  # fmt: skip
-        own = {f"rows.{k}": v for k, v in self.row_set.tensors().items()}
-        own |= {f"master.{k}": v for k, v in self.master.tensors().items()}
-        return own | {
-            "w": self.w,
-            "master_w": self.master_w,
-            "lam": self.lam,
-            "numbers": np.array(numbers, np.float64),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-
-        def part(name: str) -> dict[str, Any]:
-            return {k[len(name) :]: v for k, v in tensors.items() if k.startswith(name)}
-
-        self.row_set.restore(part("rows."))
-        self.master.restore(part("master."))
-        self.w, self.master_w = tensors["w"], tensors["master_w"]
-        self.lam = tensors["lam"]
-        numbers = tensors["numbers"].tolist()
-        self.reach, self.primal, self.dual, fruitless, effort, *seconds = numbers
-        self.fruitless, self.effort = int(fruitless), int(effort)
+    def restored(self) -> None:
+        """Count the rows."""
         self.rows = len(self.row_set)
-        self.master_seconds, self.decoding_seconds = seconds
 
 
 @dataclass(frozen=True)

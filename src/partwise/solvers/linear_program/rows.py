@@ -12,6 +12,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses.wrong_outputs import Rules, Violations
+from partwise.solvers.keeping import Keeper
 from partwise.structures.interface import (
     CodeArray,
     Diff,
@@ -36,9 +37,6 @@ from partwise.structures.vectors import copy
 
 CHUNK = 1 << 18
 """Entries that are collected before they are put to the others."""
-
-
-SAVED = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
 
 
 class RowRoom(NamedTuple):
@@ -155,7 +153,7 @@ def _write_rows(
     return todo.size
 
 
-class Rows:
+class Rows(Keeper):
     """All constraints so far.
 
     Attributes
@@ -169,6 +167,8 @@ class Rows:
     idle : array
         For how many rounds a row has had no multiplier.
     """
+
+    kept = growing = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
 
     def __init__(self, s: Structure, rules: Rules, n_weights: int):
         self.s, self.rules = s, rules
@@ -250,13 +250,7 @@ class Rows:
         np.maximum.at(slack, self.owner, missing)
         return slack
 
-    def tensors(self) -> dict[str, Any]:
-        """Return the rows as arrays."""
-        return {name: getattr(self, name) for name in SAVED}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-        for name in SAVED:
-            setattr(self, name, tensors[name])
+    def restored(self) -> None:
+        """Give the columns their numbers."""
         self.column_of[:] = -1
         self.column_of[self.weight_of] = np.arange(self.n_columns, dtype=np.int32)

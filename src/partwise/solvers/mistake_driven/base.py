@@ -124,6 +124,8 @@ def correct(
 class MistakeDrivenState(State):
     """The running average; `w` is its mean, up to date after a pass."""
 
+    kept = ("w", "average")
+
     def __init__(self, problem: Problem, averaging: bool, k: int = 1):
         s = problem.structure
         self.w = np.zeros(problem.n_weights)
@@ -133,15 +135,8 @@ class MistakeDrivenState(State):
         self.diff = make_diff(s)
         self.workspace = workspace(s, k)
 
-    def tensors(self) -> dict[str, Any]:
-        """Return the weights, their average, and the counts."""
-        return {"w": self.w, **self.average._asdict()}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned, the end of a pass."""
-        self.w = tensors["w"].copy()
-        fields = {key: tensors[key].copy() for key in RunningAverage._fields}
-        self.average = RunningAverage(**fields)
+    def restored(self) -> None:
+        """Go on from the end of a pass."""
         self.notice_separation()
 
     def notice_separation(self) -> None:

@@ -154,6 +154,8 @@ def _move_theta(
 class ThetaState(BatchState):
     """The batch form: part scores of every example, kept and tried."""
 
+    kept = ("w", "theta", "dual_value", "step")
+
     def __init__(
         self,
         problem: Problem,
@@ -196,20 +198,6 @@ class ThetaState(BatchState):
         if not np.array_equal(self.parts.dual.ptr, dual.ptr):
             raise ValueError("the previous run was on another structure")
         dual.theta[:] = self.theta
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, part scores and the step."""
-        return {
-            "w": self.w,
-            "theta": self.theta,
-            "numbers": np.array([self.dual_value, self.step]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w = tensors["w"].copy()
-        self.theta[:] = tensors["theta"]
-        self.dual_value, self.step = tensors["numbers"].tolist()
 
 
 @kernel
@@ -290,6 +278,8 @@ def _evaluate_hinge(
 class PrimalState(BatchState):
     """The primal form: ``theta = tau cost + z . phi`` for every example and part."""
 
+    kept = ("w", "z", "dual_value", "step", "tau")
+
     def __init__(
         self,
         problem: Problem,
@@ -348,16 +338,3 @@ class PrimalState(BatchState):
         """Raise `ValueError` if another problem has another number of weights."""
         if self.z.size != problem.n_weights:
             raise ValueError("the previous run was on another structure")
-
-    def tensors(self) -> dict[str, Any]:
-        """Return both vectors and the step."""
-        return {
-            "w": self.w,
-            "z": self.z,
-            "numbers": np.array([self.dual_value, self.step, self.tau]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w, self.z = tensors["w"].copy(), tensors["z"].copy()
-        self.dual_value, self.step, self.tau = tensors["numbers"].tolist()

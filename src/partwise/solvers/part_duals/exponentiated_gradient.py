@@ -64,6 +64,8 @@ HINGE_FIRST_STEP = 3.0
 class OnlineState(DualPartsState):
     """The dual point of the online form, and whether it still mixes."""
 
+    kept = (*DualPartsState.kept, "mixing")
+
     mixing = False
     fixed: FloatArray
 
@@ -71,15 +73,6 @@ class OnlineState(DualPartsState):
     def has_scores(self) -> bool:
         """Whether the part scores are those of the dual point, or nearly."""
         return not self.mixing
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and duals."""
-        return super().tensors() | {"mixing": np.array([float(self.mixing)])}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.mixing = bool(tensors["mixing"][0])
 
 
 def _had_other_C(problem: Problem, previous: State | None) -> bool:

@@ -52,6 +52,8 @@ class HybridState(State):
         Whether the Gibbs distributions were so much worse that SMO goes on.
     """
 
+    kept = ("has_switched", "passes", "keeps_smo", "active")
+
     def __init__(self, problem: Problem, active: State):
         self.problem = problem
         self.active = active
@@ -62,6 +64,15 @@ class HybridState(State):
     def has_switched(self) -> bool:
         """Whether exponentiated gradient is at work."""
         return isinstance(self.active, OnlineState)
+
+    @has_switched.setter
+    def has_switched(self, switched: bool) -> None:
+        """Make the state of exponentiated gradient, for what a checkpoint holds."""
+        if switched and not self.has_switched:
+            problem = _with_own_parts(self.problem)
+            state = OnlineState(problem, keep_theta=True)
+            state.fixed = np.zeros(0)
+            self.switch(problem, state)
 
     # What the loop asks of a state is answered by the solver at work.
 
@@ -92,22 +103,6 @@ class HybridState(State):
         """Let exponentiated gradient go on."""
         state.oracle_calls += self.oracle_calls
         self.problem, self.active = problem, state
-
-    def tensors(self) -> dict[str, Any]:
-        """Return where the solver at work is, and which one that is."""
-        stage = [self.has_switched, self.passes, self.keeps_smo]
-        return self.active.tensors() | {"stage": np.array(stage, np.int64)}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        switched, passes, keeps_smo = tensors["stage"].tolist()
-        if switched and not self.has_switched:
-            problem = _with_own_parts(self.problem)
-            state = OnlineState(problem, keep_theta=True)
-            state.fixed = np.zeros(0)
-            self.switch(problem, state)
-        self.passes, self.keeps_smo = passes, bool(keeps_smo)
-        self.active.restore(tensors)
 
 
 @dataclass(frozen=True)

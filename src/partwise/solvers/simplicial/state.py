@@ -87,6 +87,8 @@ class SimplicialState(State):
         The weights of the lowest objective.
     iterate : array
         The weights that the dual point stands for.
+    extended : array
+        The iterate, and after it what the violations are taken to be.
     primal, dual : float
         The objective at `w`, and a lower bound on that of any weights.
     proximal_value : float
@@ -102,6 +104,12 @@ class SimplicialState(State):
         The time spent in the master problem, in finding directions, in changing the
         centre and in computing bounds.
     """
+
+    kept = (
+        "points", "w", "iterate", "extended", "dual_function.centre",
+        "dual_function.gamma", "dual_function.log_ratio", "primal", "dual",
+        "proximal_value", "centre_primal", "n_changes", "fruitless",
+    )  # fmt: skip
 
     def __init__(self, problem: Problem, n_sets: int):
         n = problem.n_weights
@@ -121,7 +129,7 @@ class SimplicialState(State):
             else DensePoints(n_sets, n_columns)
         )
         self.dual_function = ProximalDual(reference, centre, weight, self.groups)
-        self._extended = centre.copy()
+        self.extended = centre.copy()
         self.iterate = centre[:n].copy()
         self.w = self.iterate
         self.primal, self.dual = np.inf, -np.inf
@@ -132,15 +140,10 @@ class SimplicialState(State):
         self._crew = problem.crew(n_sums=n_columns + 1)
         self._diffs = [make_diff(problem.structure) for _ in self._crew.workers]
 
-    @property
-    def extended(self) -> FloatArray:
-        """The iterate, and after it what the violations are taken to be."""
-        return self._extended
-
     def set_iterate(self, x: FloatArray) -> None:
         """Take the weights, and the violations, that the dual point stands for."""
         n = self.problem.n_weights
-        self._extended = x
+        self.extended = x
         self.iterate = x[:n].copy()
         if self.groups is not None:  # they add up to one; this is for rounding
             self.iterate = self.groups.normalise(self.iterate)
@@ -238,32 +241,3 @@ class SimplicialState(State):
         self.dual_function.centre[:n] = self.iterate
         self.centre_primal = primal
         self.n_changes += 1
-
-    def tensors(self) -> dict[str, Any]:
-        """Return points, weights, centre and bounds."""
-        own = {f"points.{k}": v for k, v in self.points.tensors().items()}
-        return own | {
-            "w": self.w,
-            "iterate": self.iterate,
-            "extended": self._extended,
-            "centre": self.dual_function.centre,
-            "gamma": self.dual_function.gamma,
-            "log_ratio": self.dual_function.log_ratio,
-            "values": np.array(self.bounds()),
-            "counts": np.array([self.n_changes, self.fruitless]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        prefix = "points."
-        self.points.restore(
-            {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
-        )
-        self.w, self.iterate = tensors["w"].copy(), tensors["iterate"].copy()
-        self._extended = tensors["extended"].copy()
-        self.dual_function.centre[:] = tensors["centre"]
-        self.dual_function.gamma[:] = tensors["gamma"]
-        self.dual_function.log_ratio[:] = tensors["log_ratio"]
-        values = tensors["values"].tolist()
-        self.primal, self.dual, self.proximal_value, self.centre_primal = values
-        self.n_changes, self.fruitless = tensors["counts"].tolist()

@@ -98,12 +98,15 @@ class SGDState(State):
         No weights have an objective below this.
     """
 
+    kept = ("weights", "origin", "eta_0", "bound")
+    growing = ("origin",)
+
     def __init__(self, problem: Problem, origin: FloatArray, averaged: bool):
         s, n = problem.structure, problem.n_examples
         w = origin if origin.size else np.zeros(problem.n_weights)
         self.origin = origin.copy()
         self.weights = make_scaled_weights(w, empty_account(n), averaged)
-        self.w = self.weights.u if averaged else self.weights.v
+        self.restored()
         self.eta_0 = self.bound = 0.0
         self.loss = problem.loss.name
         self.values = np.zeros(n)
@@ -111,22 +114,9 @@ class SGDState(State):
         self.diff = make_diff(s)
         self.workspace = workspace(s, 1)
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and average with their accounts, and what else is known."""
-        vectors = self.weights._asdict()
-        del vectors["factors"]  # those of settled weights
-        return vectors | {
-            "origin": self.origin,
-            "numbers": np.array([self.eta_0, self.bound]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        for name, vector in self.weights._asdict().items():
-            if name != "factors":
-                vector[:] = tensors[name]
-        self.origin = tensors["origin"].copy()
-        self.eta_0, self.bound = tensors["numbers"].tolist()
+    def restored(self) -> None:
+        """Let `w` be one of the vectors again."""
+        self.w = self.weights.u if self.weights.u.size else self.weights.v
 
     def can_continue(self, previous: SGDState, C: FloatArray) -> bool:
         """Say whether the dual point of an earlier run is one of this problem."""

@@ -224,6 +224,8 @@ def _infer(
 class DualCoordinateState(WorkingSetState):
     """Weights, working sets and random numbers."""
 
+    kept = (*WorkingSetState.kept, "random")
+
     def __init__(self, problem: Problem, seed: int):
         super().__init__(problem)
         self.random = np.array([seed], np.int64)
@@ -231,15 +233,6 @@ class DualCoordinateState(WorkingSetState):
     def fit_scratch(self) -> None:
         """Make room to list the members of an example."""
         self.members = np.zeros(self.sets.alpha.size, np.int64)
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, duals and the state of the random numbers."""
-        return super().tensors() | {"random": self.random}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.random = tensors["random"].copy()
 
 
 @dataclass(frozen=True)
@@ -300,9 +293,7 @@ class DualCoordinateDescent(Solver):
         state = DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
         if isinstance(previous, DualCoordinateState):
             state.check_fits(previous)
-            seed = state.random
-            state.restore(previous.tensors())
-            state.random = seed
+            state.take_back(previous.tensors(), WorkingSetState.kept)
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
             state.refresh(problem, np.ones(problem.n_examples))

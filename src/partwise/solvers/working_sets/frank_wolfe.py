@@ -36,6 +36,7 @@ from partwise.solvers.working_sets.mass_steps import (
     sweep,
 )
 from partwise.solvers.working_sets.smo import SequentialMinimalState
+from partwise.solvers.working_sets.state import WorkingSetState
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
     FloatArray,
@@ -62,6 +63,12 @@ class FrankWolfeState(SequentialMinimalState):
     `iterate` are the weights that belong to the dual point. `w` are those to use: the
     iterate as it was at the end of the pass, or the mean of these over the passes.
     """
+
+    kept = (
+        *WorkingSetState.kept, "iterate", "before", "gap", "visits", "momentum",
+        "n_passes",
+    )  # fmt: skip
+    growing = (*WorkingSetState.growing, "before")
 
     def __init__(self, problem: Problem):
         super().__init__(problem)
@@ -105,31 +112,10 @@ class FrankWolfeState(SequentialMinimalState):
             mean = np.zeros_like(self.w) if self.n_passes == 1 else self.w
             self.w = mean + (self.iterate - mean) * (2.0 / (self.n_passes + 1))
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, duals and the direction of the last pass."""
-        return super().tensors() | {
-            "iterate": self.iterate,
-            "before": self.before,
-            "gap": self.gap,
-            "visits": self.visits,
-            "momentum": np.array([self.momentum]),
-            "n_passes": np.array([self.n_passes]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.iterate = tensors["iterate"].copy()
-        self.before = tensors["before"].copy()
-        self.gap = tensors["gap"].copy()
-        self.visits = tensors["visits"].copy()
-        self.momentum = float(tensors["momentum"][0])
-        self.n_passes = int(tensors["n_passes"][0])
-
     def continue_from(self, problem: Problem, previous: SequentialMinimalState) -> None:
         """Take over the dual point of an earlier run, perhaps with another C."""
         self.check_fits(previous)
-        super().restore(previous.tensors())
+        self.take_back(previous.tensors(), WorkingSetState.kept)
         self.iterate = self.w
         self.before = self.sets.alpha.copy()
         self.normalise()

@@ -309,7 +309,7 @@ class SequentialMinimalOptimization(Solver):
         state = SequentialMinimalState(problem)
         if isinstance(previous, SequentialMinimalState):
             state.check_fits(previous)
-            state.restore(previous.tensors())
+            state.take_back(previous.tensors(), WorkingSetState.kept)
             self._refresh(problem, state)
         return state
 

@@ -6,7 +6,7 @@ its `scale` is (one, or the weight C_i of the example).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,6 +74,9 @@ def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
 class WorkingSetState(State):
     """Weights, working sets, the dual value, and the last slack of every example."""
 
+    kept: ClassVar[tuple[str, ...]] = ("w", "slack", "dual", "sets")
+    growing: ClassVar[tuple[str, ...]] = ("sets",)
+
     def __init__(self, problem: Problem):
         s, n = problem.structure, problem.n_examples
         self.w = np.zeros(problem.n_weights)
@@ -89,22 +92,8 @@ class WorkingSetState(State):
     def fit_scratch(self) -> None:
         """Remake the arrays that are as long as the working sets have room."""
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and duals."""
-        named = {f"sets.{key}": value for key, value in self.sets._asdict().items()}
-        return named | {
-            "w": self.w,
-            "slack": self.slack,
-            "dual": np.array([self.dual]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w = tensors["w"].copy()
-        self.slack = tensors["slack"].copy()
-        self.dual = float(tensors["dual"][0])
-        fields = {key: tensors[f"sets.{key}"].copy() for key in WorkingSets._fields}
-        self.sets = WorkingSets(**fields)
+    def restored(self) -> None:
+        """Make room as the working sets have it."""
         self.fit_scratch()
 
     def check_fits(self, previous: WorkingSetState) -> None:
