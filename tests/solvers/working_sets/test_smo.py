@@ -15,6 +15,7 @@ from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets import smo as module
+from partwise.solvers.working_sets import visits
 from partwise.solvers.working_sets.sets import with_room
 from partwise.solvers.working_sets.smo import (
     SequentialMinimalOptimization,
@@ -142,11 +143,9 @@ def test_smo_every_pair_step_raises_the_dual(make: Maker, C: float) -> None:
     dual, taken = 0.0, 0
     for _, i in itertools.product(range(25), order):
         before = duals_of(problem, state)
-        reached, state.dual = module._infer(
-            s, order, i, i + 1, problem.C, state.w, state.sets, state.values,
-            state.dual, 1, 0.0, state.slack, state.scratch, state.diff,
-            state.workspace,
-        )  # fmt: skip
+        rule = module.PairRule(state.values, state.slack, 1, 0.0)
+        site = state.site(problem, state.w)
+        reached, state.dual = visits._infer(rule, site, order, i, i + 1, state.dual)
         assert reached == i + 1
         after = duals_of(problem, state)
         _, risen = sum_up(problem, outputs, after)
@@ -233,7 +232,7 @@ def test_smo_result_does_not_depend_on_the_cuts(
             for start in range(0, count, size):
                 yield start, min(start + size, count)
 
-        monkeypatch.setattr(module, "chunks", cut)
+        monkeypatch.setattr(visits, "chunks", cut)
         return solve(problem, PRECISE, tol=1e-9, max_iter=12)
 
     whole, pieces = run(12), run(1)

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.visiting import check_order, visiting_order
 from partwise.solvers.working_sets.extrapolation import (
     LONGER,
@@ -29,14 +30,10 @@ from partwise.solvers.working_sets.extrapolation import (
     carry_over,
     extrapolate,
 )
-from partwise.solvers.working_sets.mass_steps import (
-    StepRule,
-    infer,
-    make_blackboard,
-    sweep,
-)
+from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
 from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.visits import infer, sweep
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
     FloatArray,
@@ -226,15 +223,15 @@ class FrankWolfe(Solver):
         """Sweep over the outputs at hand, look for new ones, then go on that way."""
         assert isinstance(state, FrankWolfeState)
         state.board.direction[:] = 0.0  # what rounding has left of the last pass
-        rule = StepRule(self.steps == "pairwise", self.line_search, state.visits)
+        rule, w = partial(self._rule, state), state.iterate
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > problem.n_examples else 0
         for done in range(sweeps):
             order = visiting_order("shuffled", state.gap, problem.C, rng)
-            for fraction in self._sweep(problem, state, order, rule):
+            for fraction in sweep(rule, problem, state, w, order):
                 yield 0.5 * (done + fraction) / sweeps
         order = visiting_order(self.order, state.gap, problem.C, rng)
-        for fraction in self._infer(problem, state, order, rule):
+        for fraction in infer(rule, problem, state, w, order):
             yield 0.5 + 0.5 * fraction
         state.show(self.averaging)
         primal = state.dual + float(state.gap.sum())
@@ -243,33 +240,9 @@ class FrankWolfe(Solver):
             self._go_on(problem, state)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _sweep(
-        self, problem: Problem, state: FrankWolfeState, order: IntArray, rule: StepRule
-    ) -> Iterator[float]:
-        for start, stop in chunks(order.size):
-            state.dual = sweep(
-                problem.structure, order, start, stop, problem.C, state.iterate,
-                state.sets, state.dual, rule, state.board, state.scratch.y_gold,
-                state.diff, state.workspace,
-            )  # fmt: skip
-            yield stop / order.size
-
-    def _infer(
-        self, problem: Problem, state: FrankWolfeState, order: IntArray, rule: StepRule
-    ) -> Iterator[float]:
-        s = problem.structure
-        for start, stop in chunks(order.size):
-            reached = start
-            while reached < stop:
-                reached, state.dual = infer(
-                    s, order, reached, stop, problem.C, state.iterate, state.sets,
-                    state.gap, state.dual, rule, state.board, state.scratch,
-                    state.diff, state.workspace,
-                )  # fmt: skip
-                if reached < stop:
-                    state.make_room(s, order, reached)
-            state.oracle_calls += stop - start
-            yield stop / order.size
+    def _rule(self, state: FrankWolfeState) -> StepRule:
+        own = state.visits, state.board, state.gap
+        return StepRule(self.steps == "pairwise", self.line_search, *own)
 
     def _go_on(self, problem: Problem, state: FrankWolfeState) -> None:
         """Try a longer step in the direction of the pass; undo it if it is too long."""

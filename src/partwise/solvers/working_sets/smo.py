@@ -12,31 +12,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,
-    has_room,
     is_member,
     make_working_sets,
     rank_members,
     sum_parts,
     value_members,
 )
-from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.state import Site, WorkingSetState
+from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import (
     CodeArray,
-    Diff,
     FloatArray,
     IntArray,
     Structure,
@@ -49,9 +49,7 @@ from partwise.structures.interface import (
     gold,
     output_size,
     shortfall,
-    visit,
 )
-from partwise.structures.scratch import Scratch
 
 
 @kernel
@@ -64,34 +62,45 @@ def _put_on_gold(s: Structure, sets: WorkingSets, y_gold: CodeArray) -> None:
         sets.mass[i] = 1.0
 
 
+class PairRule(NamedTuple):
+    """Pairs of outputs exchange mass.
+
+    Attributes
+    ----------
+    values : array
+        Scratch space, ``cost - w . dPhi`` of every member.
+    slack : array
+        The largest violation of every example when last seen.
+    pair_steps : int
+        The most pairs at a visit.
+    delta : float
+        Outputs exchange mass only if their values differ by more than this.
+    """
+
+    values: FloatArray
+    slack: FloatArray
+    pair_steps: int
+    delta: float
+
+
 @kernel
-def _move_mass(
-    s: Structure,
-    i: int,
-    C: float,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    pair_steps: int,
-    delta: float,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
+def _move_mass(rule: PairRule, site: Site, i: int) -> float:
     """Take the best step between each of some pairs; return the rise of the dual.
 
     Moving `step` from `low` to `high` changes the dual by
-    ``C (step violation - step^2 bend / 2)``. `values` must be up to date.
+    ``C (step violation - step^2 bend / 2)``. The values must be up to date.
     """
+    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
+    y_gold, C, values = site.scratch.y_gold, site.C[i], rule.values
     size = output_size(s, i)
     rise = 0.0
     emptied = False
-    for pair in range(pair_steps):
+    for pair in range(rule.pair_steps):
         if pair > 0:
             value_members(s, i, w, sets, values, y_gold, diff, ws)
         high, low, _ = rank_members(sets, i, values)
         violation = values[high] - values[low]
-        if violation <= delta:
+        if violation <= rule.delta:
             break
         y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
         y_low = sets.codes[sets.code_at[low] : sets.code_at[low] + size]
@@ -109,87 +118,35 @@ def _move_mass(
     return rise
 
 
-@kernel
-def _sweep(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    dual: float,
-    pair_steps: int,
-    delta: float,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    """Move mass among the outputs at hand, without inference; return the dual.
-
-    The dual value is carried from call to call, so that its rounding does not depend
-    on how a pass is cut into calls.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        # A single output has nobody to give its mass to.
-        if C[i] == 0.0 or sets.older[sets.newest[i]] < 0:
-            continue
-        visit(s, i, ws)
-        gold(s, i, y_gold)
-        value_members(s, i, w, sets, values, y_gold, diff, ws)
-        dual += _move_mass(
-            s, i, C[i], w, sets, values, pair_steps, delta, y_gold, diff, ws
-        )
-    return dual
+@may_move.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> bool:
+    # A single output has nobody to give its mass to.
+    return site.sets.older[site.sets.newest[i]] >= 0
 
 
-@kernel
-def _infer(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    dual: float,
-    pair_steps: int,
-    delta: float,
-    slack: FloatArray,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> tuple[int, float]:
-    """Find the most violated outputs and move mass to them.
+@move.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> float:
+    y_gold, ws = site.scratch.y_gold, site.ws
+    value_members(site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws)
+    return _move_mass(rule, site, i)
 
-    Stop early when the working sets need more room. Return the position reached and
-    the new dual value.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        size = output_size(s, i)
-        if not has_room(sets, size):
-            return position, dual
-        if C[i] == 0.0:
-            continue
-        visit(s, i, ws)
-        slack[i] = most_violated(s, i, w, scratch, ws)
-        y, y_gold = scratch.y, scratch.y_gold
-        value_members(s, i, w, sets, values, y_gold, diff, ws)
-        _, low, _ = rank_members(sets, i, values)
-        # No output of all there are is worth more: nothing to gain here.
-        if slack[i] - values[low] <= delta:
-            continue
-        if not is_member(sets, i, y, size):
-            add_member(sets, i, y, size, cost(s, i, y), 0.0)
-            values[sets.newest[i]] = slack[i] - shortfall(s, i, ws)
-        dual += _move_mass(
-            s, i, C[i], w, sets, values, pair_steps, delta, y_gold, diff, ws
-        )
-    return stop, dual
+
+@look.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> float:
+    s, w, sets, scratch, ws = site.s, site.w, site.sets, site.scratch, site.ws
+    slack = most_violated(s, i, w, scratch, ws)
+    rule.slack[i] = slack
+    y, y_gold, values = scratch.y, scratch.y_gold, rule.values
+    value_members(s, i, w, sets, values, y_gold, site.diff, ws)
+    _, low, _ = rank_members(sets, i, values)
+    # No output of all there are is worth more: nothing to gain here.
+    if slack - values[low] <= rule.delta:
+        return 0.0
+    size = output_size(s, i)
+    if not is_member(sets, i, y, size):
+        add_member(sets, i, y, size, cost(s, i, y), 0.0)
+        values[sets.newest[i]] = slack - shortfall(s, i, ws)
+    return _move_mass(rule, site, i)
 
 
 @kernel
@@ -321,42 +278,18 @@ class SequentialMinimalOptimization(Solver):
         n = problem.n_examples
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > n else 0
-        for sweep in range(sweeps):
-            for fraction in self._sweep(problem, state, rng.permutation(n)):
-                yield 0.5 * (sweep + fraction) / sweeps
-        for fraction in self._infer(problem, state, rng.permutation(n)):
+        rule = partial(self._rule, state)
+        for done in range(sweeps):
+            for fraction in sweep(rule, problem, state, state.w, rng.permutation(n)):
+                yield 0.5 * (done + fraction) / sweeps
+        for fraction in infer(rule, problem, state, state.w, rng.permutation(n)):
             yield 0.5 + 0.5 * fraction
         w, C = state.w, problem.C
         primal = float(0.5 * w @ w + C @ state.slack)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _sweep(
-        self, problem: Problem, state: SequentialMinimalState, order: IntArray
-    ) -> Iterator[float]:
-        for start, stop in chunks(order.size):
-            state.dual = _sweep(
-                problem.structure, order, start, stop, problem.C, state.w, state.sets,
-                state.values, state.dual, self.pair_steps, self.delta,
-                state.scratch.y_gold, state.diff, state.workspace,
-            )  # fmt: skip
-            yield stop / order.size
-
-    def _infer(
-        self, problem: Problem, state: SequentialMinimalState, order: IntArray
-    ) -> Iterator[float]:
-        s = problem.structure
-        for start, stop in chunks(order.size):
-            reached = start
-            while reached < stop:
-                reached, state.dual = _infer(
-                    s, order, reached, stop, problem.C, state.w, state.sets,
-                    state.values, state.dual, self.pair_steps, self.delta,
-                    state.slack, state.scratch, state.diff, state.workspace,
-                )  # fmt: skip
-                if reached < stop:
-                    state.make_room(s, order, reached)
-            state.oracle_calls += stop - start
-            yield stop / order.size
+    def _rule(self, state: SequentialMinimalState) -> PairRule:
+        return PairRule(state.values, state.slack, self.pair_steps, self.delta)
 
     def certify(self, problem: Problem, state: State) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""

@@ -6,7 +6,7 @@ its `scale` is (one, or the weight C_i of the example).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from partwise.structures.interface import (
     workspace,
 )
 from partwise.structures.parallel import Worker
-from partwise.structures.scratch import make_scratch
+from partwise.structures.scratch import Scratch, make_scratch
 
 
 @kernel
@@ -71,6 +71,18 @@ def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
             m = sets.older[m]
 
 
+class Site(NamedTuple):
+    """What a visit works on: corpus, C, weights that follow the duals, and scratch."""
+
+    s: Structure
+    C: FloatArray
+    w: FloatArray
+    sets: WorkingSets
+    scratch: Scratch
+    diff: Diff
+    ws: Any
+
+
 class WorkingSetState(State):
     """Weights, working sets, the dual value, and the last slack of every example."""
 
@@ -88,6 +100,11 @@ class WorkingSetState(State):
         self.diff = make_diff(s)
         self.workspace = workspace(s, 1)
         self.fit_scratch()
+
+    def site(self, problem: Problem, w: FloatArray) -> Site:
+        """Return what visits work on, until the working sets grow."""
+        own = self.sets, self.scratch, self.diff, self.workspace
+        return Site(problem.structure, problem.C, w, *own)
 
     def fit_scratch(self) -> None:
         """Remake the arrays that are as long as the working sets have room."""
