@@ -19,7 +19,7 @@ from partwise.solvers.working_sets import visits
 from partwise.solvers.working_sets.sets import with_room
 from partwise.solvers.working_sets.smo import (
     SequentialMinimalOptimization,
-    part_marginals,
+    expected_parts,
 )
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
@@ -262,11 +262,11 @@ def test_smo_storage_grows_without_changing_the_result() -> None:
 # --- the dual point by parts ---
 
 
-def test_smo_part_marginals_are_the_expected_counts(make: Maker) -> None:
+def test_smo_expected_parts_are_the_expected_counts(make: Maker) -> None:
     s = problems.make_small(make)
     problem = make_problem(s, HINGE, 1.0, WEIGHTS)
     *_, state = passes(problem, PRECISE, 4)
-    ptr, mu = part_marginals(problem, state)
+    ptr, mu = expected_parts(problem, state)
     diff = waist.make_diff(s)
     for i, own in enumerate(duals_of(problem, state)):
         expected = np.zeros(waist.n_parts(s, i))
@@ -283,9 +283,9 @@ def test_smo_part_marginals_give_the_weights(make: Maker) -> None:
     s = problems.make_small(make)
     problem = make_problem(s, HINGE, 1.0, WEIGHTS)
     first = PRECISE.start(problem, np.random.default_rng(0), None)
-    ptr, right = part_marginals(problem, first)
+    ptr, right = expected_parts(problem, first)
     *_, state = passes(problem, PRECISE, 4)
-    _, mu = part_marginals(problem, state)
+    _, mu = expected_parts(problem, state)
     w, ws = np.zeros(problem.n_weights), waist.workspace(s, 1)
     for i in range(problem.n_examples):
         own = slice(ptr[i], ptr[i + 1])

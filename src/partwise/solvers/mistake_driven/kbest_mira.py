@@ -40,7 +40,7 @@ MOST_STEPS = 10_000
 PRECISION = 1e-10
 
 
-class Candidates(NamedTuple):
+class BestOutputs(NamedTuple):
     """The right output of an example, in row 0, and its k best ones.
 
     `values` are ``cost - w . dPhi``, zero for the right output; `distances` are
@@ -54,9 +54,9 @@ class Candidates(NamedTuple):
     mass: FloatArray
 
 
-def make_candidates(k: int, most_codes: int) -> Candidates:
+def make_best_outputs(k: int, most_codes: int) -> BestOutputs:
     """Make room for `k` outputs and the right one."""
-    return Candidates(
+    return BestOutputs(
         np.zeros((k + 1, most_codes), np.int32),
         np.zeros(k),
         np.zeros(k + 1),
@@ -109,7 +109,7 @@ def _find_candidates(
     i: int,
     w: FloatArray,
     cost_augmented: bool,
-    candidates: Candidates,
+    candidates: BestOutputs,
     scratch: Scratch,
     diff: Diff,
     ws: Any,
@@ -140,7 +140,7 @@ def _learn(
     cost_augmented: bool,
     delta: float,
     average: RunningAverage,
-    candidates: Candidates,
+    candidates: BestOutputs,
     scratch: Scratch,
     diff: Diff,
     ws: Any,
@@ -171,7 +171,7 @@ class KBestState(MistakeDrivenState):
 
     def __init__(self, problem: Problem, averaging: bool, k: int):
         super().__init__(problem, averaging, k)
-        self.candidates = make_candidates(k, self.scratch.y.size)
+        self.candidates = make_best_outputs(k, self.scratch.y.size)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ MOST_TRIALS = 60
 TINY = 1e-300
 
 
-class BatchState(State):
+class BatchFormState(State):
     """What the two forms share: weights, dual value, and the common step size.
 
     A step is tried beside the point it starts from, which stays whole until then.
@@ -151,7 +151,7 @@ def _move_theta(
             theta[first + r] = dual.theta[first + r] + eta * step
 
 
-class ThetaState(BatchState):
+class ThetaState(BatchFormState):
     """The batch form: part scores of every example, kept and tried."""
 
     kept = ("w", "theta", "dual_value", "step")
@@ -275,7 +275,7 @@ def _evaluate_hinge(
             value[i] -= costs[r] * scratch.mu[r]
 
 
-class PrimalState(BatchState):
+class PrimalState(BatchFormState):
     """The primal form: ``theta = tau cost + z . phi`` for every example and part."""
 
     kept = ("w", "z", "dual_value", "step", "tau")

@@ -23,7 +23,11 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.part_duals.batch_forms import BatchState, PrimalState, ThetaState
+from partwise.solvers.part_duals.batch_forms import (
+    BatchFormState,
+    PrimalState,
+    ThetaState,
+)
 from partwise.solvers.part_duals.dual_parts import (
     LARGEST_STEP,
     gibbs_points,
@@ -33,7 +37,7 @@ from partwise.solvers.part_duals.dual_parts import (
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
 from partwise.solvers.visiting import check_order, visiting_order
-from partwise.solvers.working_sets.smo import SequentialMinimalState, part_marginals
+from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
 from partwise.structures.gibbs import scores_from_marginals
 from partwise.structures.interface import (
     FloatArray,
@@ -77,7 +81,7 @@ class OnlineState(DualPartsState):
 
 def _had_other_C(problem: Problem, previous: State | None) -> bool:
     """Say whether the part scores of an earlier run belong to another C."""
-    if isinstance(previous, BatchState):
+    if isinstance(previous, BatchFormState):
         before = previous.problem.C
     elif isinstance(previous, DualPartsState):
         before = previous.C
@@ -100,7 +104,7 @@ def _marginals_of(
         theirs = previous.w.size, previous.slack.size
         if theirs != (problem.n_weights, problem.n_examples):
             raise ValueError("the previous run was on another structure")
-        return part_marginals(problem, previous)[1]
+        return expected_parts(problem, previous)[1]
     return None
 
 
@@ -269,7 +273,7 @@ class ExponentiatedGradient(Solver):
             yield score
 
     def _first_step(self, problem: Problem, previous: State | None) -> float:
-        if isinstance(previous, BatchState) and previous.has_loss(problem.loss):
+        if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             return previous.step
         return FIRST_STEP
 
@@ -278,7 +282,7 @@ class ExponentiatedGradient(Solver):
     ) -> bool:
         """Choose the part scores; return whether marginals and values are set too."""
         s, dual, w = problem.structure, state.dual, self._weights(problem)
-        if isinstance(previous, BatchState) and previous.has_loss(problem.loss):
+        if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             previous.write_scores(problem, dual, state.workspace)
             return False
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
@@ -326,7 +330,7 @@ class ExponentiatedGradient(Solver):
         """Visit about as many examples as there are."""
         if state.estimate is not None:
             state.estimate = state.estimate._replace(exact=False)
-        if isinstance(state, BatchState):
+        if isinstance(state, BatchFormState):
             yield from state.step_up()
             state.estimate = state.certify()
             return
@@ -350,7 +354,7 @@ class ExponentiatedGradient(Solver):
         """Recompute the weights from the duals, then primal and dual exactly."""
         if state.estimate is not None and state.estimate.exact:
             return state.estimate
-        if isinstance(state, BatchState):
+        if isinstance(state, BatchFormState):
             return state.certify()
         assert isinstance(state, OnlineState)
         return state.certify(problem)

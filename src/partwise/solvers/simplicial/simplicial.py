@@ -19,7 +19,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
-from partwise.solvers.simplicial.master import Master
+from partwise.solvers.simplicial.master import HullProblem
 from partwise.solvers.simplicial.state import SimplicialState
 from partwise.structures.interface import (
     FloatArray,
@@ -246,7 +246,9 @@ class RestrictedSimplicialDecomposition(Solver):
     def _solve_master(self, state: SimplicialState, hulls: IntArray) -> None:
         tolerance = MASTER_SHARE * state.proximal_gap()
         with state.clock("master"):
-            master = Master(state.points, state.dual_function, hulls, state.squared)
+            master = HullProblem(
+                state.points, state.dual_function, hulls, state.squared
+            )
             best = master.maximise(tolerance)
             state.points.limit(self.points, hulls)
         state.show(best)

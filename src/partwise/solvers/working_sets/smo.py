@@ -180,7 +180,7 @@ class SequentialMinimalState(WorkingSetState):
         self.values = np.zeros(self.sets.alpha.size)
 
 
-def part_marginals(
+def expected_parts(
     problem: Problem, state: SequentialMinimalState
 ) -> tuple[IntArray, FloatArray]:
     """Return the expected count of every part at a dual point.
@@ -205,7 +205,7 @@ def part_marginals(
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
     >>> problem = make_problem(s, get_loss("hinge"), C=0.1)
     >>> state = solve(problem, SequentialMinimalOptimization()).state
-    >>> ptr, mu = part_marginals(problem, state)
+    >>> ptr, mu = expected_parts(problem, state)
     >>> ptr.tolist(), mu.tolist()
     ([0, 2, 4], [0.0, 1.0, 1.0, 0.0])
     """
