@@ -11,6 +11,7 @@ from pathlib import Path
 from partwise.errors import PairingError
 from partwise.losses import get_loss
 from partwise.solvers.base import Solver
+from partwise.solvers.names import MINIMISERS
 from partwise.structures.interface import REQUIRED
 
 
@@ -82,20 +83,8 @@ def solvers_for(
     return sorted(able)
 
 
-# What solver="auto" means; for other pairs, any solver that can do them.
-DEFAULTS = {
-    ("squared_hinge", "l2"): "dcd-ssvm",
-    ("hinge", "l2"): "frank-wolfe",
-    ("hinge", "divergence"): "simplicial",
-    ("squared_hinge", "divergence"): "simplicial",
-    ("log_loss", "l2"): "eg",
-    ("log_loss", "elasticnet"): "owlqn",
-    ("log_loss", "l1"): "owlqn",
-    ("hinge", "l1"): "column-generation",
-    ("hinge", "positive l1"): "column-generation",
-    ("set_hinge", "l1"): "column-generation",
-    ("set_hinge", "positive l1"): "column-generation",
-}
+DEFAULTS = {pair: names[0] for pair, names in MINIMISERS.items()}
+"""What ``solver="auto"`` means."""
 
 
 def default_solver(loss: str, penalty: str = "l2") -> Solver:
@@ -108,10 +97,6 @@ def default_solver(loss: str, penalty: str = "l2") -> Solver:
     """
     if (loss, penalty) in DEFAULTS:
         return make_solver(DEFAULTS[loss, penalty])
-    able = solvers_for(loss, penalty=penalty)
-    for name, cls in sorted(all_solvers().items()):
-        if cls.__name__ in able:
-            return make_solver(name)
     if solvers_for(loss):
         raise PairingError(
             f"no solver minimises {loss!r} with penalty={penalty!r}; use "
