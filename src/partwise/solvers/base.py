@@ -280,3 +280,17 @@ class Solver(ABC):
 
         Never asked of a solver that minimises no objective.
         """
+
+    def remark(self, w: FloatArray) -> str:
+        """Return what the status of a model should say about its weights, if any."""
+        return ""
+
+    def error_bound(
+        self,
+        problem: Problem,
+        state: State,
+        w: FloatArray,
+        certificate: Certificate | None,
+    ) -> float | None:
+        """Return a bound on the error on new data; None where theory knows none."""
+        return None

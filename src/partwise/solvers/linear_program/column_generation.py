@@ -21,6 +21,7 @@ from partwise.losses import Certificate, SetHinge
 from partwise.losses.wrong_outputs import Search
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.linear_program.extragradient import STEPS, Extragradient
+from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
 from partwise.solvers.linear_program.master import Master
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
@@ -334,3 +335,23 @@ class ColumnGeneration(Solver):
         if state.primal == np.inf:  # not one round has ended
             state.primal = problem.primal(state.w)
         return Certificate(state.primal, state.dual)
+
+    def remark(self, w: FloatArray) -> str:
+        """Say how many weights are not zero."""
+        n_used = int(np.count_nonzero(w))
+        text = f"; {n_used} of {w.size} weights are not zero"
+        return text if n_used else f"{text}, as may be where C is too small"
+
+    def error_bound(
+        self,
+        problem: Problem,
+        state: State,
+        w: FloatArray,
+        certificate: Certificate | None,
+    ) -> float | None:
+        """Return the bound of paper 002; see `generalization_bound`."""
+        assert isinstance(state, ColumnGenerationState)
+        if certificate is None or len(state.row_set) == 0:
+            return None
+        largest = float(np.abs(state.row_set.val).max())
+        return bound_of(problem, w, certificate.primal, largest)

@@ -9,8 +9,6 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import SetHinge
 from partwise.solvers.base import Problem
-from partwise.solvers.linear_program.column_generation import ColumnGenerationState
-from partwise.solvers.loop import Solution
 from partwise.structures.interface import (
     FloatArray,
     Structure,
@@ -124,25 +122,22 @@ def count_triples(s: Structure) -> int:
     return max(int(np.exp2(logs - shift).sum() * 2**20) << max(shift, 0) >> 20, 1)
 
 
-def bound_of(problem: Problem, solution: Solution) -> float | None:
-    """Return the bound for what column generation found; None where there is none."""
-    state, certificate = solution.state, solution.certificate
-    if not isinstance(state, ColumnGenerationState) or certificate is None:
-        return None
+def bound_of(
+    problem: Problem, w: FloatArray, primal: float, largest_difference: float
+) -> float | None:
+    """Return the bound for weights with this objective; None where there is none."""
     if not log_partition.provided_by(type(innermost(problem.structure))):
         return None
     loss, C = problem.loss, float(problem.C.mean())
     if not isinstance(loss, SetHinge) or loss.margin != "unit":
         return None  # the theorem is about one margin for all
-    if len(state.row_set) == 0:
-        return None
-    l1_norm = float(np.abs(solution.w).sum())
+    l1_norm = float(np.abs(w).sum())
     return generalization_bound(
         l1_norm,
-        max(certificate.primal - l1_norm, 0.0) / C,
+        max(primal - l1_norm, 0.0) / C,
         C=C,
         n_features=problem.n_weights,
         n_examples=problem.n_examples,
         n_triples=count_triples(problem.structure),
-        largest_difference=float(np.abs(state.row_set.val).max()),
+        largest_difference=largest_difference,
     )
