@@ -230,6 +230,22 @@ class State(Keeper, ABC):
     master_seconds: float = 0.0
     decoding_seconds: float = 0.0
 
+    def check_fits(self, previous: State) -> None:
+        """Raise `ValueError` if an earlier run was on another structure."""
+        if previous.form() != self.form():
+            raise ValueError("the previous run was on another structure")
+
+    def form(self) -> tuple[Any, ...]:
+        """Return what all states of this kind on one structure have in common."""
+        return (self.w.size,)
+
+    def certified(self, problem: Problem, dual: float) -> Certificate:
+        """Return the exact certificate of the weights, with this lower bound (L2)."""
+        values = problem.values(self.w)
+        self.oracle_calls += values.size
+        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        return Certificate(primal, dual)
+
     def choices(self) -> list[FloatArray]:
         """Return the weights that development data may choose from, after a pass."""
         return [self.w]
@@ -241,7 +257,7 @@ class Solver(ABC):
     A subclass names itself (`names` maps a name to constructor settings), says which
     `losses` it minimises, with which `penalties`, and which questions a structure must
     answer (`needs`), and is found by any of its names once its file lies in this
-    folder.
+    folder. The state that its methods are given is the one that `start` made.
 
     A solver with ``minimises = False`` learns by a rule that lowers no objective: it
     runs with the losses it lists but ignores them, has no certificate, and is never
@@ -270,12 +286,12 @@ class Solver(ABC):
 
     @abstractmethod
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: Any, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit every example once; yield the fraction done every moment or so."""
 
     @abstractmethod
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: Any) -> Certificate:
         """Compute the exact certificate; may tidy ``state.w`` against rounding.
 
         Never asked of a solver that minimises no objective.
@@ -288,7 +304,7 @@ class Solver(ABC):
     def error_bound(
         self,
         problem: Problem,
-        state: State,
+        state: Any,
         w: FloatArray,
         certificate: Certificate | None,
     ) -> float | None:

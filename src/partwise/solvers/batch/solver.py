@@ -107,8 +107,7 @@ class BatchSolver(Solver):
         """Start at zero, or at the weights of an earlier run of any solver."""
         state = self.make_state(problem)
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             state.w[:] = previous.w
         return state
 
@@ -124,10 +123,9 @@ class BatchSolver(Solver):
         """Learn from a step, before the state goes there; `slope` is the new one."""
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: BatchState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Take one step, after a look at the start if it is the first."""
-        assert isinstance(state, BatchState)
         if math.isnan(state.value):
             state.value = yield from state.evaluate(problem, state.w, state.gradient)
             if not math.isfinite(state.value):
@@ -140,9 +138,7 @@ class BatchSolver(Solver):
                 break
         state.estimate = state.certificate()
 
-    def _step(
-        self, problem: Problem, state: BatchState
-    ) -> Generator[float, None, bool]:
+    def _step(self, problem: Problem, state: Any) -> Generator[float, None, bool]:
         """Search along a direction; say whether a step was taken."""
         with np.errstate(all="ignore"):
             slope, step = self.find_direction(state)
@@ -164,9 +160,8 @@ class BatchSolver(Solver):
                 return True
         return False
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: BatchState) -> Certificate:
         """Return the certificate of the last pass, which is exact."""
-        assert isinstance(state, BatchState)
         if state.estimate is None:
             for _ in self._look(problem, state):
                 pass

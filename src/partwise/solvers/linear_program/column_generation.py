@@ -208,8 +208,7 @@ class ColumnGeneration(Solver):
         """Start at zero, or with the rows and weights of an earlier run."""
         state = ColumnGenerationState(problem, self._make_master(problem))
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             if problem.positive and (previous.w < 0.0).any():
                 raise ValueError("the previous run had negative weights")
             state.w = state.master_w = previous.w.copy()
@@ -222,10 +221,9 @@ class ColumnGeneration(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: ColumnGenerationState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Solve the master problem, and look for rows that are violated."""
-        assert isinstance(state, ColumnGenerationState)
         before = (state.primal, state.dual)
         if state.primal == np.inf:
             yield from self._begin(problem, state, rng)
@@ -329,9 +327,8 @@ class ColumnGeneration(Solver):
         effort = 2 * state.effort if complete else state.effort // 2
         state.effort = min(max(effort, 1), MOST_EFFORT)
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: ColumnGenerationState) -> Certificate:
         """Return the certificate, which is known after every round."""
-        assert isinstance(state, ColumnGenerationState)
         if state.primal == np.inf:  # not one round has ended
             state.primal = problem.primal(state.w)
         return Certificate(state.primal, state.dual)
@@ -345,12 +342,11 @@ class ColumnGeneration(Solver):
     def error_bound(
         self,
         problem: Problem,
-        state: State,
+        state: ColumnGenerationState,
         w: FloatArray,
         certificate: Certificate | None,
     ) -> float | None:
         """Return the bound of paper 002; see `generalization_bound`."""
-        assert isinstance(state, ColumnGenerationState)
         if certificate is None or len(state.row_set) == 0:
             return None
         largest = float(np.abs(state.row_set.val).max())

@@ -176,8 +176,7 @@ class MistakeDriven(Solver):
         """Start at zero, or at the weights of an earlier run of any solver."""
         state = self.make_state(problem)
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             state.w[:] = state.average.now[:] = previous.w
         return state
 
@@ -186,10 +185,9 @@ class MistakeDriven(Solver):
         """Visit some examples in order; count the visits and the mistakes."""
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: MistakeDrivenState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit every example of positive weight once."""
-        assert isinstance(state, MistakeDrivenState)
         order = visiting_order(self.order, problem.C, problem.C, rng)
         state.average.counts[MISTAKES] = 0
         try:

@@ -229,11 +229,8 @@ class KBestMIRA(MIRA):
         """Make the state at zero weights."""
         return KBestState(problem, self.averaging, self.k)
 
-    def learn(
-        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
-    ) -> None:
+    def learn(self, problem: Problem, state: KBestState, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
-        assert isinstance(state, KBestState)
         _learn(
             problem.structure, visits, problem.C, self.cost_augmented, self.delta,
             state.average, state.candidates, state.scratch, state.diff,

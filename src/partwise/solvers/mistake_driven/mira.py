@@ -15,7 +15,6 @@ from partwise.solvers.mistake_driven.base import (
     MISTAKES,
     VISITS,
     MistakeDriven,
-    MistakeDrivenState,
     RunningAverage,
     correct,
     find_output,
@@ -112,9 +111,7 @@ class MIRA(MistakeDriven):
         if not self.delta >= 0:
             raise ValueError(f"delta must not be negative, not {self.delta!r}")
 
-    def learn(
-        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
-    ) -> None:
+    def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
         _learn(
             problem.structure, visits, problem.C, self.cost_augmented, self.delta,

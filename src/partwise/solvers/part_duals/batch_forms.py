@@ -118,12 +118,9 @@ class BatchFormState(State):
             return 0.0
         return slope / (sqnorm / eta**2 + (slope if log_loss else TINY))
 
-    def certify(self) -> Certificate:
+    def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate at the point that is kept."""
-        values = self.problem.values(self.w)
-        self.oracle_calls += values.size
-        primal = float(0.5 * self.w @ self.w + self.problem.C @ values)
-        return Certificate(primal, self.dual_value)
+        return self.certified(problem, self.dual_value)
 
 
 @kernel
@@ -329,12 +326,12 @@ class PrimalState(BatchFormState):
 
     def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
         """Write the part scores of every example to ``dual.theta``."""
-        self.check_fits(problem)
+        self.check_size(problem)
         score_parts(problem.structure, self.z, dual.ptr, dual.theta, ws)
         if dual.cost.size:
             dual.theta[:] += self.tau * dual.cost
 
-    def check_fits(self, problem: Problem) -> None:
+    def check_size(self, problem: Problem) -> None:
         """Raise `ValueError` if another problem has another number of weights."""
         if self.z.size != problem.n_weights:
             raise ValueError("the previous run was on another structure")

@@ -101,8 +101,7 @@ def _marginals_of(
         state.check_fits(previous)
         return previous.dual.mu
     if isinstance(previous, SequentialMinimalState):
-        theirs = previous.w.size, previous.slack.size
-        if theirs != (problem.n_weights, problem.n_examples):
+        if previous.form() != (problem.n_weights, problem.n_examples):
             raise ValueError("the previous run was on another structure")
         return expected_parts(problem, previous)[1]
     return None
@@ -250,7 +249,7 @@ class ExponentiatedGradient(Solver):
     ) -> PrimalState:
         z, tau = self._weights(problem), 0.0
         if isinstance(previous, PrimalState) and previous.has_loss(problem.loss):
-            previous.check_fits(problem)
+            previous.check_size(problem)
             z, tau = previous.z, previous.tau
         first_step = self._first_step(problem, previous)
         if z is not None or problem.loss.name != "hinge":
@@ -332,7 +331,7 @@ class ExponentiatedGradient(Solver):
             state.estimate = state.estimate._replace(exact=False)
         if isinstance(state, BatchFormState):
             yield from state.step_up()
-            state.estimate = state.certify()
+            state.estimate = state.certify(problem)
             return
         assert isinstance(state, OnlineState)
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
@@ -350,11 +349,10 @@ class ExponentiatedGradient(Solver):
             return guaranteed_steps(problem, together=self.form != "online")
         return np.full(problem.n_examples, float(self.step))
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(
+        self, problem: Problem, state: BatchFormState | OnlineState
+    ) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
         if state.estimate is not None and state.estimate.exact:
             return state.estimate
-        if isinstance(state, BatchFormState):
-            return state.certify()
-        assert isinstance(state, OnlineState)
         return state.certify(problem)

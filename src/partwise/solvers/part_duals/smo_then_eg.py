@@ -188,10 +188,9 @@ class SMOThenEG(Solver):
         return HybridState(problem, self._smo.start(problem, rng, previous))
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: HybridState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Make a pass of SMO, or after `smo_passes` of them of EG."""
-        assert isinstance(state, HybridState)
         if not state.has_switched and not state.keeps_smo:
             if state.passes >= self.smo_passes:
                 self._try_to_switch(problem, state, rng)
@@ -216,7 +215,6 @@ class SMOThenEG(Solver):
     def _at_work(self, state: HybridState) -> Solver:
         return self._eg if state.has_switched else self._smo
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: HybridState) -> Certificate:
         """Let the solver at work certify its dual point."""
-        assert isinstance(state, HybridState)
         return self._at_work(state).certify(state.problem, state.active)

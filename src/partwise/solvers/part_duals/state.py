@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -92,11 +92,9 @@ class DualPartsState(State):
         """Say whether the dual point of `other` is one of the same loss."""
         return (self.dual.cost.size > 0) == (other.dual.cost.size > 0)
 
-    def check_fits(self, previous: DualPartsState) -> None:
-        """Raise `ValueError` if an earlier run had other parts or weights."""
-        same = np.array_equal(previous.dual.ptr, self.dual.ptr)
-        if not same or previous.w.size != self.w.size:
-            raise ValueError("the previous run was on another structure")
+    def form(self) -> tuple[Any, ...]:
+        """Return the number of weights, and the parts of every example."""
+        return self.w.size, self.dual.ptr.tobytes()
 
     def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
         """Take over the dual point of an earlier run, perhaps with another C.

@@ -70,15 +70,13 @@ class StochasticDualCoordinateAscent(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: DualPartsState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit about as many examples as there are."""
-        assert isinstance(state, DualPartsState)
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
         yield from state.ascend(problem, order, mix=True, fixed=np.zeros(0))
         state.estimate = state.estimated()
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: DualPartsState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, DualPartsState)
         return state.certify(problem)

@@ -159,8 +159,7 @@ class RestrictedSimplicialDecomposition(Solver):
         """Start at the reference distributions, or where an earlier run ended."""
         state = SimplicialState(problem, self._n_hulls(problem))
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             state.set_iterate(np.append(previous.w, state.extended[state.w.size :]))
             if state.groups is not None:
                 state.dual_function.centre[: state.iterate.size] = state.iterate
@@ -171,10 +170,9 @@ class RestrictedSimplicialDecomposition(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: SimplicialState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Find directions for every example, and solve the master problems."""
-        assert isinstance(state, SimplicialState)
         before = state.bounds()
         sets = self._sets(problem, rng)
         if self.variant != "joint":
@@ -277,9 +275,8 @@ class RestrictedSimplicialDecomposition(Solver):
             was_easy = primal <= state.centre_primal - EASY * hoped
             state.move_centre(primal, was_easy)
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: SimplicialState) -> Certificate:
         """Return the certificate, which is known after every pass."""
-        assert isinstance(state, SimplicialState)
         if state.primal == np.inf:  # not one pass has ended
             state.primal = problem.primal(state.w)
             state.take_dual(state.dual_function.best(*state.points.total()).value)

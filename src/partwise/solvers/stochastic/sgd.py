@@ -287,10 +287,9 @@ class StochasticGradientDescent(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: SGDState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Take a step for every example; the first pass may have to choose `eta_0`."""
-        assert isinstance(state, SGDState)
         state.estimate = None  # that of weights about to change
         used = np.flatnonzero(problem.C)
         if not state.eta_0 and used.size:
@@ -339,9 +338,8 @@ class StochasticGradientDescent(Solver):
 
         return (yield from choose_first_step(trial))
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: SGDState) -> Certificate:
         """Return the exact certificate; see `SGDState.look`."""
-        assert isinstance(state, SGDState)
         if state.estimate is not None and state.estimate.exact:
             return state.estimate
         look = state.look(problem)

@@ -264,10 +264,9 @@ class DualCoordinateDescent(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: DualCoordinateState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
-        assert isinstance(state, DualCoordinateState)
         n = problem.n_examples
         rule = partial(self._rule, state, NOT_FOUND)
         if self.variant == "ssvm" and state.sets.used[0] > 0:
@@ -319,9 +318,8 @@ class DualCoordinateDescent(Solver):
         for fraction in infer(rule, problem, state, state.w, order):
             yield done + (1.0 - done) * fraction
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: DualCoordinateState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, DualCoordinateState)
         # Equation (6): w = sum alpha dPhi.
         state.refresh(problem, np.ones(problem.n_examples))
         return state.certify(problem)

@@ -218,10 +218,9 @@ class FrankWolfe(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: FrankWolfeState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Sweep over the outputs at hand, look for new ones, then go on that way."""
-        assert isinstance(state, FrankWolfeState)
         state.board.direction[:] = 0.0  # what rounding has left of the last pass
         rule, w = partial(self._rule, state), state.iterate
         # In the first pass there are only the right outputs.
@@ -258,12 +257,8 @@ class FrankWolfe(Solver):
             state.iterate, state.dual = iterate, dual
         state.before = alpha
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: FrankWolfeState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, FrankWolfeState)
         state.normalise()
         state.refresh(problem, problem.C)
-        slacks = problem.values(state.w)
-        state.oracle_calls += slacks.size
-        primal = float(0.5 * state.w @ state.w + problem.C @ slacks)
-        return Certificate(primal, state.dual)
+        return state.certify(problem)

@@ -271,10 +271,9 @@ class SequentialMinimalOptimization(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: SequentialMinimalState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Sweep over the outputs at hand, then look for new ones."""
-        assert isinstance(state, SequentialMinimalState)
         n = problem.n_examples
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > n else 0
@@ -291,9 +290,8 @@ class SequentialMinimalOptimization(Solver):
     def _rule(self, state: SequentialMinimalState) -> PairRule:
         return PairRule(state.values, state.slack, self.pair_steps, self.delta)
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: SequentialMinimalState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, SequentialMinimalState)
         self._refresh(problem, state)
         return state.certify(problem)
 

@@ -113,11 +113,9 @@ class WorkingSetState(State):
         """Make room as the working sets have it."""
         self.fit_scratch()
 
-    def check_fits(self, previous: WorkingSetState) -> None:
-        """Raise `ValueError` if an earlier run had other weights or examples."""
-        mine, theirs = (self.w.size, self.slack.size), previous.w.size
-        if mine != (theirs, previous.slack.size):
-            raise ValueError("the previous run was on another structure")
+    def form(self) -> tuple[Any, ...]:
+        """Return the numbers of weights and of examples."""
+        return self.w.size, self.slack.size
 
     def make_room(self, s: Structure, order: IntArray, position: int) -> None:
         """Let the working sets grow, at least by an output of the example reached."""
@@ -150,7 +148,4 @@ class WorkingSetState(State):
 
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate; weights and dual value must be fresh."""
-        values = problem.values(self.w)
-        self.oracle_calls += values.size
-        primal = float(0.5 * self.w @ self.w + problem.C @ values)
-        return Certificate(primal, self.dual)
+        return self.certified(problem, self.dual)
