@@ -48,7 +48,7 @@ class ConjugateGradient(BatchSolver):
     """
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"cg": {}}
-    curvature: ClassVar[float] = 0.4
+    curvature = 0.4
 
     def make_state(self, problem: Problem) -> ConjugateGradientState:
         """Make the state at zero weights."""

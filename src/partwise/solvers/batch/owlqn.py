@@ -101,7 +101,7 @@ class OWLQN(LBFGS):
     """
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"owlqn": {}}
-    penalties: ClassVar[tuple[str, ...]] = ("l2", "elasticnet", "l1")
+    penalties = ("l2", "elasticnet", "l1")
 
     def _step(
         self, problem: Problem, state: LBFGSState

@@ -87,10 +87,10 @@ class BatchSolver(Solver):
     """A solver of the log loss whose every pass is one step of all the examples."""
 
     names: ClassVar[dict[str, dict[str, Any]]] = {}
-    losses: ClassVar[tuple[str, ...]] = ("log_loss",)
-    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+    losses = ("log_loss",)
+    needs = (marginals,)
 
-    curvature: ClassVar[float] = 0.9
+    curvature = 0.9
     """How much of the slope may remain after a step."""
 
     def memory(self, problem: Problem) -> int:

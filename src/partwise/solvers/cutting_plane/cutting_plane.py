@@ -131,8 +131,8 @@ class CuttingPlane(Solver):
     drop_after: int = 20
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+    losses = ("hinge",)
+    needs = (argmax, add_costs, cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""

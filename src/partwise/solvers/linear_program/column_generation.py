@@ -173,9 +173,9 @@ class ColumnGeneration(Solver):
         "column-generation-highs": {"master": "highs"},
         "column-generation-pdlp": {"master": "pdlp"},
     }
-    losses: ClassVar[tuple[str, ...]] = ("hinge", "set_hinge")
-    penalties: ClassVar[tuple[str, ...]] = ("l1", "positive l1")
-    needs: ClassVar[tuple[Any, ...]] = (kbest, add_costs, cost)
+    losses = ("hinge", "set_hinge")
+    penalties = ("l1", "positive l1")
+    needs = (kbest, add_costs, cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""

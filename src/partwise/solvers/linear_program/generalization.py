@@ -9,14 +9,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import SetHinge
 from partwise.solvers.base import Problem
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    innermost,
-    log_partition,
-    n_good,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
 
@@ -103,10 +97,10 @@ def _count_outputs(
 ) -> None:
     scratch.theta[:] = 0.0
     for i in range(start, stop):
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         # log2 of good times all: that the good ones are not wrong hardly matters.
-        outputs = log_partition(s, i, scratch.theta, ws) / np.log(2.0)
-        out[i] = outputs + np.log2(float(n_good(s, i)))
+        outputs = waist.log_partition(s, i, scratch.theta, ws) / np.log(2.0)
+        out[i] = outputs + np.log2(float(waist.n_good(s, i)))
 
 
 def count_triples(s: Structure) -> int:
@@ -126,7 +120,7 @@ def bound_of(
     problem: Problem, w: FloatArray, primal: float, largest_difference: float
 ) -> float | None:
     """Return the bound for weights with this objective; None where there is none."""
-    if not log_partition.provided_by(type(innermost(problem.structure))):
+    if not waist.log_partition.provided_by(type(waist.innermost(problem.structure))):
         return None
     loss, C = problem.loss, float(problem.C.mean())
     if not isinstance(loss, SetHinge) or loss.margin != "unit":

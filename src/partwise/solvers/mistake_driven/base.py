@@ -20,20 +20,13 @@ from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
 from partwise.solvers.visiting import check_order, visiting_order
+from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
-    add_costs,
-    argmax,
-    diff_add,
-    gold,
-    make_diff,
-    part_scores,
-    visit,
-    workspace,
 )
 from partwise.structures.scratch import Scratch, make_scratch
 
@@ -95,12 +88,12 @@ def find_output(
     ws: Any,
 ) -> None:
     """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
-    visit(s, i, ws)
-    part_scores(s, i, w, scratch.theta, ws)
+    waist.visit(s, i, ws)
+    waist.part_scores(s, i, w, scratch.theta, ws)
     if cost_augmented:
-        add_costs(s, i, scratch.theta)
-    gold(s, i, scratch.y_gold)
-    argmax(s, i, scratch.theta, scratch.y, ws)
+        waist.add_costs(s, i, scratch.theta)
+    waist.gold(s, i, scratch.y_gold)
+    waist.argmax(s, i, scratch.theta, scratch.y, ws)
 
 
 @kernel
@@ -115,10 +108,10 @@ def correct(
     ws: Any,
 ) -> None:
     """Do ``now += step * (Phi(i, y_gold) - Phi(i, y))``, for the average as well."""
-    diff_add(s, i, y, y_gold, step, average.now, diff, ws)
+    waist.diff_add(s, i, y, y_gold, step, average.now, diff, ws)
     if average.late.size > 0:
         late = step * average.counts[VISITS]
-        diff_add(s, i, y, y_gold, late, average.late, diff, ws)
+        waist.diff_add(s, i, y, y_gold, late, average.late, diff, ws)
 
 
 class MistakeDrivenState(State):
@@ -132,8 +125,8 @@ class MistakeDrivenState(State):
         late = np.zeros(problem.n_weights if averaging else 0)
         self.average = RunningAverage(self.w.copy(), late, np.zeros(2, np.int64))
         self.scratch = make_scratch(s)
-        self.diff = make_diff(s)
-        self.workspace = workspace(s, k)
+        self.diff = waist.make_diff(s)
+        self.workspace = waist.workspace(s, k)
 
     def restored(self) -> None:
         """Go on from the end of a pass."""
@@ -154,9 +147,9 @@ class MistakeDriven(Solver):
     order: str = "shuffled"
 
     names: ClassVar[dict[str, dict[str, Any]]] = {}
-    losses: ClassVar[tuple[str, ...]] = tuple(LOSSES)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs)
-    minimises: ClassVar[bool] = False
+    losses = tuple(LOSSES)
+    needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
+    minimises = False
 
     def __post_init__(self) -> None:
         """Check the settings."""

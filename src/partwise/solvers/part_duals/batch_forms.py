@@ -24,18 +24,8 @@ from partwise.solvers.part_duals.dual_parts import (
     weights_of,
 )
 from partwise.solvers.part_duals.state import DualPartsState
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    add_costs,
-    add_parts,
-    gold,
-    marginals,
-    n_parts,
-    part_scores,
-    parts_of,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
@@ -137,8 +127,8 @@ def _move_theta(
 ) -> None:
     """Write ``theta + eta v`` of some examples to `theta`."""
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scores, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scores, ws)
         first = dual.ptr[i]
         for r in range(dual.ptr[i + 1] - first):
             if dual.cost.size:
@@ -211,14 +201,14 @@ def _pull(
 
     The marginals are left in ``scratch.mu``, with their sign turned and gold added.
     """
-    log_z = marginals(s, i, theta, scratch.mu, ws)
-    for r in range(n_parts(s, i)):
+    log_z = waist.marginals(s, i, theta, scratch.mu, ws)
+    for r in range(waist.n_parts(s, i)):
         scratch.mu[r] = -scratch.mu[r]
-    gold(s, i, scratch.y_gold)
-    found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    waist.gold(s, i, scratch.y_gold)
+    found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
     for j in range(found):
         scratch.mu[scratch.ids[j]] += scratch.counts[j]
-    add_parts(s, i, scratch.mu, C, w, ws)
+    waist.add_parts(s, i, scratch.mu, C, w, ws)
     for j in range(found):
         scratch.mu[scratch.ids[j]] -= scratch.counts[j]
     return log_z
@@ -237,10 +227,10 @@ def _evaluate_log_loss(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, z, scratch.theta, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, z, scratch.theta, ws)
         value[i] = _pull(s, i, C[i], scratch.theta, w, scratch, ws)
-        for r in range(n_parts(s, i)):
+        for r in range(waist.n_parts(s, i)):
             value[i] += scratch.theta[r] * scratch.mu[r]
 
 
@@ -259,11 +249,11 @@ def _evaluate_hinge(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        n = n_parts(s, i)
-        part_scores(s, i, z, scratch.theta, ws)
+        waist.visit(s, i, ws)
+        n = waist.n_parts(s, i)
+        waist.part_scores(s, i, z, scratch.theta, ws)
         costs[:n] = 0.0
-        add_costs(s, i, costs)
+        waist.add_costs(s, i, costs)
         for r in range(n):
             scratch.theta[r] += tau * costs[r]
         _pull(s, i, C[i], scratch.theta, w, scratch, ws)

@@ -38,14 +38,9 @@ from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
 from partwise.solvers.visiting import check_order, visiting_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
+from partwise.structures import interface as waist
 from partwise.structures.gibbs import scores_from_marginals
-from partwise.structures.interface import (
-    FloatArray,
-    argmax,
-    gibbs_scores,
-    innermost,
-    marginals,
-)
+from partwise.structures.interface import FloatArray
 
 FORMS = ("online", "batch", "primal")
 STARTS = ("mixture", "gold")
@@ -95,7 +90,7 @@ def _marginals_of(
     problem: Problem, state: OnlineState, previous: State | None
 ) -> FloatArray | None:
     """Return the marginals at the dual point of an earlier run, if it has one."""
-    if not gibbs_scores.provided_by(type(innermost(problem.structure))):
+    if not waist.gibbs_scores.provided_by(type(waist.innermost(problem.structure))):
         return None
     if isinstance(previous, DualPartsState):
         state.check_fits(previous)
@@ -155,8 +150,8 @@ class ExponentiatedGradient(Solver):
         "eg-batch": {"form": "batch"},
         "eg-primal": {"form": "primal"},
     }
-    losses: ClassVar[tuple[str, ...]] = ("log_loss", "hinge")
-    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+    losses = ("log_loss", "hinge")
+    needs = (waist.marginals,)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -221,7 +216,7 @@ class ExponentiatedGradient(Solver):
             raise ValueError(
                 f"step must be at most 1 for the log loss, not {self.step!r}"
             )
-        if self.step == "guaranteed" and not argmax.provided_by(
+        if self.step == "guaranteed" and not waist.argmax.provided_by(
             type(problem.structure)
         ):
             raise PairingError(

@@ -148,8 +148,8 @@ class SMOThenEG(Solver):
     order: str = "gaps"
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo-eg": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (
+    losses = ("hinge",)
+    needs = (
         *SequentialMinimalOptimization.needs,
         *ExponentiatedGradient.needs,
         gibbs_scores,

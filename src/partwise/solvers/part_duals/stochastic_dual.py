@@ -49,8 +49,8 @@ class StochasticDualCoordinateAscent(Solver):
     order: str = "gaps"
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"sdca": {}}
-    losses: ClassVar[tuple[str, ...]] = ("log_loss",)
-    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+    losses = ("log_loss",)
+    needs = (marginals,)
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -115,9 +115,9 @@ class RestrictedSimplicialDecomposition(Solver):
         "simplicial-coordinate": {"variant": "coordinate", "working_sets": 10},
         "simplicial-online": {"variant": "online", "working_sets": 10},
     }
-    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge")
-    penalties: ClassVar[tuple[str, ...]] = ("l2", "divergence")
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+    losses = ("hinge", "squared_hinge")
+    penalties = ("l2", "divergence")
+    needs = (argmax, add_costs, cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""

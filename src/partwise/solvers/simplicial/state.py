@@ -19,16 +19,8 @@ from partwise.solvers.log_distributions import (
 )
 from partwise.solvers.simplicial.points import DensePoints, Points, SparsePoints
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    cost,
-    diff_add,
-    make_diff,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
@@ -59,13 +51,13 @@ def _find_points(
     for i in range(start, stop):
         if row_of[i] < 0 or C[i] == 0.0:
             continue
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         slack[i] = most_violated(s, i, w, scratch, ws)
         row = rows[row_of[i]]
         # The multiplier of a squared violation has no limit: this is its best value.
         scale = 2.0 * C[i] * slack[i] if squared else C[i]
-        row[last] += scale * cost(s, i, scratch.y)
-        diff_add(s, i, scratch.y, scratch.y_gold, scale, row, diff, ws)
+        row[last] += scale * waist.cost(s, i, scratch.y)
+        waist.diff_add(s, i, scratch.y, scratch.y_gold, scale, row, diff, ws)
         if squared:
             row[w.size + i] += scale / np.sqrt(2.0 * C[i])
 
@@ -138,7 +130,7 @@ class SimplicialState(State):
         self.estimate_of_paper, self.outside = -np.inf, 0
         self.seconds = dict.fromkeys(("master", "directions", "centre", "bounds"), 0.0)
         self._crew = problem.crew(n_sums=n_columns + 1)
-        self._diffs = [make_diff(problem.structure) for _ in self._crew.workers]
+        self._diffs = [waist.make_diff(problem.structure) for _ in self._crew.workers]
 
     def set_iterate(self, x: FloatArray) -> None:
         """Take the weights, and the violations, that the dual point stands for."""

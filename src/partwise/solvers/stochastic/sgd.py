@@ -242,8 +242,8 @@ class StochasticGradientDescent(Solver):
     shuffle: bool = True
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"sgd": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge", "log_loss")
-    needs: ClassVar[tuple[Any, ...]] = ()
+    losses = ("hinge", "squared_hinge", "log_loss")
+    needs = ()
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -30,22 +30,9 @@ from partwise.solvers.working_sets.sets import (
 )
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_add,
-    diff_dot,
-    diff_sqnorm,
-    gold,
-    output_size,
-    visit,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
@@ -108,7 +95,7 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
     """Algorithm 1, UPDATEWEIGHT."""
     s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
     y_gold, C, members = site.scratch.y_gold, site.C[i], rule.members
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     rise = 0.0
     emptied = False
     for j in range(_shuffled_members(sets, i, members, rule.random)):
@@ -117,7 +104,7 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
         # Lines 3 and 4: the best value of this dual variable alone.
         slope = (
             sets.cost[m]
-            - diff_dot(s, i, y, y_gold, w, diff, ws)
+            - waist.diff_dot(s, i, y, y_gold, w, diff, ws)
             - sets.mass[i] / (2.0 * C)
         )
         bend = sets.sqnorm[m] + 1.0 / (2.0 * C)
@@ -125,7 +112,7 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
         step = alpha - sets.alpha[m]
         if step != 0.0:
             # Lines 5 and 6.
-            diff_add(s, i, y, y_gold, step, w, diff, ws)
+            waist.diff_add(s, i, y, y_gold, step, w, diff, ws)
             sets.alpha[m] = alpha
             sets.mass[i] += step
             rise += step * (slope - 0.5 * step * bend)
@@ -159,7 +146,7 @@ def _find_outputs(
     """Write the most violated outputs of some examples, and their slack."""
     for i in range(start, stop):
         if C[i] > 0.0:
-            visit(s, i, ws)
+            waist.visit(s, i, ws)
             slack[i] = most_violated(s, i, w, scratch, ws)
             copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
 
@@ -171,15 +158,15 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
     y, y_gold = scratch.y, scratch.y_gold
     if rule.ptr.size > 0:
         y = rule.codes[rule.ptr[i] : rule.ptr[i + 1]]
-        gold(s, i, y_gold)
+        waist.gold(s, i, y_gold)
     else:
         rule.slack[i] = most_violated(s, i, site.w, scratch, ws)
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     violation = rule.slack[i] - sets.mass[i] / (2.0 * site.C[i])
     # Lines 6-8; an output that is there already is not added twice.
     if violation > rule.delta and not is_member(sets, i, y, size):
-        sqnorm = diff_sqnorm(s, i, y, y_gold, site.diff, ws)
-        add_member(sets, i, y, size, cost(s, i, y), sqnorm)
+        sqnorm = waist.diff_sqnorm(s, i, y, y_gold, site.diff, ws)
+        add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
     if rule.update and sets.newest[i] >= 0:
         return move(rule, site, i)
     return 0.0
@@ -233,8 +220,13 @@ class DualCoordinateDescent(Solver):
         "dcd-light": {"variant": "light"},
         "cpd": {"variant": "cpd", "sweeps": 100},
     }
-    losses: ClassVar[tuple[str, ...]] = ("squared_hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+    losses = ("squared_hinge",)
+    needs = (
+        waist.argmax,
+        waist.add_costs,
+        waist.cost,
+        waist.diff_dot,
+    )
 
     def __post_init__(self) -> None:
         """Check the settings."""

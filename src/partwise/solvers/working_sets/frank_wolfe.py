@@ -34,16 +34,9 @@ from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
 from partwise.solvers.working_sets.state import WorkingSetState
 from partwise.solvers.working_sets.visits import infer, sweep
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_dot,
-)
+from partwise.structures.interface import FloatArray, IntArray, Structure
 
 STEPS = ("pairwise", "towards")
 AVERAGING = (None, "weighted")
@@ -173,8 +166,13 @@ class FrankWolfe(Solver):
     averaging: str | None = None
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+    losses = ("hinge",)
+    needs = (
+        waist.argmax,
+        waist.add_costs,
+        waist.cost,
+        waist.diff_dot,
+    )
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -25,17 +25,8 @@ from partwise.solvers.working_sets.sets import (
 )
 from partwise.solvers.working_sets.state import Site
 from partwise.solvers.working_sets.visits import look, may_move, move
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    cost,
-    diff_add,
-    diff_dot,
-    output_size,
-    shortfall,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
 
 SMALLEST = 1e-300
@@ -81,7 +72,7 @@ def _value_by_parts(
 
     After inference they are there, and save the walk over the features.
     """
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
     m = sets.newest[i]
     while m >= 0:
@@ -107,13 +98,13 @@ def _add_direction(
 
     Over the members with a share, or over `low` alone unless that is -1.
     """
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
     m = low if low >= 0 else sets.newest[i]
     while m >= 0:
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            diff_add(s, i, y_high, y, scale * shares[m], out, diff, ws)
+            waist.diff_add(s, i, y_high, y, scale * shares[m], out, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
 
 
@@ -133,7 +124,7 @@ def _sqnorm_of_direction(
     The direction is added up in a vector like the weights and taken off again: with
     dense features that is many times faster than a hash table.
     """
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
     shares, u = board.shares, board.direction
     _add_direction(s, i, 1.0, sets, high, low, shares, u, diff, ws)
@@ -142,7 +133,7 @@ def _sqnorm_of_direction(
     while m >= 0:
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            total += shares[m] * diff_dot(s, i, y_high, y, u, diff, ws)
+            total += shares[m] * waist.diff_dot(s, i, y_high, y, u, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
     _add_direction(s, i, -1.0, sets, high, low, shares, u, diff, ws)
     return max(total, 0.0)
@@ -217,10 +208,10 @@ def _(rule: StepRule, site: Site, i: int) -> float:
     _value_by_parts(s, i, sets, values, scratch)
     high, low, mean = rank_members(sets, i, values)
     rule.gap[i] = site.C[i] * max(slack - mean, 0.0)
-    value = slack - shortfall(s, i, ws)
-    size = output_size(s, i)
+    value = slack - waist.shortfall(s, i, ws)
+    size = waist.output_size(s, i)
     if value > values[high] and not is_member(sets, i, y, size):
-        add_member(sets, i, y, size, cost(s, i, y), 0.0)
+        add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
         high = sets.newest[i]
         values[high] = value
     rise = step_to_best(rule, site, i, high, low)

@@ -33,31 +33,18 @@ from partwise.solvers.working_sets.sets import (
 )
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_add,
-    diff_dot,
-    diff_sqnorm,
-    gold,
-    output_size,
-    shortfall,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 
 
 @kernel
 def _put_on_gold(s: Structure, sets: WorkingSets, y_gold: CodeArray) -> None:
     """Give all the mass of every example to its right output: there w = 0."""
     for i in range(sets.newest.size):
-        gold(s, i, y_gold)
-        add_member(sets, i, y_gold, output_size(s, i), 0.0, 0.0)
+        waist.gold(s, i, y_gold)
+        add_member(sets, i, y_gold, waist.output_size(s, i), 0.0, 0.0)
         sets.alpha[sets.newest[i]] = 1.0
         sets.mass[i] = 1.0
 
@@ -92,7 +79,7 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
     """
     s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
     y_gold, C, values = site.scratch.y_gold, site.C[i], rule.values
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     rise = 0.0
     emptied = False
     for pair in range(rule.pair_steps):
@@ -104,11 +91,11 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
             break
         y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
         y_low = sets.codes[sets.code_at[low] : sets.code_at[low] + size]
-        bend = C * diff_sqnorm(s, i, y_high, y_low, diff, ws)
+        bend = C * waist.diff_sqnorm(s, i, y_high, y_low, diff, ws)
         step = sets.alpha[low]
         if step * bend > violation:
             step = violation / bend
-        diff_add(s, i, y_high, y_low, C * step, w, diff, ws)
+        waist.diff_add(s, i, y_high, y_low, C * step, w, diff, ws)
         sets.alpha[high] += step
         sets.alpha[low] -= step
         emptied |= sets.alpha[low] == 0.0
@@ -142,10 +129,10 @@ def _(rule: PairRule, site: Site, i: int) -> float:
     # No output of all there are is worth more: nothing to gain here.
     if slack - values[low] <= rule.delta:
         return 0.0
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     if not is_member(sets, i, y, size):
-        add_member(sets, i, y, size, cost(s, i, y), 0.0)
-        values[sets.newest[i]] = slack - shortfall(s, i, ws)
+        add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
+        values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
     return _move_mass(rule, site, i)
 
 
@@ -246,8 +233,13 @@ class SequentialMinimalOptimization(Solver):
     delta: float = 1e-6
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+    losses = ("hinge",)
+    needs = (
+        waist.argmax,
+        waist.add_costs,
+        waist.cost,
+        waist.diff_dot,
+    )
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -14,19 +14,13 @@ from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
 from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
+from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
-    diff_add,
-    gold,
-    largest_sizes,
-    make_diff,
-    output_size,
-    visit,
-    workspace,
 )
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
@@ -50,13 +44,13 @@ def _weights_of(
         m = sets.newest[i]
         if m < 0:
             continue
-        visit(s, i, ws)
-        gold(s, i, y_gold)
-        size = output_size(s, i)
+        waist.visit(s, i, ws)
+        waist.gold(s, i, y_gold)
+        size = waist.output_size(s, i)
         while m >= 0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
             if scale[i] != 0.0:
-                diff_add(s, i, y, y_gold, scale[i] * sets.alpha[m], w, diff, ws)
+                waist.diff_add(s, i, y, y_gold, scale[i] * sets.alpha[m], w, diff, ws)
             sets.mass[i] += sets.alpha[m]
             m = sets.older[m]
 
@@ -92,13 +86,13 @@ class WorkingSetState(State):
     def __init__(self, problem: Problem):
         s, n = problem.structure, problem.n_examples
         self.w = np.zeros(problem.n_weights)
-        most_codes = largest_sizes(s)[1]
+        most_codes = waist.largest_sizes(s)[1]
         self.sets = make_working_sets(n, n + 16, 16 * most_codes + 64)
         self.slack = np.zeros(n)
         self.dual = 0.0
         self.scratch = make_scratch(s)
-        self.diff = make_diff(s)
-        self.workspace = workspace(s, 1)
+        self.diff = waist.make_diff(s)
+        self.workspace = waist.workspace(s, 1)
         self.fit_scratch()
 
     def site(self, problem: Problem, w: FloatArray) -> Site:
@@ -119,7 +113,7 @@ class WorkingSetState(State):
 
     def make_room(self, s: Structure, order: IntArray, position: int) -> None:
         """Let the working sets grow, at least by an output of the example reached."""
-        size = int(output_size(s, order[position]))
+        size = int(waist.output_size(s, order[position]))
         room = order.size + 16
         self.sets = with_room(s, self.sets, room, size + 16 * room)
         self.fit_scratch()
@@ -128,7 +122,7 @@ class WorkingSetState(State):
         """Recompute weights and dual value from the dual variables."""
         s, sets = problem.structure, self.sets
         crew = problem.crew(n_sums=self.w.size)
-        diffs = [self.diff, *(make_diff(s) for _ in crew.workers[1:])]
+        diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
             _weights_of(
