@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from partwise.structures.interface import (
     n_weights,
 )
 from partwise.structures.parallel import Crew
+
+Result = TypeVar("Result")
 
 NOT_FINITE = "not_finite"
 STALLED = "stalled"
@@ -193,6 +195,25 @@ def make_problem(
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
     return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
+
+
+def finish(work: Generator[float, None, Result]) -> Result:
+    """Do all of the work without showing how far it is; return its result.
+
+    Examples
+    --------
+    >>> def work():
+    ...     yield 0.5
+    ...     return "done"
+    >>> finish(work())
+    'done'
+    """
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
 
 
 class State(Keeper, ABC):

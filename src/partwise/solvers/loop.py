@@ -13,14 +13,7 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
 from partwise.model_file import check_writable
-from partwise.solvers.base import (
-    NOT_FINITE,
-    SEPARATED,
-    STALLED,
-    Problem,
-    Solver,
-    State,
-)
+from partwise.solvers.base import NOT_FINITE, SEPARATED, STALLED, Problem, Solver, State
 from partwise.solvers.checkpoint import (
     Run,
     load_checkpoint,

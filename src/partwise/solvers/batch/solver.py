@@ -16,7 +16,7 @@ import numpy as np
 
 from partwise._threads import count_jobs
 from partwise.losses import Certificate
-from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State
+from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State, finish
 from partwise.solvers.batch.dual_mixture import DualMixture
 from partwise.solvers.batch.line_search import WolfeSearch
 from partwise.solvers.gradient import BatchGradient
@@ -163,15 +163,10 @@ class BatchSolver(Solver):
     def certify(self, problem: Problem, state: BatchState) -> Certificate:
         """Return the certificate of the last pass, which is exact."""
         if state.estimate is None:
-            for _ in self._look(problem, state):
-                pass
-        assert state.estimate is not None
+            if math.isnan(state.value):
+                state.value = finish(state.evaluate(problem, state.w, state.gradient))
+            state.estimate = state.certificate()
         return state.estimate
-
-    def _look(self, problem: Problem, state: BatchState) -> Iterator[float]:
-        if math.isnan(state.value):
-            state.value = yield from state.evaluate(problem, state.w, state.gradient)
-        state.estimate = state.certificate()
 
 
 def first_step(state: BatchState, sqnorm: float) -> float:

@@ -80,12 +80,7 @@ def mean_weights(average: RunningAverage) -> FloatArray:
 
 @kernel
 def find_output(
-    s: Structure,
-    i: int,
-    w: FloatArray,
-    cost_augmented: bool,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, i: int, w: FloatArray, cost_augmented: bool, scratch: Scratch, ws: Any
 ) -> None:
     """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
     waist.visit(s, i, ws)

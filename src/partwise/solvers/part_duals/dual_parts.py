@@ -146,12 +146,7 @@ def margins_of(
 
 @kernel
 def gibbs_points(
-    s: Structure,
-    dual: DualParts,
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, dual: DualParts, start: int, stop: int, scratch: Scratch, ws: Any
 ) -> None:
     """Set `mu` and `value` to those of the Gibbs distributions with scores `theta`."""
     log_loss = dual.cost.size == 0
@@ -183,11 +178,7 @@ def score_parts(
 
 @vector_kernel
 def _compare(
-    dual_mu: FloatArray,
-    mu: FloatArray,
-    weigh: FloatArray,
-    trial: Trial,
-    n: int,
+    dual_mu: FloatArray, mu: FloatArray, weigh: FloatArray, trial: Trial, n: int
 ) -> tuple[float, float, float, float, float]:
     """Write ``change = dual_mu - mu``; return five sums over the parts.
 

@@ -21,13 +21,7 @@ from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.simplicial.master import HullProblem
 from partwise.solvers.simplicial.state import SimplicialState
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    add_costs,
-    argmax,
-    cost,
-)
+from partwise.structures.interface import FloatArray, IntArray, add_costs, argmax, cost
 
 VARIANTS = ("joint", "coordinate", "online")
 

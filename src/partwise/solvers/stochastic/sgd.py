@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State, chunks, finish
 from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic.scaled_weights import (
     ScaledWeights,
@@ -342,10 +342,4 @@ class StochasticGradientDescent(Solver):
         """Return the exact certificate; see `SGDState.look`."""
         if state.estimate is not None and state.estimate.exact:
             return state.estimate
-        look = state.look(problem)
-        while True:
-            try:
-                next(look)
-            except StopIteration as end:
-                certificate: Certificate = end.value
-                return certificate
+        return finish(state.look(problem))

@@ -221,12 +221,7 @@ class DualCoordinateDescent(Solver):
         "cpd": {"variant": "cpd", "sweeps": 100},
     }
     losses = ("squared_hinge",)
-    needs = (
-        waist.argmax,
-        waist.add_costs,
-        waist.cost,
-        waist.diff_dot,
-    )
+    needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -167,12 +167,7 @@ class FrankWolfe(Solver):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
     losses = ("hinge",)
-    needs = (
-        waist.argmax,
-        waist.add_costs,
-        waist.cost,
-        waist.diff_dot,
-    )
+    needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -234,12 +234,7 @@ class SequentialMinimalOptimization(Solver):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
-    needs = (
-        waist.argmax,
-        waist.add_costs,
-        waist.cost,
-        waist.diff_dot,
-    )
+    needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
 
     def __post_init__(self) -> None:
         """Check the settings."""
