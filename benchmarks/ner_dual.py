@@ -30,7 +30,7 @@ from partwise.solvers import (
     solve,
 )
 from partwise.solvers.trace import Trace
-from partwise.solvers.working_sets.smo import part_marginals
+from partwise.solvers.working_sets.smo import expected_parts
 from partwise.structures.chain import make_chain
 from partwise.structures.rows import make_sparse_rows
 
@@ -200,7 +200,7 @@ def train(corpus: Corpus, solver: Solver, passes: int, seed: int = 0) -> Run:
     solution = solve(problem, solver, tol=1e-9, max_iter=passes, random_state=seed)
     state: Any = getattr(solution.state, "active", solution.state)
     if hasattr(state, "sets"):
-        ptr, mu = part_marginals(problem, state)
+        ptr, mu = expected_parts(problem, state)
     else:
         ptr, mu = state.dual.ptr, state.dual.mu
     assert solution.certificate is not None

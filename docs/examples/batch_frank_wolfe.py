@@ -28,13 +28,7 @@ def _add_corner(s, start, stop, C, w, corner, cost, scratch, diff, ws):
 class BatchFrankWolfeState(State):
     """Weights, and the cost of the dual point that they are the image of."""
 
-    def tensors(self):
-        """Return what a checkpoint has to hold."""
-        return {"w": self.w, "cost": np.array([self.cost])}
-
-    def restore(self, tensors):
-        """Take it back."""
-        self.w, self.cost = tensors["w"].copy(), float(tensors["cost"][0])
+    kept = ("w", "cost")
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ class BatchFrankWolfe(Solver):
     def start(self, problem, rng, previous):
         """Start with all the dual mass on the right outputs, where w = 0."""
         state = BatchFrankWolfeState()
-        state.restore({"w": np.zeros(problem.n_weights), "cost": [0.0]})
+        state.w, state.cost = np.zeros(problem.n_weights), 0.0
         return state
 
     def run_pass(self, problem, state, rng):

@@ -13,7 +13,7 @@ from batch_frank_wolfe import BatchFrankWolfe
 from candidates import Candidates
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import laws  # noqa: E402
 import problems  # noqa: E402

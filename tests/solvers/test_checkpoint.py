@@ -343,3 +343,32 @@ def test_checkpoint_that_lacks_a_setting_is_refused(written: Path) -> None:
     model_file.write(written, content.tensors, settings, kind=module.KIND)
     with pytest.raises(ModelFileError, match="random"):
         resume(written)
+
+
+def test_checkpoint_of_another_version_is_refused(written: Path) -> None:
+    content = model_file.read(written)
+    settings = {k: v for k, v in content.settings.items() if k != "version"}
+    model_file.write(written, content.tensors, settings, kind=module.KIND)
+    with pytest.raises(ModelFileError, match="another version of partwise"):
+        resume(written)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("state.w", lambda w: w[:-1]),
+        ("state.w", lambda w: w.astype(np.float32)),
+        ("state.sets.alpha", lambda alpha: alpha[:, None]),
+        ("state.sets.codes", lambda codes: codes.astype(np.int64)),
+        ("state.dual", lambda dual: np.append(dual, dual)),
+    ],
+)
+def test_checkpoint_with_arrays_of_another_form_is_refused(
+    written: Path, name: str, wrong: Any
+) -> None:
+    content = model_file.read(written)
+    tensors = {**content.tensors, name: wrong(content.tensors[name])}
+    model_file.write(written, tensors, content.settings, kind=module.KIND)
+    own = name.removeprefix("state.")
+    with pytest.raises(ModelFileError, match=f"{own!r} is .* of shape .* expected"):
+        resume(written)

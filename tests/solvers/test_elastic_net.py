@@ -104,7 +104,7 @@ def test_elastic_net_bound_is_that_of_some_mixture(ratio: float) -> None:
         entropy = float(rng.uniform(0, 8))
         points.append((entropy, (1 - ratio) * w - gradient))
         dual.offer(w, gradient, entropy, ratio)
-        kept = dual._entropy - conjugate(dual._mixed, ratio)
+        kept = dual.entropy - conjugate(dual.mixed, ratio)
         assert dual.bound == pytest.approx(kept)
         assert dual.bound >= last
         last = dual.bound
@@ -112,7 +112,7 @@ def test_elastic_net_bound_is_that_of_some_mixture(ratio: float) -> None:
     from scipy.optimize import nnls
 
     rows = np.array([[h, *v, 1.0] for h, v in points] + [[0.0] * (w.size + 1) + [1.0]])
-    goal = np.array([dual._entropy, *dual._mixed, 1.0])
+    goal = np.array([dual.entropy, *dual.mixed, 1.0])
     assert nnls(rows.T, goal)[1] < 1e-8
 
 

@@ -12,12 +12,13 @@ import problems
 from graph_cases import CHOICES, make_case
 from laws import FEATURE_LAWS, brute_scores, law_name
 from partwise.errors import PairingError
-from partwise.losses import get_loss
+from partwise.losses import get_loss, margin
+from partwise.losses.base import fill_all
 from partwise.losses.margin import count_unproved
 from partwise.solvers import make_problem, solve
 from partwise.solvers.registry import make_solver
 from partwise.structures import interface as waist
-from partwise.structures import make_sparse_rows
+from partwise.structures import make_sparse_rows, with_good_outputs
 from partwise.structures.decoding import decode_with_bounds
 from partwise.structures.graph import (
     CliqueKind,
@@ -108,6 +109,25 @@ def test_exact_graphs_prove_everything():
     found = decode_with_bounds(s, DIFFERENT)
     assert found.bounds.tolist() == found.scores.tolist() == [1.0, 1.0, 2.0]
     assert count_unproved(s, DIFFERENT) == 0
+
+
+@pytest.mark.parametrize("make", [make_graph, make_relaxed_graph])
+def test_good_outputs_around_exact_graphs_cost_no_pass_to_prove(make, monkeypatch):
+    s, passes = frustrated(make), []
+    right = [np.zeros(size, np.int32) for size in (2, 2, 3)]
+    for i, y in enumerate(right):
+        waist.gold(s, i, y)
+    sets = [[y, 1 - y] for y in right]
+
+    def watched(fill, *args):
+        passes.append(fill)
+        return fill_all(fill, *args)
+
+    monkeypatch.setattr(margin, "fill_all", watched)
+    relaxed = make is make_relaxed_graph
+    for corpus in (s, with_good_outputs(s, sets)):
+        assert count_unproved(corpus, DIFFERENT) == relaxed
+    assert len(passes) == 2 * relaxed
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,8 @@ from partwise.solvers.base import State
 class ScriptedState(State):
     """How many passes there were; the weights are that number."""
 
+    kept = ("w", "passes")
     passes = 0
-
-    def tensors(self) -> dict[str, Any]:
-        return {"w": self.w}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        self.w = tensors["w"].copy()
-        self.passes = int(self.w[0])
 
 
 class Scripted(Solver):

@@ -23,13 +23,10 @@ from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
     STALLED,
     State,
-    check_objective,
     make_problem,
     penalty_name,
     structure_fingerprint,
 )
-from partwise.solvers.linear_program.column_generation import ColumnGeneration
-from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,
@@ -38,6 +35,7 @@ from partwise.solvers.loop import (
     Evaluate,
     Solution,
 )
+from partwise.solvers.pairing import check_objective
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace
@@ -251,16 +249,13 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             callbacks=callbacks,
         )
         self.weights_ = solution.w
-        self.bound_ = bound_of(problem, solution)
         self.certificate_ = solution.certificate
+        self.bound_ = solver.error_bound(
+            problem, solution.state, solution.w, solution.certificate
+        )
         self.trace_ = solution.trace
-        self.status_ = solution.status
+        self.status_ = solution.status + solver.remark(solution.w)
         self._reason = choice.reason
-        if isinstance(solver, ColumnGeneration):
-            n_used = int(np.count_nonzero(solution.w))
-            self.status_ += f"; {n_used} of {solution.w.size} weights are not zero"
-            if n_used == 0:
-                self.status_ += ", as may be where C is too small"
         if choice.reason:
             self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
         self.n_iter_ = len(solution.trace)

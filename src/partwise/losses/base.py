@@ -8,6 +8,7 @@ proof of how far `w` can be from the best possible weights.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -78,6 +79,19 @@ class DualPoint(NamedTuple):
     entropy: FloatArray
 
 
+def fill_all(
+    fill: Callable[..., None], s: Structure, w: FloatArray, n_jobs: int = 1
+) -> FloatArray:
+    """Return what `fill` writes for every example, computed by `n_jobs` threads."""
+    out = np.zeros(int(n_examples(s)))
+
+    def work(start: int, stop: int, worker: Worker) -> None:
+        fill(s, w, out, start, stop, worker.scratch, worker.workspace)
+
+    Crew(s, n_jobs).run(work)
+    return out
+
+
 class Loss(ABC):
     """A loss, for any structure that answers what it `needs`."""
 
@@ -111,13 +125,7 @@ class Loss(ABC):
 
     def values(self, s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArray:
         """Return ``loss_i(w)`` for every example, computed by `n_jobs` threads."""
-        out = np.zeros(int(n_examples(s)))
-
-        def fill(start: int, stop: int, worker: Worker) -> None:
-            self.fill(s, w, out, start, stop, worker.scratch, worker.workspace)
-
-        Crew(s, n_jobs).run(fill)
-        return out
+        return fill_all(self.fill, s, w, n_jobs)
 
     def primal(
         self, s: Structure, w: FloatArray, C: FloatArray, n_jobs: int = 1

@@ -6,15 +6,8 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.losses.base import DualPoint, Loss
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    gold,
-    log_partition,
-    marginals,
-    part_scores,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.scratch import Scratch, score_of
 
 
@@ -28,12 +21,13 @@ def _fill_log_losses(
     scratch: Scratch,
     ws: Any,
 ) -> None:
+    """Write minus the log-probability of every right output to `out`."""
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        gold(s, i, scratch.y_gold)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        waist.gold(s, i, scratch.y_gold)
         right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
-        out[i] = max(log_partition(s, i, scratch.theta, ws) - right, 0.0)
+        out[i] = max(waist.log_partition(s, i, scratch.theta, ws) - right, 0.0)
 
 
 class LogLoss(Loss):
@@ -48,20 +42,8 @@ class LogLoss(Loss):
     """
 
     name = "log_loss"
-    needs = (marginals, log_partition)
-
-    def fill(
-        self,
-        s: Structure,
-        w: FloatArray,
-        out: FloatArray,
-        start: int,
-        stop: int,
-        scratch: Scratch,
-        ws: Any,
-    ) -> None:
-        """Write minus the log-probability of every right output to `out`."""
-        _fill_log_losses(s, w, out, start, stop, scratch, ws)
+    needs = (waist.marginals, waist.log_partition)
+    fill = staticmethod(_fill_log_losses)
 
     def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
         """Return ``sum_i C_i H(alpha_i) - 1/2 |w|^2``."""

@@ -7,20 +7,9 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.losses.base import DualPoint, Loss
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    gold,
-    n_examples,
-    part_scores,
-    shortfall,
-    visit,
-)
-from partwise.structures.parallel import Crew, Worker
+from partwise.losses.base import DualPoint, Loss, fill_all
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.scratch import Scratch, score_of
 
 
@@ -34,10 +23,10 @@ def most_violated(
     inference is relaxed the slack is an upper bound, and that of the output itself is
     less by the `shortfall`.
     """
-    part_scores(s, i, w, scratch.theta, ws)
-    add_costs(s, i, scratch.theta)
-    gold(s, i, scratch.y_gold)
-    best = argmax(s, i, scratch.theta, scratch.y, ws) + shortfall(s, i, ws)
+    waist.part_scores(s, i, w, scratch.theta, ws)
+    waist.add_costs(s, i, scratch.theta)
+    waist.gold(s, i, scratch.y_gold)
+    best = waist.argmax(s, i, scratch.theta, scratch.y, ws) + waist.shortfall(s, i, ws)
     # The right output costs nothing, so its augmented score is its score.
     return max(best - score_of(s, i, scratch.y_gold, scratch.theta, scratch), 0.0)
 
@@ -52,9 +41,27 @@ def _fill_slacks(
     scratch: Scratch,
     ws: Any,
 ) -> None:
+    """Write the largest violation of every example to `out`."""
     for i in range(start, stop):
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         out[i] = most_violated(s, i, w, scratch, ws)
+
+
+@kernel
+def _fill_squares(
+    s: Structure,
+    w: FloatArray,
+    out: FloatArray,
+    start: int,
+    stop: int,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Write the squared largest violation of every example to `out`."""
+    for i in range(start, stop):
+        waist.visit(s, i, ws)
+        slack = most_violated(s, i, w, scratch, ws)
+        out[i] = slack * slack
 
 
 @kernel
@@ -68,9 +75,9 @@ def _mark_unproved(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         most_violated(s, i, w, scratch, ws)
-        unproved[i] = 1.0 if shortfall(s, i, ws) > 0.0 else 0.0
+        unproved[i] = 1.0 if waist.shortfall(s, i, ws) > 0.0 else 0.0
 
 
 def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
@@ -78,15 +85,9 @@ def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
 
     None, without looking, where inference is exact.
     """
-    if not shortfall.changed_by(type(s)):
+    if not waist.shortfall.changed_by(type(waist.innermost(s))):
         return 0
-    unproved = np.zeros(int(n_examples(s)))
-
-    def mark(start: int, stop: int, worker: Worker) -> None:
-        _mark_unproved(s, w, unproved, start, stop, worker.scratch, worker.workspace)
-
-    Crew(s, n_jobs).run(mark)
-    return int(unproved.sum())
+    return int(fill_all(_mark_unproved, s, w, n_jobs).sum())
 
 
 class Hinge(Loss):
@@ -101,20 +102,8 @@ class Hinge(Loss):
     """
 
     name = "hinge"
-    needs = (argmax, add_costs, cost)
-
-    def fill(
-        self,
-        s: Structure,
-        w: FloatArray,
-        out: FloatArray,
-        start: int,
-        stop: int,
-        scratch: Scratch,
-        ws: Any,
-    ) -> None:
-        """Write the largest violation of every example to `out`."""
-        _fill_slacks(s, w, out, start, stop, scratch, ws)
+    needs = (waist.argmax, waist.add_costs, waist.cost)
+    fill = staticmethod(_fill_slacks)
 
     def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
         """Return ``sum_i C_i alpha_i cost - 1/2 |w|^2``."""
@@ -140,20 +129,7 @@ class SquaredHinge(Hinge):
     """
 
     name = "squared_hinge"
-
-    def fill(
-        self,
-        s: Structure,
-        w: FloatArray,
-        out: FloatArray,
-        start: int,
-        stop: int,
-        scratch: Scratch,
-        ws: Any,
-    ) -> None:
-        """Write the squared largest violation of every example to `out`."""
-        super().fill(s, w, out, start, stop, scratch, ws)
-        np.square(out[start:stop], out=out[start:stop])
+    fill = staticmethod(_fill_squares)
 
     def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
         """Return ``sum alpha cost - 1/2 |w|^2 - sum_i a_i^2 / (4 C_i)``."""

@@ -12,13 +12,7 @@ from typing import Any
 
 from partwise.losses.base import DualPoint, Loss
 from partwise.losses.wrong_outputs import CODES, FEATURES, PARTS, Rules, Search
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    add_costs,
-    cost,
-    kbest,
-)
+from partwise.structures.interface import FloatArray, Structure, add_costs, cost, kbest
 from partwise.structures.scratch import Scratch
 
 MARGINS = ("unit", "cost")

@@ -12,26 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
+from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
-    add_costs,
-    diff_sqnorm,
-    good_at,
-    is_good,
-    kbest,
-    largest_sizes,
-    make_diff,
-    n_examples,
-    n_good,
-    n_parts,
-    output_size,
-    part_scores,
-    parts_of,
-    visit,
 )
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch, score_of
@@ -105,7 +92,7 @@ class Violations(NamedTuple):
 
 def make_candidates(s: Structure, k: int) -> Candidates:
     """Make room for `k` best outputs."""
-    most_parts, most_codes = largest_sizes(s)
+    most_parts, most_codes = waist.largest_sizes(s)
     room = most_parts + 2 * most_codes
     return Candidates(
         np.zeros((k, most_codes), np.int32),
@@ -119,12 +106,12 @@ def make_candidates(s: Structure, k: int) -> Candidates:
 @kernel
 def _output_sizes(s: Structure, out: IntArray) -> None:
     for i in range(out.size):
-        out[i] = output_size(s, i)
+        out[i] = waist.output_size(s, i)
 
 
 def make_violations(s: Structure) -> Violations:
     """Make room for a wrong output of every example."""
-    count = int(n_examples(s))
+    count = int(waist.n_examples(s))
     sizes = np.zeros(count, np.int64)
     _output_sizes(s, sizes)
     return Violations(
@@ -150,12 +137,12 @@ def _distance(
     """Return the distance of `y` from the good output in ``room.y_good``."""
     total = 0.0
     if kind == CODES:
-        for c in range(output_size(s, i)):
+        for c in range(waist.output_size(s, i)):
             total += y[c] != room.y_good[c]
     elif kind == PARTS:
         # Twice the parts of one that the other does not have, by a table of counts.
-        found = parts_of(s, i, y, scratch.ids, scratch.counts)
-        found_good = parts_of(s, i, room.y_good, room.ids, room.counts)
+        found = waist.parts_of(s, i, y, scratch.ids, scratch.counts)
+        found_good = waist.parts_of(s, i, room.y_good, room.ids, room.counts)
         for p in range(found):
             scratch.mu[scratch.ids[p]] = 0.0
         for p in range(found_good):
@@ -171,7 +158,7 @@ def _distance(
             total += abs(scratch.mu[room.ids[p]])
             scratch.mu[room.ids[p]] = 0.0
     else:
-        total = diff_sqnorm(s, i, y, room.y_good, diff, ws)
+        total = waist.diff_sqnorm(s, i, y, room.y_good, diff, ws)
     return total
 
 
@@ -188,9 +175,9 @@ def _good_score(
 ) -> tuple[int, float]:
     """Return the good output to compare `y` with, and its score (line 6)."""
     best, chosen, score = np.inf, 0, 0.0
-    count = n_good(s, i)
+    count = waist.n_good(s, i)
     for j in range(count):
-        good_at(s, i, j, room.y_good)
+        waist.good_at(s, i, j, room.y_good)
         own = score_of(s, i, room.y_good, scratch.theta, scratch)
         key, nearly = own, 0.0
         if rules.closest and count > 1:
@@ -204,8 +191,8 @@ def _good_score(
 @kernel
 def _lowest_good(s: Structure, i: int, room: Candidates, scratch: Scratch) -> float:
     lowest = np.inf
-    for j in range(n_good(s, i)):
-        good_at(s, i, j, room.y_good)
+    for j in range(waist.n_good(s, i)):
+        waist.good_at(s, i, j, room.y_good)
         lowest = min(lowest, score_of(s, i, room.y_good, scratch.theta, scratch))
     return lowest
 
@@ -229,14 +216,14 @@ def _find_violation(
     more. Return the slack, or `UNFINISHED` where the room is too small for that.
     """
     most = room.scores.size
-    n_codes = output_size(s, i)
-    several = n_good(s, i) > 1
+    n_codes = waist.output_size(s, i)
+    several = waist.n_good(s, i) > 1
     margin = 1.0 if rules.unit else 0.0  # costs are in the scores
     lowest = _lowest_good(s, i, room, scratch)
     k = 1  # often enough, and faster
     while True:
         k = min(k, most)
-        count = kbest(s, i, augmented, k, room.ys, room.scores, ws)
+        count = waist.kbest(s, i, augmented, k, room.ys, room.scores, ws)
         amount, first = -np.inf, -1
         for j in range(count):
             y = room.ys[j]
@@ -245,7 +232,7 @@ def _find_violation(
             # No output from here on is violated more.
             if margin + room.scores[j] - lowest <= amount:
                 return max(amount, 0.0)
-            if is_good(s, i, y, room.y_good):
+            if waist.is_good(s, i, y, room.y_good):
                 continue
             chosen, score = _good_score(s, i, y, rules, room, scratch, diff, ws)
             violation = margin + room.scores[j] - score
@@ -282,12 +269,12 @@ def find_violations(
     for i in range(start, stop):
         if found.slack[i] >= 0.0:
             continue
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        n = n_parts(s, i)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        n = waist.n_parts(s, i)
         copy(scratch.theta[:n], augmented)
         if not rules.unit:
-            add_costs(s, i, augmented)
+            waist.add_costs(s, i, augmented)
         found.amount[i] = -np.inf
         found.slack[i] = _find_violation(
             s, i, rules, augmented, found, room, scratch, diff, ws
@@ -334,9 +321,9 @@ class Search:
         """Make room for `k` best outputs."""
         self.k = k
         self.crew = Crew(self.s, self.n_jobs, self.used, k=k)
-        most_parts = largest_sizes(self.s)[0]
+        most_parts = waist.largest_sizes(self.s)[0]
         self.rooms = [
-            (np.zeros(most_parts), make_candidates(self.s, k), make_diff(self.s))
+            (np.zeros(most_parts), make_candidates(self.s, k), waist.make_diff(self.s))
             for _ in self.crew.workers
         ]
 

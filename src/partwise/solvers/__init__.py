@@ -1,25 +1,81 @@
-"""Solvers: ways to minimise the objective, all driven by one loop."""
+"""Solvers: ways to minimise the objective, all driven by one loop.
 
-from partwise.solvers.base import Problem, Solver, check_pairing, make_problem
-from partwise.solvers.batch.conjugate_gradient import ConjugateGradient
-from partwise.solvers.batch.lbfgs import LBFGS
-from partwise.solvers.batch.owlqn import OWLQN
-from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
-from partwise.solvers.linear_program.column_generation import ColumnGeneration
-from partwise.solvers.loop import Callback, Solution, solve
-from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
-from partwise.solvers.mistake_driven.mira import MIRA
-from partwise.solvers.mistake_driven.perceptron import Perceptron
-from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
-from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
-from partwise.solvers.part_duals.stochastic_dual import StochasticDualCoordinateAscent
-from partwise.solvers.quadratic_program.eg_qp import QPSolution, QPStep, eg_qp
-from partwise.solvers.simplicial.simplicial import RestrictedSimplicialDecomposition
-from partwise.solvers.stochastic.sgd import StochasticGradientDescent
-from partwise.solvers.trace import Trace, TraceRow
-from partwise.solvers.working_sets.dual_coordinate import DualCoordinateDescent
-from partwise.solvers.working_sets.frank_wolfe import FrankWolfe
-from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "Callback": "loop",
+    "ColumnGeneration": "linear_program.column_generation",
+    "ConjugateGradient": "batch.conjugate_gradient",
+    "CuttingPlane": "cutting_plane.cutting_plane",
+    "DualCoordinateDescent": "working_sets.dual_coordinate",
+    "ExponentiatedGradient": "part_duals.exponentiated_gradient",
+    "FrankWolfe": "working_sets.frank_wolfe",
+    "KBestMIRA": "mistake_driven.kbest_mira",
+    "LBFGS": "batch.lbfgs",
+    "MIRA": "mistake_driven.mira",
+    "OWLQN": "batch.owlqn",
+    "Perceptron": "mistake_driven.perceptron",
+    "Problem": "base",
+    "QPSolution": "quadratic_program.eg_qp",
+    "QPStep": "quadratic_program.eg_qp",
+    "RestrictedSimplicialDecomposition": "simplicial.simplicial",
+    "SMOThenEG": "part_duals.smo_then_eg",
+    "SequentialMinimalOptimization": "working_sets.smo",
+    "Solution": "loop",
+    "Solver": "base",
+    "StochasticDualCoordinateAscent": "part_duals.stochastic_dual",
+    "StochasticGradientDescent": "stochastic.sgd",
+    "Trace": "trace",
+    "TraceRow": "trace",
+    "check_pairing": "pairing",
+    "eg_qp": "quadratic_program.eg_qp",
+    "make_problem": "base",
+    "solve": "loop",
+}
+
+if TYPE_CHECKING:
+    from partwise.solvers.base import Problem, Solver, make_problem
+    from partwise.solvers.batch.conjugate_gradient import ConjugateGradient
+    from partwise.solvers.batch.lbfgs import LBFGS
+    from partwise.solvers.batch.owlqn import OWLQN
+    from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
+    from partwise.solvers.linear_program.column_generation import ColumnGeneration
+    from partwise.solvers.loop import Callback, Solution, solve
+    from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
+    from partwise.solvers.mistake_driven.mira import MIRA
+    from partwise.solvers.mistake_driven.perceptron import Perceptron
+    from partwise.solvers.pairing import check_pairing
+    from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
+    from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
+    from partwise.solvers.part_duals.stochastic_dual import (
+        StochasticDualCoordinateAscent,
+    )
+    from partwise.solvers.quadratic_program.eg_qp import QPSolution, QPStep, eg_qp
+    from partwise.solvers.simplicial.simplicial import RestrictedSimplicialDecomposition
+    from partwise.solvers.stochastic.sgd import StochasticGradientDescent
+    from partwise.solvers.trace import Trace, TraceRow
+    from partwise.solvers.working_sets.dual_coordinate import DualCoordinateDescent
+    from partwise.solvers.working_sets.frank_wolfe import FrankWolfe
+    from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "LBFGS",

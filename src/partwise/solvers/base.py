@@ -1,12 +1,12 @@
-"""What a problem and a solver are, and whether they go together."""
+"""What a problem, a solver and its state are."""
 
 from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from partwise._threads import check_jobs
 from partwise._threads import chunks as chunks
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
+from partwise.solvers.keeping import Keeper
 from partwise.solvers.log_distributions import (
     LogDistributions,
     check_reference,
@@ -23,15 +24,15 @@ from partwise.solvers.log_distributions import (
 )
 from partwise.solvers.penalty import penalty
 from partwise.structures.interface import (
-    REQUIRED,
     FloatArray,
     Structure,
     distribution_of,
-    innermost,
     n_examples,
     n_weights,
 )
 from partwise.structures.parallel import Crew
+
+Result = TypeVar("Result")
 
 NOT_FINITE = "not_finite"
 STALLED = "stalled"
@@ -196,8 +197,30 @@ def make_problem(
     return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
 
 
-class State(ABC):
+def finish(work: Generator[float, None, Result]) -> Result:
+    """Do all of the work without showing how far it is; return its result.
+
+    Examples
+    --------
+    >>> def work():
+    ...     yield 0.5
+    ...     return "done"
+    >>> finish(work())
+    'done'
+    """
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+class State(Keeper, ABC):
     """What a solver knows between passes: weights, duals, counters.
+
+    All that a pass depends on is named in `kept` (see `Keeper`), but for the counter of
+    oracle calls and the estimate, which the loop takes care of.
 
     Attributes
     ----------
@@ -218,6 +241,8 @@ class State(ABC):
         The time spent on it, and on finding constraints, so far.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("w",)
+
     w: FloatArray
     oracle_calls: int = 0
     estimate: Certificate | None = None
@@ -226,17 +251,25 @@ class State(ABC):
     master_seconds: float = 0.0
     decoding_seconds: float = 0.0
 
+    def check_fits(self, previous: State) -> None:
+        """Raise `ValueError` if an earlier run was on another structure."""
+        if previous.form() != self.form():
+            raise ValueError("the previous run was on another structure")
+
+    def form(self) -> tuple[Any, ...]:
+        """Return what all states of this kind on one structure have in common."""
+        return (self.w.size,)
+
+    def certified(self, problem: Problem, dual: float) -> Certificate:
+        """Return the exact certificate of the weights, with this lower bound (L2)."""
+        values = problem.values(self.w)
+        self.oracle_calls += values.size
+        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        return Certificate(primal, dual)
+
     def choices(self) -> list[FloatArray]:
         """Return the weights that development data may choose from, after a pass."""
         return [self.w]
-
-    @abstractmethod
-    def tensors(self) -> dict[str, Any]:
-        """Return everything needed to go on but counter and estimate, as arrays."""
-
-    @abstractmethod
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
 
 
 class Solver(ABC):
@@ -245,7 +278,7 @@ class Solver(ABC):
     A subclass names itself (`names` maps a name to constructor settings), says which
     `losses` it minimises, with which `penalties`, and which questions a structure must
     answer (`needs`), and is found by any of its names once its file lies in this
-    folder.
+    folder. The state that its methods are given is the one that `start` made.
 
     A solver with ``minimises = False`` learns by a rule that lowers no objective: it
     runs with the losses it lists but ignores them, has no certificate, and is never
@@ -274,58 +307,27 @@ class Solver(ABC):
 
     @abstractmethod
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: Any, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit every example once; yield the fraction done every moment or so."""
 
     @abstractmethod
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: Any) -> Certificate:
         """Compute the exact certificate; may tidy ``state.w`` against rounding.
 
         Never asked of a solver that minimises no objective.
         """
 
+    def remark(self, w: FloatArray) -> str:
+        """Return what the status of a model should say about its weights, if any."""
+        return ""
 
-def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
-    """Raise `PairingError` unless the solver minimises the loss with the penalty."""
-    from partwise.solvers.registry import solvers_for
-
-    if loss in solver.losses and penalty in solver.penalties:
-        return
-    wanted = "'hinge' with margin='unit'" if loss == "set_hinge" else repr(loss)
-    if penalty != "l2":
-        wanted += f" {'with' if loss != 'set_hinge' else 'and'} penalty={penalty!r}"
-    able = solvers_for(loss, penalty=penalty)
-    if able:
-        advice = f"use {' or '.join(able)}, or solver='auto'"
-    elif solvers_for(loss):
-        advice = "no solver does; use penalty='l2', or loss='log_loss'"
-    else:
-        advice = f"no solver minimises it yet; use loss={solver.losses[0]!r}"
-    raise PairingError(f"{type(solver).__name__} cannot minimise {wanted}: {advice}")
-
-
-def check_pairing(problem: Problem, solver: Solver) -> None:
-    """Raise `PairingError` unless solver, loss and structure go together.
-
-    Checked before anything compiles, so that the message can say what to do.
-    """
-    from partwise.solvers.registry import solvers_for
-
-    name = type(solver).__name__
-    check_objective(solver, problem.loss.name, problem.penalty)
-    # What a structure around another one answers, it may have to ask that one.
-    cls = type(innermost(problem.structure))
-    of_loss = problem.loss.needs if solver.minimises else ()
-    for question in (*REQUIRED, *of_loss, *solver.needs):
-        if not question.provided_by(cls):
-            able = solvers_for(problem.loss.name, cls, problem.penalty)
-            wanted, owner = question.__name__, cls.__name__
-            advice = (
-                f"use {' or '.join(able)}"
-                if able
-                else f"write it and register it with @{wanted}.implement({owner})"
-            )
-            raise PairingError(
-                f"{name} needs {wanted!r}, which {owner} does not provide: {advice}"
-            )
+    def error_bound(
+        self,
+        problem: Problem,
+        state: Any,
+        w: FloatArray,
+        certificate: Certificate | None,
+    ) -> float | None:
+        """Return a bound on the error on new data; None where theory knows none."""
+        return None

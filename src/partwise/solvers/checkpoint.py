@@ -17,6 +17,9 @@ from partwise.solvers.trace import COLUMNS, Trace
 from partwise.structures.interface import FloatArray
 
 KIND = "checkpoint"
+VERSION = 2
+"""Of what states keep, by which names; others are not read."""
+
 PREFIX = "state."
 TRACE = "trace."
 
@@ -50,6 +53,7 @@ def save_checkpoint(path: Path, run: Run, mark: str) -> None:
         tensors["best_w"] = run.best_w
     settings = {
         "mark": mark,
+        "version": VERSION,
         "random": _random_state_as_text(run.rng),
         "since_best": run.since_best,
         "oracle_calls": int(run.state.oracle_calls),
@@ -74,6 +78,11 @@ def load_checkpoint(path: Path, run: Run, mark: str) -> None:
     """Bring `run` to where the checkpoint was written."""
     content = model_file.read(path, kind=KIND)
     tensors = content.tensors
+    if content.settings.get("version") != VERSION:
+        raise ModelFileError(
+            f"{path}: this checkpoint was written by another version of partwise and "
+            "cannot be resumed by this one; delete it and train again"
+        )
     if content.setting("mark", str) != mark:
         raise ModelFileError(
             f"{path}: this checkpoint is of another run (other data, settings, solver "

@@ -9,17 +9,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    add_block,
-    block_scores,
-    block_size,
-    gold,
-    marginals,
-    n_parts,
-    parts_of,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import dot
@@ -43,25 +34,25 @@ def _add_examples(
     on how a visit is cut into calls.
     """
     y, ids, counts = scratch.y_gold, scratch.ids, scratch.counts
-    size = block_size(s)
+    size = waist.block_size(s)
     for first in range(start, stop, size):
         last = min(first + size, stop)
-        block_scores(s, first, last, w, scratch.theta, ws)
+        waist.block_scores(s, first, last, w, scratch.theta, ws)
         at = 0
         for i in range(first, last):
-            n = n_parts(s, i)
+            n = waist.n_parts(s, i)
             theta, mu = scratch.theta[at : at + n], scratch.mu[at : at + n]
             at += n
             if C[i] == 0.0:
                 mu[:] = 0.0
                 continue
-            log_z = marginals(s, i, theta, mu, ws)
+            log_z = waist.marginals(s, i, theta, mu, ws)
             expected = dot(mu, theta)
             # The right output is taken off the marginals: one walk over the features
             # of an example serves both sides of its gradient.
             right = 0.0
-            gold(s, i, y)
-            for j in range(parts_of(s, i, y, ids, counts)):
+            waist.gold(s, i, y)
+            for j in range(waist.parts_of(s, i, y, ids, counts)):
                 right += counts[j] * theta[ids[j]]
                 mu[ids[j]] -= counts[j]
             loss, entropy = log_z - right, log_z - expected
@@ -70,7 +61,7 @@ def _add_examples(
             totals[1] += 0.0 if entropy < 0.0 else C[i] * entropy
             for r in range(n):
                 mu[r] *= C[i]
-        add_block(s, first, last, scratch.mu, gradient, ws)
+        waist.add_block(s, first, last, scratch.mu, gradient, ws)
 
 
 class BatchGradient:

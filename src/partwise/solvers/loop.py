@@ -13,15 +13,7 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
 from partwise.model_file import check_writable
-from partwise.solvers.base import (
-    NOT_FINITE,
-    SEPARATED,
-    STALLED,
-    Problem,
-    Solver,
-    State,
-    check_pairing,
-)
+from partwise.solvers.base import NOT_FINITE, SEPARATED, STALLED, Problem, Solver, State
 from partwise.solvers.checkpoint import (
     Run,
     load_checkpoint,
@@ -29,6 +21,7 @@ from partwise.solvers.checkpoint import (
     save_checkpoint,
 )
 from partwise.solvers.memory import check_memory
+from partwise.solvers.pairing import check_pairing
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
 

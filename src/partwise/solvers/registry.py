@@ -6,11 +6,12 @@ import difflib
 import functools
 import importlib
 import pkgutil
+from pathlib import Path
 
-import partwise.solvers
 from partwise.errors import PairingError
 from partwise.losses import get_loss
 from partwise.solvers.base import Solver
+from partwise.solvers.names import MINIMISERS
 from partwise.structures.interface import REQUIRED
 
 
@@ -23,14 +24,15 @@ def all_solvers() -> dict[str, type[Solver]]:
     >>> "dcd-ssvm" in all_solvers()
     True
     """
-    for module in pkgutil.walk_packages(partwise.solvers.__path__, "partwise.solvers."):
+    here = [str(Path(__file__).parent)]
+    for module in pkgutil.walk_packages(here, f"{__package__}."):
         importlib.import_module(module.name)
     found: dict[str, type[Solver]] = {}
     waiting = list(Solver.__subclasses__())
     while waiting:
         cls = waiting.pop()
         waiting.extend(cls.__subclasses__())
-        if cls.__module__.startswith("partwise.solvers."):
+        if cls.__module__.startswith(f"{__package__}."):
             found.update(dict.fromkeys(cls.names, cls))
     return found
 
@@ -81,20 +83,8 @@ def solvers_for(
     return sorted(able)
 
 
-# What solver="auto" means; for other pairs, any solver that can do them.
-DEFAULTS = {
-    ("squared_hinge", "l2"): "dcd-ssvm",
-    ("hinge", "l2"): "frank-wolfe",
-    ("hinge", "divergence"): "simplicial",
-    ("squared_hinge", "divergence"): "simplicial",
-    ("log_loss", "l2"): "eg",
-    ("log_loss", "elasticnet"): "owlqn",
-    ("log_loss", "l1"): "owlqn",
-    ("hinge", "l1"): "column-generation",
-    ("hinge", "positive l1"): "column-generation",
-    ("set_hinge", "l1"): "column-generation",
-    ("set_hinge", "positive l1"): "column-generation",
-}
+DEFAULTS = {pair: names[0] for pair, names in MINIMISERS.items()}
+"""What ``solver="auto"`` means."""
 
 
 def default_solver(loss: str, penalty: str = "l2") -> Solver:
@@ -107,10 +97,6 @@ def default_solver(loss: str, penalty: str = "l2") -> Solver:
     """
     if (loss, penalty) in DEFAULTS:
         return make_solver(DEFAULTS[loss, penalty])
-    able = solvers_for(loss, penalty=penalty)
-    for name, cls in sorted(all_solvers().items()):
-        if cls.__name__ in able:
-            return make_solver(name)
     if solvers_for(loss):
         raise PairingError(
             f"no solver minimises {loss!r} with penalty={penalty!r}; use "

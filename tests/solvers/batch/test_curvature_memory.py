@@ -98,6 +98,6 @@ def test_curvature_memory_comes_back_as_it_was(count: int) -> None:
 def test_curvature_memory_refuses_damaged_pairs() -> None:
     memory = CurvatureMemory(3, N)
     remember(memory, draw_pairs(1)[0])
-    tensors = memory.tensors() | {"memory.order": np.array([2], np.int64)}
+    tensors = memory.tensors() | {"order": np.array([2], np.int64)}
     with pytest.raises(ValueError, match="damaged"):
         CurvatureMemory(3, N).restore(tensors)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from partwise.solvers.batch.line_search import (
     DECREASE,
-    Point,
+    Probe,
     WolfeSearch,
     cubic_minimum,
 )
@@ -89,9 +89,9 @@ def test_line_search_steps_back_from_what_is_not_finite(bad: float) -> None:
 def test_line_search_cubic_minimum_is_that_of_the_cubic(
     at: float, width: float
 ) -> None:
-    def cubic(x: float) -> Point:
+    def cubic(x: float) -> Probe:
         z = x - at
-        return Point(x, z**3 + 4 * z**2, 3 * z**2 + 8 * z)
+        return Probe(x, z**3 + 4 * z**2, 3 * z**2 + 8 * z)
 
     found = cubic_minimum(cubic(at - 0.5), cubic(at - 0.5 + width))
     assert found == pytest.approx(at, abs=1e-6)

@@ -18,12 +18,12 @@ from partwise.cli.app import app
 from partwise.errors import PairingError
 from partwise.losses import LOSSES, Hinge, get_loss
 from partwise.solvers import Callback, Problem, Solution, make_problem, solve
-from partwise.solvers.base import check_pairing
 from partwise.solvers.mistake_driven import base as module
 from partwise.solvers.mistake_driven.base import MistakeDriven
 from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
 from partwise.solvers.mistake_driven.mira import MIRA
 from partwise.solvers.mistake_driven.perceptron import Perceptron
+from partwise.solvers.pairing import check_pairing
 from partwise.solvers.registry import default_solver, make_solver, solvers_for
 from partwise.solvers.trace import COLUMNS
 from partwise.structures import Multiclass, make_dense_rows, make_multiclass

@@ -20,7 +20,7 @@ from partwise.solvers import (
 from partwise.solvers.part_duals import smo_then_eg as module
 from partwise.solvers.part_duals.smo_then_eg import HybridState
 from partwise.solvers.registry import make_solver
-from partwise.solvers.working_sets.smo import part_marginals
+from partwise.solvers.working_sets.smo import expected_parts
 from partwise.structures import interface as waist
 from problems import Maker
 
@@ -111,7 +111,7 @@ def test_hybrid_eg_starts_at_the_marginals_of_smo() -> None:
     own = make_problem(waist.untied(problem.structure), HINGE)
     rng = np.random.default_rng(0)
     eg: Any = ExponentiatedGradient().start(own, rng, smo)
-    np.testing.assert_allclose(eg.dual.mu, part_marginals(own, smo)[1], atol=1e-5)
+    np.testing.assert_allclose(eg.dual.mu, expected_parts(own, smo)[1], atol=1e-5)
     np.testing.assert_allclose(eg.w, smo.w, atol=1e-4)
     # With shared transitions it is elsewhere, which is why they are not shared.
     shared: Any = ExponentiatedGradient().start(problem, rng, smo)

@@ -28,7 +28,7 @@ from partwise.solvers.log_distributions import (
     uniform_reference,
 )
 from partwise.solvers.registry import default_solver, make_solver
-from partwise.solvers.simplicial.master import Master
+from partwise.solvers.simplicial.master import HullProblem
 from partwise.solvers.simplicial.points import DensePoints, SparsePoints
 from partwise.solvers.simplicial.proximal_dual import (
     Minimum,
@@ -340,11 +340,11 @@ def test_master_finds_the_best_point_of_the_hull(seed: int) -> None:
     points = DensePoints(2, 7)
     points.add(rng.normal(size=(12, 7)), rng.normal(size=12), np.arange(12) % 2)
     first = dual.best(*points.total()).value
-    best = Master(points, dual).maximise(1e-12)
+    best = HullProblem(points, dual).maximise(1e-12)
     assert best.value > first
     np.testing.assert_allclose(np.bincount(points.owner, points.alpha), 1.0)
     slope = points.offset - points.products(best.x)
-    assert Master(points, dual).gap(slope) <= 1e-9
+    assert HullProblem(points, dual).gap(slope) <= 1e-9
     # The dual point survives when there is room for three points a set only.
     points.limit(3, np.arange(2))
     assert np.bincount(points.owner).max() <= 3

@@ -15,6 +15,7 @@ from log_problems import WEIGHTS, best_log_loss, passes
 from partwise.losses import DualPoint, get_loss
 from partwise.solvers import Problem, make_problem, solve
 from partwise.solvers.base import State
+from partwise.solvers.keeping import Tensors
 from partwise.solvers.registry import make_solver
 from partwise.solvers.stochastic import sgd as module
 from partwise.solvers.stochastic.scaled_weights import (
@@ -469,7 +470,7 @@ class Elsewhere(State):
     def tensors(self) -> dict[str, Any]:
         raise AssertionError("of no use to other solvers")
 
-    def restore(self, tensors: dict[str, Any]) -> None:
+    def restore(self, tensors: Tensors) -> None:
         raise AssertionError("of no use to other solvers")
 
 

@@ -13,7 +13,7 @@ from partwise.losses import get_loss
 from partwise.solvers import DualCoordinateDescent, make_problem, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.registry import make_solver
-from partwise.solvers.working_sets import dual_coordinate as module
+from partwise.solvers.working_sets import visits
 from partwise.solvers.working_sets.dual_coordinate import VARIANTS, DualCoordinateState
 from partwise.solvers.working_sets.sets import count_members, make_working_sets
 from partwise.structures import make_dense_rows, make_multiclass
@@ -228,7 +228,7 @@ def test_dual_coordinate_result_does_not_depend_on_the_cuts(
             for start in range(0, count, size):
                 yield start, min(start + size, count)
 
-        monkeypatch.setattr(module, "chunks", cut)
+        monkeypatch.setattr(visits, "chunks", cut)
         return solve(problem, DualCoordinateDescent(variant), tol=1e-9, max_iter=12)
 
     whole, pieces = run(12), run(1)

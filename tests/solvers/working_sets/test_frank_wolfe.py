@@ -15,8 +15,7 @@ from hinge_problems import HINGE, WEIGHTS, passes, small, sum_up, with_and_witho
 from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.registry import make_solver
-from partwise.solvers.working_sets import frank_wolfe as module
-from partwise.solvers.working_sets import mass_steps
+from partwise.solvers.working_sets import mass_steps, visits
 from partwise.solvers.working_sets.extrapolation import extrapolate
 from partwise.solvers.working_sets.frank_wolfe import FrankWolfe
 from partwise.solvers.working_sets.sets import with_room
@@ -175,15 +174,14 @@ def test_frank_wolfe_every_step_goes_to_the_top(make: Maker, pairwise: bool) -> 
     state = PUBLISHED.start(problem, np.random.default_rng(0), None)
     state.sets = with_room(s, state.sets, 1000, 3000)
     state.fit_scratch()
-    rule = mass_steps.StepRule(pairwise, True, state.visits)
+    own = state.visits, state.board, state.gap
+    rule = mass_steps.StepRule(pairwise, True, *own)
+    site = state.site(problem, state.iterate)
     order = np.arange(problem.n_examples)
     dual, taken = 0.0, 0
     for _, i in itertools.product(range(15), order):
         before = duals_of(problem, state)
-        reached, state.dual = mass_steps.infer(
-            s, order, i, i + 1, problem.C, state.iterate, state.sets, state.gap,
-            state.dual, rule, state.board, state.scratch, state.diff, state.workspace,
-        )  # fmt: skip
+        reached, state.dual = visits._infer(rule, site, order, i, i + 1, state.dual)
         assert reached == i + 1
         after = duals_of(problem, state)
         w, risen = sum_up(problem, outputs, after)
@@ -212,18 +210,15 @@ def test_frank_wolfe_gaps_add_up_to_the_gap() -> None:
     """At fixed weights the examples' shares make up primal minus dual."""
     problem = small(C=2.0)
     *_, state = passes(problem, PUBLISHED, 3)
-    order, rule = np.arange(problem.n_examples), mass_steps.StepRule
+    order = np.arange(problem.n_examples)
     state.sets = with_room(problem.structure, state.sets, 100, 300)
     state.fit_scratch()
     gap = np.zeros(problem.n_examples)
     for i in order:  # each from the same point
         alpha, iterate = state.sets.alpha.copy(), state.iterate.copy()
         older, newest = state.sets.older.copy(), state.sets.newest.copy()
-        mass_steps.infer(
-            problem.structure, order, i, i + 1, problem.C, iterate, state.sets, gap,
-            0.0, rule(True, True, state.visits), state.board, state.scratch,
-            state.diff, state.workspace,
-        )  # fmt: skip
+        rule = mass_steps.StepRule(True, True, state.visits, state.board, gap)
+        visits._infer(rule, state.site(problem, iterate), order, i, i + 1, 0.0)
         state.sets.alpha[:] = alpha
         state.sets.older[:] = older
         state.sets.newest[:] = newest
@@ -294,7 +289,7 @@ def test_frank_wolfe_result_does_not_depend_on_the_cuts(
             for start in range(0, count, size):
                 yield start, min(start + size, count)
 
-        monkeypatch.setattr(module, "chunks", cut)
+        monkeypatch.setattr(visits, "chunks", cut)
         return solve(problem, FrankWolfe(), tol=1e-9, max_iter=12)
 
     whole, pieces = run(12), run(1)

@@ -15,10 +15,11 @@ from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets import smo as module
+from partwise.solvers.working_sets import visits
 from partwise.solvers.working_sets.sets import with_room
 from partwise.solvers.working_sets.smo import (
     SequentialMinimalOptimization,
-    part_marginals,
+    expected_parts,
 )
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
@@ -142,11 +143,9 @@ def test_smo_every_pair_step_raises_the_dual(make: Maker, C: float) -> None:
     dual, taken = 0.0, 0
     for _, i in itertools.product(range(25), order):
         before = duals_of(problem, state)
-        reached, state.dual = module._infer(
-            s, order, i, i + 1, problem.C, state.w, state.sets, state.values,
-            state.dual, 1, 0.0, state.slack, state.scratch, state.diff,
-            state.workspace,
-        )  # fmt: skip
+        rule = module.PairRule(state.values, state.slack, 1, 0.0)
+        site = state.site(problem, state.w)
+        reached, state.dual = visits._infer(rule, site, order, i, i + 1, state.dual)
         assert reached == i + 1
         after = duals_of(problem, state)
         _, risen = sum_up(problem, outputs, after)
@@ -233,7 +232,7 @@ def test_smo_result_does_not_depend_on_the_cuts(
             for start in range(0, count, size):
                 yield start, min(start + size, count)
 
-        monkeypatch.setattr(module, "chunks", cut)
+        monkeypatch.setattr(visits, "chunks", cut)
         return solve(problem, PRECISE, tol=1e-9, max_iter=12)
 
     whole, pieces = run(12), run(1)
@@ -263,11 +262,11 @@ def test_smo_storage_grows_without_changing_the_result() -> None:
 # --- the dual point by parts ---
 
 
-def test_smo_part_marginals_are_the_expected_counts(make: Maker) -> None:
+def test_smo_expected_parts_are_the_expected_counts(make: Maker) -> None:
     s = problems.make_small(make)
     problem = make_problem(s, HINGE, 1.0, WEIGHTS)
     *_, state = passes(problem, PRECISE, 4)
-    ptr, mu = part_marginals(problem, state)
+    ptr, mu = expected_parts(problem, state)
     diff = waist.make_diff(s)
     for i, own in enumerate(duals_of(problem, state)):
         expected = np.zeros(waist.n_parts(s, i))
@@ -284,9 +283,9 @@ def test_smo_part_marginals_give_the_weights(make: Maker) -> None:
     s = problems.make_small(make)
     problem = make_problem(s, HINGE, 1.0, WEIGHTS)
     first = PRECISE.start(problem, np.random.default_rng(0), None)
-    ptr, right = part_marginals(problem, first)
+    ptr, right = expected_parts(problem, first)
     *_, state = passes(problem, PRECISE, 4)
-    _, mu = part_marginals(problem, state)
+    _, mu = expected_parts(problem, state)
     w, ws = np.zeros(problem.n_weights), waist.workspace(s, 1)
     for i in range(problem.n_examples):
         own = slice(ptr[i], ptr[i + 1])

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from partwise.solvers.base import Problem
 from partwise.solvers.batch.solver import BatchSolver, BatchState, first_step
 
@@ -23,22 +21,11 @@ class ConjugateGradientState(BatchState):
         The last step times its slope: the next step is first guessed to gain as much.
     """
 
+    kept = (*BatchState.kept, "direction", "beta", "reach")
+
     def __init__(self, problem: Problem):
         super().__init__(problem)
         self.beta, self.reach = 0.0, 0.0
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, gradient, values and how to go on."""
-        return super().tensors() | {
-            "direction": self.direction,
-            "going": np.array([self.beta, self.reach]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.direction[:] = tensors["direction"]
-        self.beta, self.reach = tensors["going"].tolist()
 
 
 @dataclass(frozen=True)
@@ -61,7 +48,7 @@ class ConjugateGradient(BatchSolver):
     """
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"cg": {}}
-    curvature: ClassVar[float] = 0.4
+    curvature = 0.4
 
     def make_state(self, problem: Problem) -> ConjugateGradientState:
         """Make the state at zero weights."""

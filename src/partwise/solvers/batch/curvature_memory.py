@@ -8,17 +8,16 @@ weights, which can be many millions, is read and written again for every pair.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from partwise.solvers.keeping import Keeper
 from partwise.structures.interface import FloatArray
 
 BLOCK = 8192
 """Columns taken at a time, so that all the rows of a block stay in the cache."""
 
 
-class CurvatureMemory:
+class CurvatureMemory(Keeper):
     """The last `size` pairs of ``s``, a change of w, and ``y``, that of the gradient.
 
     Parameters
@@ -44,29 +43,31 @@ class CurvatureMemory:
     [-2.0, -2.0]
     """
 
+    kept = ("rows", "products", "order", "is_new")
+
     def __init__(self, size: int, n_weights: int):
         self.size = size
         # Pair k in rows 2k and 2k + 1; rows never used are never touched.
-        self._rows = np.zeros((2 * size, n_weights))
-        self._products = np.zeros((2 * size, 2 * size))
-        self._order: list[int] = []  # the pairs, oldest first
-        self._is_new = False  # whether the newest pair is not in the table yet
+        self.rows = np.zeros((2 * size, n_weights))
+        self.products = np.zeros((2 * size, 2 * size))
+        self.order: list[int] = []  # the pairs, oldest first
+        self.is_new = False  # whether the newest pair is not in the table yet
 
     def __len__(self) -> int:
         """Return how many pairs are remembered."""
-        return len(self._order)
+        return len(self.order)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._order = []
-        self._is_new = False
+        self.order = []
+        self.is_new = False
 
     def make_room(self) -> tuple[FloatArray, FloatArray]:
         """Return the vectors to write the next pair to; the oldest may go."""
-        k = self._order.pop(0) if len(self) == self.size else len(self)
-        self._order.append(k)
-        self._is_new = True
-        return self._rows[2 * k], self._rows[2 * k + 1]
+        k = self.order.pop(0) if len(self) == self.size else len(self)
+        self.order.append(k)
+        self.is_new = True
+        return self.rows[2 * k], self.rows[2 * k + 1]
 
     def direction(self, gradient: FloatArray, out: FloatArray) -> float:
         """Write ``-H gradient``; return its inner product with the gradient.
@@ -75,8 +76,8 @@ class CurvatureMemory:
         shows that the memory is not to be trusted, and everything is forgotten.
         """
         with_gradient = self._update_products(gradient)
-        rows = self._rows[: 2 * len(self)]
-        shares, share = two_loops(self._products, with_gradient, self._order)
+        rows = self.rows[: 2 * len(self)]
+        shares, share = two_loops(self.products, with_gradient, self.order)
         if not len(self):
             np.multiply(gradient, -share, out=out)
         else:
@@ -87,10 +88,10 @@ class CurvatureMemory:
 
     def _update_products(self, gradient: FloatArray) -> FloatArray:
         """Enter the newest pair into the table; return the products with `gradient`."""
-        rows = self._rows[: 2 * len(self)]
+        rows = self.rows[: 2 * len(self)]
         others = [gradient]
-        at = 2 * self._order[-1] if self._order else 0
-        if self._is_new:
+        at = 2 * self.order[-1] if self.order else 0
+        if self.is_new:
             others += [rows[at], rows[at + 1]]
         found = np.zeros((len(rows), len(others)))
         taken = np.empty((len(others), min(BLOCK, gradient.size)))
@@ -100,34 +101,20 @@ class CurvatureMemory:
             for k, other in enumerate(others):
                 some[k] = other[a : a + BLOCK]
             found += block @ some.T
-        if self._is_new:
-            self._is_new = False
+        if self.is_new:
+            self.is_new = False
             n = len(rows)
-            self._products[:n, at : at + 2] = found[:, 1:]
-            self._products[at : at + 2, :n] = found[:, 1:].T
-            sy, yy = self._products[at, at + 1], self._products[at + 1, at + 1]
+            self.products[:n, at : at + 2] = found[:, 1:]
+            self.products[at : at + 2, :n] = found[:, 1:].T
+            sy, yy = self.products[at, at + 1], self.products[at + 1, at + 1]
             if not (sy > 1e-14 * yy and np.isfinite(yy)):
                 self.clear()
         return found[: 2 * len(self), 0]
 
-    def tensors(self) -> dict[str, Any]:
-        """Return everything, as arrays."""
-        return {
-            "memory.rows": self._rows[: 2 * len(self)],
-            "memory.products": self._products,
-            "memory.order": np.array(self._order, np.int64),
-            "memory.is_new": np.array([self._is_new], np.int64),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-        rows, order = tensors["memory.rows"], tensors["memory.order"].tolist()
-        if sorted(order) != list(range(len(rows) // 2)):
+    def restored(self) -> None:
+        """Refuse pairs that cannot be."""
+        if sorted(self.order) != list(range(len(self))) or len(self) > self.size:
             raise ValueError("the pairs of the memory are damaged")
-        self._rows[: len(rows)] = rows
-        self._products[:] = tensors["memory.products"]
-        self._order = order
-        self._is_new = bool(tensors["memory.is_new"][0])
 
 
 def two_loops(

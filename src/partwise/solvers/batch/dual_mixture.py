@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from partwise._jit import kernel, vector_kernel
+from partwise.solvers.keeping import Keeper
 from partwise.structures.interface import FloatArray
 
 Along = Callable[[float], tuple[float, float, float]]
@@ -111,7 +111,7 @@ def _largest(gradient: FloatArray) -> float:
     return most
 
 
-class DualMixture:
+class DualMixture(Keeper):
     """A mixture of all the dual points it was offered; its bound never falls.
 
     Parameters
@@ -121,6 +121,8 @@ class DualMixture:
 
     Attributes
     ----------
+    mixed, entropy : array, float
+        `v` and the entropy of the mixture.
     bound : float
         No weights have an objective below this.
 
@@ -135,10 +137,12 @@ class DualMixture:
     0.4431
     """
 
+    kept = ("mixed", "entropy", "bound")
+
     def __init__(self, n_weights: int):
         # The right outputs: no entropy, and nothing to learn from them.
-        self._mixed = np.zeros(n_weights)
-        self._entropy = 0.0
+        self.mixed = np.zeros(n_weights)
+        self.entropy = 0.0
         self.bound = 0.0
 
     def offer(
@@ -160,7 +164,7 @@ class DualMixture:
             bound = float(entropy) / max(float(_largest(gradient)), 1.0)
             self.bound = max(self.bound, bound)
             return
-        mixed = self._mixed
+        mixed = self.mixed
         conjugate: Callable[..., tuple[float, float, float]] = (
             partial(_conjugate, mixed, w, gradient, ratio)
             if ratio
@@ -172,29 +176,17 @@ class DualMixture:
             return t * entropy - found[0], entropy - found[1], found[2]
 
         new, _ = _climb(alone, 1.0)
-        rise = new * entropy - self._entropy
+        rise = new * entropy - self.entropy
 
         def together(c: float) -> tuple[float, float, float]:
             found = conjugate(1.0 - c, c * new, -1.0, new)
-            return self._entropy + c * rise - found[0], rise - found[1], found[2]
+            return self.entropy + c * rise - found[0], rise - found[1], found[2]
 
         share, bound = _climb(together, 0.5)
         if bound > self.bound:
             _mix(mixed, w, gradient, ratio, 1.0 - share, share * new)
-            self._entropy += share * rise
+            self.entropy += share * rise
             self.bound = bound
-
-    def tensors(self) -> dict[str, Any]:
-        """Return everything, as arrays."""
-        return {
-            "dual.mixed": self._mixed,
-            "dual.values": np.array([self._entropy, self.bound]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-        self._mixed[:] = tensors["dual.mixed"]
-        self._entropy, self.bound = tensors["dual.values"].tolist()
 
 
 def _climb(along: Along, share: float) -> tuple[float, float]:

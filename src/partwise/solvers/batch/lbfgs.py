@@ -15,18 +15,11 @@ from partwise.solvers.batch.solver import BatchSolver, BatchState, first_step
 class LBFGSState(BatchState):
     """Weights, gradient and the memory of earlier steps."""
 
+    kept = (*BatchState.kept, "memory")
+
     def __init__(self, problem: Problem, history: int):
         super().__init__(problem)
         self.memory = CurvatureMemory(history, problem.n_weights)
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, gradient, values and memory."""
-        return super().tensors() | self.memory.tensors()
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.memory.restore(tensors)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ DECREASE = 1e-4
 ROUNDING = 1e-12
 
 
-class Point(NamedTuple):
+class Probe(NamedTuple):
     """A step, and the value and slope of the objective there."""
 
     step: float
@@ -52,15 +52,15 @@ class WolfeSearch:
     """
 
     def __init__(self, value: float, slope: float, step: float, curvature: float = 0.9):
-        self.start = Point(0.0, value, slope)
+        self.start = Probe(0.0, value, slope)
         self.step = step
         self.curvature = curvature
         self._low = self.start
-        self._high: Point | None = None
+        self._high: Probe | None = None
 
     def tell(self, value: float, slope: float) -> bool:
         """Take what was found at `step`; say whether to keep it, or move on."""
-        here = Point(self.step, value, slope)
+        here = Probe(self.step, value, slope)
         if not math.isfinite(value) or not math.isfinite(slope):
             self._high = here
         elif not self._decreases(here) or slope > self.curvature * -self.start.slope:
@@ -72,7 +72,7 @@ class WolfeSearch:
         self.step = self._next()
         return False
 
-    def _decreases(self, here: Point) -> bool:
+    def _decreases(self, here: Probe) -> bool:
         """Say whether the value, or where that is all rounding the slope, is fine."""
         start = self.start
         if here.value <= start.value + DECREASE * here.step * start.slope:
@@ -96,14 +96,14 @@ class WolfeSearch:
         return min(max(step, low.step + 0.05 * width), high.step - 0.05 * width)
 
 
-def cubic_minimum(a: Point, b: Point) -> float:
+def cubic_minimum(a: Probe, b: Probe) -> float:
     """Return where the cubic through two points with their slopes is least.
 
     NaN if it has no minimum.
 
     Examples
     --------
-    >>> cubic_minimum(Point(0.0, 1.0, -2.0), Point(3.0, 4.0, 4.0))
+    >>> cubic_minimum(Probe(0.0, 1.0, -2.0), Probe(3.0, 4.0, 4.0))
     1.0
     """
     width = b.step - a.step

@@ -12,7 +12,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.batch.lbfgs import LBFGS, LBFGSState
-from partwise.solvers.batch.solver import MOST_TRIALS, BatchState, first_step
+from partwise.solvers.batch.solver import MOST_TRIALS, first_step
 from partwise.structures.interface import FloatArray
 
 
@@ -101,13 +101,12 @@ class OWLQN(LBFGS):
     """
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"owlqn": {}}
-    penalties: ClassVar[tuple[str, ...]] = ("l2", "elasticnet", "l1")
+    penalties = ("l2", "elasticnet", "l1")
 
     def _step(
-        self, problem: Problem, state: BatchState
+        self, problem: Problem, state: LBFGSState
     ) -> Generator[float, None, bool]:
         """Search along the arc of the orthant; say whether a step was taken."""
-        assert isinstance(state, LBFGSState)
         ratio = problem.l1_ratio
         if ratio == 0.0:
             return (yield from super()._step(problem, state))

@@ -16,7 +16,7 @@ import numpy as np
 
 from partwise._threads import count_jobs
 from partwise.losses import Certificate
-from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State
+from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State, finish
 from partwise.solvers.batch.dual_mixture import DualMixture
 from partwise.solvers.batch.line_search import WolfeSearch
 from partwise.solvers.gradient import BatchGradient
@@ -44,6 +44,8 @@ class BatchState(State):
     trial, trial_gradient, direction : array
         The step being tried.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ("w", "gradient", "value", "dual")
 
     def __init__(self, problem: Problem):
         n = problem.n_weights
@@ -80,30 +82,15 @@ class BatchState(State):
         self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
         self.value = value
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, gradient, value and dual point."""
-        return self.dual.tensors() | {
-            "w": self.w,
-            "gradient": self.gradient,
-            "value": np.array([self.value]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w[:] = tensors["w"]
-        self.gradient[:] = tensors["gradient"]
-        self.value = float(tensors["value"][0])
-        self.dual.restore(tensors)
-
 
 class BatchSolver(Solver):
     """A solver of the log loss whose every pass is one step of all the examples."""
 
     names: ClassVar[dict[str, dict[str, Any]]] = {}
-    losses: ClassVar[tuple[str, ...]] = ("log_loss",)
-    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+    losses = ("log_loss",)
+    needs = (marginals,)
 
-    curvature: ClassVar[float] = 0.9
+    curvature = 0.9
     """How much of the slope may remain after a step."""
 
     def memory(self, problem: Problem) -> int:
@@ -120,8 +107,7 @@ class BatchSolver(Solver):
         """Start at zero, or at the weights of an earlier run of any solver."""
         state = self.make_state(problem)
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             state.w[:] = previous.w
         return state
 
@@ -137,10 +123,9 @@ class BatchSolver(Solver):
         """Learn from a step, before the state goes there; `slope` is the new one."""
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: BatchState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Take one step, after a look at the start if it is the first."""
-        assert isinstance(state, BatchState)
         if math.isnan(state.value):
             state.value = yield from state.evaluate(problem, state.w, state.gradient)
             if not math.isfinite(state.value):
@@ -153,9 +138,7 @@ class BatchSolver(Solver):
                 break
         state.estimate = state.certificate()
 
-    def _step(
-        self, problem: Problem, state: BatchState
-    ) -> Generator[float, None, bool]:
+    def _step(self, problem: Problem, state: Any) -> Generator[float, None, bool]:
         """Search along a direction; say whether a step was taken."""
         with np.errstate(all="ignore"):
             slope, step = self.find_direction(state)
@@ -177,19 +160,13 @@ class BatchSolver(Solver):
                 return True
         return False
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: BatchState) -> Certificate:
         """Return the certificate of the last pass, which is exact."""
-        assert isinstance(state, BatchState)
         if state.estimate is None:
-            for _ in self._look(problem, state):
-                pass
-        assert state.estimate is not None
+            if math.isnan(state.value):
+                state.value = finish(state.evaluate(problem, state.w, state.gradient))
+            state.estimate = state.certificate()
         return state.estimate
-
-    def _look(self, problem: Problem, state: BatchState) -> Iterator[float]:
-        if math.isnan(state.value):
-            state.value = yield from state.evaluate(problem, state.w, state.gradient)
-        state.estimate = state.certificate()
 
 
 def first_step(state: BatchState, sqnorm: float) -> float:

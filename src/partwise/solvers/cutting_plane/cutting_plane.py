@@ -36,6 +36,9 @@ class CuttingPlaneState(State):
     propose, where the next plane will touch.
     """
 
+    kept = ("planes", "alpha", "idle", "w", "iterate", "primal", "dual", "fruitless")
+    growing = ("alpha", "idle")
+
     def __init__(self, problem: Problem):
         self.planes = Planes(problem)
         self.alpha = np.zeros(0)
@@ -47,37 +50,13 @@ class CuttingPlaneState(State):
         self.dual = 0.0
         self.fruitless = 0
 
-    def tensors(self) -> dict[str, Any]:
-        """Return planes, multipliers and weights."""
-        return {
-            "codes": self.planes.codes,
-            "costs": self.planes.costs,
-            "gram": self.planes.gram,
-            "alpha": self.alpha,
-            "idle": self.idle,
-            "w": self.w,
-            "iterate": self.iterate,
-            "values": np.array([self.primal, self.dual]),
-            "fruitless": np.array([self.fruitless]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.planes.codes = tensors["codes"].copy()
-        self.planes.costs = tensors["costs"].copy()
-        self.planes.gram = tensors["gram"].copy()
-        self.alpha = tensors["alpha"].copy()
-        self.idle = tensors["idle"].copy()
-        self.w = tensors["w"].copy()
-        self.iterate = tensors["iterate"].copy()
-        self.primal, self.dual = tensors["values"].tolist()
-        self.fruitless = int(tensors["fruitless"][0])
+    def form(self) -> tuple[Any, ...]:
+        """Return the number of weights, and the sizes of the outputs."""
+        return self.w.size, self.planes.ptr.tobytes()
 
     def continue_from(self, problem: Problem, previous: CuttingPlaneState) -> None:
         """Take over the planes of an earlier run, perhaps with another C."""
-        same = np.array_equal(previous.planes.ptr, self.planes.ptr)
-        if not same or previous.w.size != self.w.size:
-            raise ValueError("the previous run was on another structure")
+        self.check_fits(previous)
         self.planes.codes = previous.planes.codes.copy()
         self.planes.costs = np.zeros(len(previous.planes))
         self.planes.weigh_again(problem)
@@ -152,8 +131,8 @@ class CuttingPlane(Solver):
     drop_after: int = 20
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+    losses = ("hinge",)
+    needs = (argmax, add_costs, cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -180,10 +159,9 @@ class CuttingPlane(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: CuttingPlaneState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Add the plane at the weights, and find the next weights."""
-        assert isinstance(state, CuttingPlaneState)
         w, planes = state.iterate, state.planes
         for fraction in planes.touch(problem, w, state.slack):
             yield 0.8 * fraction
@@ -202,9 +180,8 @@ class CuttingPlane(Solver):
             state.halted = STALLED
         state.estimate = Certificate(state.primal, state.dual)
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: CuttingPlaneState) -> Certificate:
         """Return the certificate, which is known after every pass."""
-        assert isinstance(state, CuttingPlaneState)
         if state.primal == np.inf:  # not one pass has ended
             state.primal = problem.primal(state.w)
         return Certificate(state.primal, state.dual)

@@ -17,19 +17,10 @@ from numpy.typing import NDArray
 from partwise._jit import kernel
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
+from partwise.solvers.keeping import Keeper
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    add_parts,
-    cost,
-    gold,
-    n_parts,
-    part_scores,
-    parts_of,
-    visit,
-)
+from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
 from partwise.structures.vectors import copy
@@ -54,12 +45,12 @@ def _find_outputs(
     """Write the most violated outputs, their slack and their cost."""
     for i in range(start, stop):
         if C[i] == 0.0:
-            gold(s, i, codes[ptr[i] : ptr[i + 1]])
+            waist.gold(s, i, codes[ptr[i] : ptr[i + 1]])
             continue
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         slack[i] = most_violated(s, i, w, scratch, ws)
         copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
-        costs[i] = cost(s, i, scratch.y)
+        costs[i] = waist.cost(s, i, scratch.y)
 
 
 @kernel
@@ -80,19 +71,19 @@ def _add_planes(
     for i in range(start, stop):
         if C[i] == 0.0:
             continue
-        mu[: n_parts(s, i)] = 0.0
+        mu[: waist.n_parts(s, i)] = 0.0
         total = 0.0
         for k in range(alpha.size):
             if alpha[k] != 0.0:
                 total += alpha[k]
                 y = codes[k, ptr[i] : ptr[i + 1]]
-                for j in range(parts_of(s, i, y, ids, counts)):
+                for j in range(waist.parts_of(s, i, y, ids, counts)):
                     mu[ids[j]] -= alpha[k] * counts[j]
-        gold(s, i, scratch.y_gold)
-        for j in range(parts_of(s, i, scratch.y_gold, ids, counts)):
+        waist.gold(s, i, scratch.y_gold)
+        for j in range(waist.parts_of(s, i, scratch.y_gold, ids, counts)):
             mu[ids[j]] += total * counts[j]
-        visit(s, i, ws)
-        add_parts(s, i, mu, C[i], w, ws)
+        waist.visit(s, i, ws)
+        waist.add_parts(s, i, mu, C[i], w, ws)
 
 
 @kernel
@@ -117,9 +108,9 @@ def _multiply(
     for i in range(start, stop):
         if C[i] == 0.0:
             continue
-        visit(s, i, ws)
-        part_scores(s, i, vector, theta, ws)
-        gold(s, i, scratch.y_gold)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, vector, theta, ws)
+        waist.gold(s, i, scratch.y_gold)
         right = score_of(s, i, scratch.y_gold, theta, scratch)
         for k in range(out.size):
             y = codes[k, ptr[i] : ptr[i + 1]]
@@ -141,10 +132,10 @@ def _fill_costs(
         if C[i] == 0.0:
             continue
         for k in range(out.size):
-            out[k] += C[i] * cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
+            out[k] += C[i] * waist.cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
 
 
-class Planes:
+class Planes(Keeper):
     """The planes of a problem: outputs, costs and products of vectors.
 
     Attributes
@@ -156,6 +147,8 @@ class Planes:
     gram : array of shape (n_planes, n_planes)
         The products of their vectors.
     """
+
+    kept = growing = ("codes", "costs", "gram")
 
     def __init__(self, problem: Problem):
         self.ptr = output_pointers(problem.structure)

@@ -21,6 +21,7 @@ from partwise.losses import Certificate, SetHinge
 from partwise.losses.wrong_outputs import Search
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.linear_program.extragradient import STEPS, Extragradient
+from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
 from partwise.solvers.linear_program.master import Master
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
@@ -63,6 +64,12 @@ class ColumnGenerationState(State):
         for rows, as a share of the way.
     """
 
+    kept = (
+        "row_set", "master", "w", "master_w", "lam", "reach", "primal", "dual",
+        "fruitless", "effort", "master_seconds", "decoding_seconds",
+    )  # fmt: skip
+    growing = ("lam",)
+
     def __init__(self, problem: Problem, master: Master):
         loss = problem.loss
         rules = (loss if isinstance(loss, SetHinge) else SetHinge("cost")).rules()
@@ -96,36 +103,9 @@ class ColumnGenerationState(State):
         """
         return [self.w, self.master_w]
 
-    def tensors(self) -> dict[str, Any]:
-        """Return rows, weights, multipliers and counters."""
-        numbers = [
-            self.reach, self.primal, self.dual, self.fruitless, self.effort,
-            self.master_seconds, self.decoding_seconds,
-        ]  # fmt: skip
-        own = {f"rows.{k}": v for k, v in self.row_set.tensors().items()}
-        own |= {f"master.{k}": v for k, v in self.master.tensors().items()}
-        return own | {
-            "w": self.w,
-            "master_w": self.master_w,
-            "lam": self.lam,
-            "numbers": np.array(numbers, np.float64),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-
-        def part(name: str) -> dict[str, Any]:
-            return {k[len(name) :]: v for k, v in tensors.items() if k.startswith(name)}
-
-        self.row_set.restore(part("rows."))
-        self.master.restore(part("master."))
-        self.w, self.master_w = tensors["w"], tensors["master_w"]
-        self.lam = tensors["lam"]
-        numbers = tensors["numbers"].tolist()
-        self.reach, self.primal, self.dual, fruitless, effort, *seconds = numbers
-        self.fruitless, self.effort = int(fruitless), int(effort)
+    def restored(self) -> None:
+        """Count the rows."""
         self.rows = len(self.row_set)
-        self.master_seconds, self.decoding_seconds = seconds
 
 
 @dataclass(frozen=True)
@@ -193,9 +173,9 @@ class ColumnGeneration(Solver):
         "column-generation-highs": {"master": "highs"},
         "column-generation-pdlp": {"master": "pdlp"},
     }
-    losses: ClassVar[tuple[str, ...]] = ("hinge", "set_hinge")
-    penalties: ClassVar[tuple[str, ...]] = ("l1", "positive l1")
-    needs: ClassVar[tuple[Any, ...]] = (kbest, add_costs, cost)
+    losses = ("hinge", "set_hinge")
+    penalties = ("l1", "positive l1")
+    needs = (kbest, add_costs, cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -228,8 +208,7 @@ class ColumnGeneration(Solver):
         """Start at zero, or with the rows and weights of an earlier run."""
         state = ColumnGenerationState(problem, self._make_master(problem))
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             if problem.positive and (previous.w < 0.0).any():
                 raise ValueError("the previous run had negative weights")
             state.w = state.master_w = previous.w.copy()
@@ -242,10 +221,9 @@ class ColumnGeneration(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: ColumnGenerationState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Solve the master problem, and look for rows that are violated."""
-        assert isinstance(state, ColumnGenerationState)
         before = (state.primal, state.dual)
         if state.primal == np.inf:
             yield from self._begin(problem, state, rng)
@@ -349,9 +327,27 @@ class ColumnGeneration(Solver):
         effort = 2 * state.effort if complete else state.effort // 2
         state.effort = min(max(effort, 1), MOST_EFFORT)
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: ColumnGenerationState) -> Certificate:
         """Return the certificate, which is known after every round."""
-        assert isinstance(state, ColumnGenerationState)
         if state.primal == np.inf:  # not one round has ended
             state.primal = problem.primal(state.w)
         return Certificate(state.primal, state.dual)
+
+    def remark(self, w: FloatArray) -> str:
+        """Say how many weights are not zero."""
+        n_used = int(np.count_nonzero(w))
+        text = f"; {n_used} of {w.size} weights are not zero"
+        return text if n_used else f"{text}, as may be where C is too small"
+
+    def error_bound(
+        self,
+        problem: Problem,
+        state: ColumnGenerationState,
+        w: FloatArray,
+        certificate: Certificate | None,
+    ) -> float | None:
+        """Return the bound of paper 002; see `generalization_bound`."""
+        if certificate is None or len(state.row_set) == 0:
+            return None
+        largest = float(np.abs(state.row_set.val).max())
+        return bound_of(problem, w, certificate.primal, largest)

@@ -147,6 +147,8 @@ class Extragradient(Master):
         Steps in a round.
     """
 
+    kept = ("balance",)
+
     def __init__(self, positive: bool, step: str, change: float, most: int):
         self.positive, self.step = positive, step
         self.change, self.most = change, most
@@ -192,11 +194,3 @@ class Extragradient(Master):
             effort * self.most,
         )
         return Solved(w, lam, max(bound, dual_bound(p, lam, w.size)))
-
-    def tensors(self) -> dict[str, FloatArray]:
-        """Return how primal and dual steps are balanced."""
-        return {"balance": np.array([self.balance])}
-
-    def restore(self, tensors: dict[str, FloatArray]) -> None:
-        """Take it back."""
-        self.balance = float(tensors["balance"][0])

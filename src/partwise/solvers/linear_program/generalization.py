@@ -9,16 +9,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import SetHinge
 from partwise.solvers.base import Problem
-from partwise.solvers.linear_program.column_generation import ColumnGenerationState
-from partwise.solvers.loop import Solution
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    innermost,
-    log_partition,
-    n_good,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
 
@@ -105,10 +97,10 @@ def _count_outputs(
 ) -> None:
     scratch.theta[:] = 0.0
     for i in range(start, stop):
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         # log2 of good times all: that the good ones are not wrong hardly matters.
-        outputs = log_partition(s, i, scratch.theta, ws) / np.log(2.0)
-        out[i] = outputs + np.log2(float(n_good(s, i)))
+        outputs = waist.log_partition(s, i, scratch.theta, ws) / np.log(2.0)
+        out[i] = outputs + np.log2(float(waist.n_good(s, i)))
 
 
 def count_triples(s: Structure) -> int:
@@ -124,25 +116,22 @@ def count_triples(s: Structure) -> int:
     return max(int(np.exp2(logs - shift).sum() * 2**20) << max(shift, 0) >> 20, 1)
 
 
-def bound_of(problem: Problem, solution: Solution) -> float | None:
-    """Return the bound for what column generation found; None where there is none."""
-    state, certificate = solution.state, solution.certificate
-    if not isinstance(state, ColumnGenerationState) or certificate is None:
-        return None
-    if not log_partition.provided_by(type(innermost(problem.structure))):
+def bound_of(
+    problem: Problem, w: FloatArray, primal: float, largest_difference: float
+) -> float | None:
+    """Return the bound for weights with this objective; None where there is none."""
+    if not waist.log_partition.provided_by(type(waist.innermost(problem.structure))):
         return None
     loss, C = problem.loss, float(problem.C.mean())
     if not isinstance(loss, SetHinge) or loss.margin != "unit":
         return None  # the theorem is about one margin for all
-    if len(state.row_set) == 0:
-        return None
-    l1_norm = float(np.abs(solution.w).sum())
+    l1_norm = float(np.abs(w).sum())
     return generalization_bound(
         l1_norm,
-        max(certificate.primal - l1_norm, 0.0) / C,
+        max(primal - l1_norm, 0.0) / C,
         C=C,
         n_features=problem.n_weights,
         n_examples=problem.n_examples,
         n_triples=count_triples(problem.structure),
-        largest_difference=float(np.abs(state.row_set.val).max()),
+        largest_difference=largest_difference,
     )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.solvers.keeping import Keeper
 from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
@@ -156,8 +157,11 @@ class Solved(NamedTuple):
     bound: float
 
 
-class Master(ABC):
-    """A way to solve the master problem, again and again, as it grows."""
+class Master(Keeper, ABC):
+    """A way to solve the master problem, again and again, as it grows.
+
+    Beside weights and duals, what is `kept` lasts from round to round.
+    """
 
     @abstractmethod
     def solve(
@@ -177,12 +181,5 @@ class Master(ABC):
         beyond the usual.
         """
 
-    def forget(self, dropped: IntArray) -> None:  # noqa: B027
+    def forget(self, dropped: IntArray) -> None:
         """Be told which rows are no longer there."""
-
-    def tensors(self) -> dict[str, FloatArray]:
-        """Return what should last from round to round, beside weights and duals."""
-        return {}
-
-    def restore(self, tensors: dict[str, FloatArray]) -> None:  # noqa: B027
-        """Take back what `tensors` returned."""

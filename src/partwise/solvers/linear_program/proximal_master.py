@@ -116,6 +116,8 @@ def _proximal_gap(
 class ProximalMaster(Master):
     """Proximal point steps; the weight of the proximal term adapts to the work."""
 
+    kept = ("rho",)
+
     def __init__(self, positive: bool):
         self.positive = positive
         self.rho = 0.0
@@ -175,11 +177,3 @@ class ProximalMaster(Master):
             if done % LOOK_EVERY == 0 and _proximal_gap(p, w, pull, lam) <= accuracy:
                 break
         return done
-
-    def tensors(self) -> dict[str, FloatArray]:
-        """Return the weight of the proximal term."""
-        return {"rho": np.array([self.rho])}
-
-    def restore(self, tensors: dict[str, FloatArray]) -> None:
-        """Take it back."""
-        self.rho = float(tensors["rho"][0])

@@ -12,6 +12,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses.wrong_outputs import Rules, Violations
+from partwise.solvers.keeping import Keeper
+from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
     Diff,
@@ -19,26 +21,11 @@ from partwise.structures.interface import (
     IntArray,
     SparseSum,
     Structure,
-    accumulate,
-    cost,
-    good_at,
-    largest_sizes,
-    make_diff,
-    make_sparse_sum,
-    max_features,
-    output_size,
-    part_row,
-    parts_of,
-    visit,
-    workspace,
 )
 from partwise.structures.vectors import copy
 
 CHUNK = 1 << 18
 """Entries that are collected before they are put to the others."""
-
-
-SAVED = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
 
 
 class RowRoom(NamedTuple):
@@ -55,9 +42,9 @@ class RowRoom(NamedTuple):
 def _take_parts(
     s: Structure, i: int, y: CodeArray, sign: float, parts: SparseSum, diff: Diff
 ) -> None:
-    found = parts_of(s, i, y, diff.ids, diff.counts)
+    found = waist.parts_of(s, i, y, diff.ids, diff.counts)
     for p in range(found):
-        accumulate(parts, diff.ids[p], sign * diff.counts[p])
+        waist.accumulate(parts, diff.ids[p], sign * diff.counts[p])
 
 
 @kernel
@@ -84,9 +71,9 @@ def _write_row(
         parts.keys[slot] = -1
         parts.values[slot] = 0.0
         if count != 0.0:
-            n = part_row(s, i, part, diff.idx, diff.val, ws)
+            n = waist.part_row(s, i, part, diff.idx, diff.val, ws)
             for f in range(n):
-                accumulate(diff.total, diff.idx[f], count * diff.val[f])
+                waist.accumulate(diff.total, diff.idx[f], count * diff.val[f])
     parts.size[0] = 0
     for j in range(diff.total.size[0]):
         slot = diff.total.slots[j]
@@ -122,15 +109,15 @@ def write_row_of(
     ws: Any,
 ) -> int:
     """Write the row of what was found for an example; return where it ends."""
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     copy(found.codes[found.start[i] : found.start[i] + size], scratch.y)
-    good_at(s, i, found.good[i], scratch.y_good)
+    waist.good_at(s, i, found.good[i], scratch.y_good)
     at = _write_row(
         s, i, scratch.y, scratch.y_good, room, at, scratch.parts, scratch.diff, ws
     )
     room.end[number] = at
     room.owner[number] = i
-    room.margin[number] = 1.0 if unit else cost(s, i, scratch.y)
+    room.margin[number] = 1.0 if unit else waist.cost(s, i, scratch.y)
     return at
 
 
@@ -150,12 +137,12 @@ def _write_rows(
     for n in range(todo.size):
         if n >= room.end.size or at + most > room.idx.size:
             return n
-        visit(s, todo[n], ws)
+        waist.visit(s, todo[n], ws)
         at = write_row_of(s, todo[n], unit, found, room, n, at, scratch, ws)
     return todo.size
 
 
-class Rows:
+class Rows(Keeper):
     """All constraints so far.
 
     Attributes
@@ -170,6 +157,8 @@ class Rows:
         For how many rounds a row has had no multiplier.
     """
 
+    kept = growing = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
+
     def __init__(self, s: Structure, rules: Rules, n_weights: int):
         self.s, self.rules = s, rules
         self.ptr = np.zeros(1, np.int64)
@@ -180,8 +169,8 @@ class Rows:
         self.idle = np.zeros(0, np.int64)
         self.column_of = np.full(n_weights, -1, np.int32)
         self.weight_of = np.zeros(0, np.int64)
-        most_parts, most_codes = largest_sizes(s)
-        self.most = int(max_features(s))
+        most_parts, most_codes = waist.largest_sizes(s)
+        self.most = int(waist.max_features(s))
         size = CHUNK + self.most
         self.room = RowRoom(
             np.zeros(size, np.int64), np.zeros(size), np.zeros(CHUNK, np.int64),
@@ -189,9 +178,10 @@ class Rows:
         )  # fmt: skip
         self.scratch = RowScratch(
             np.zeros(most_codes, np.int32), np.zeros(most_codes, np.int32),
-            make_sparse_sum(2 * (most_parts + 2 * most_codes)), make_diff(s),
+            waist.make_sparse_sum(2 * (most_parts + 2 * most_codes)),
+            waist.make_diff(s),
         )  # fmt: skip
-        self._ws = workspace(s, 1)
+        self._ws = waist.workspace(s, 1)
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -250,13 +240,7 @@ class Rows:
         np.maximum.at(slack, self.owner, missing)
         return slack
 
-    def tensors(self) -> dict[str, Any]:
-        """Return the rows as arrays."""
-        return {name: getattr(self, name) for name in SAVED}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-        for name in SAVED:
-            setattr(self, name, tensors[name])
+    def restored(self) -> None:
+        """Give the columns their numbers."""
         self.column_of[:] = -1
         self.column_of[self.weight_of] = np.arange(self.n_columns, dtype=np.int32)

@@ -19,24 +19,19 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
+from partwise.solvers.visiting import check_order, visiting_order
+from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
-    add_costs,
-    argmax,
-    diff_add,
-    gold,
-    make_diff,
-    part_scores,
-    visit,
-    workspace,
 )
 from partwise.structures.scratch import Scratch, make_scratch
 
-ORDERS = ("shuffled", "cyclic")
+WITHOUT_GAPS = ("shuffled", "cyclic")
+"""The ways to visit examples that need no certificate."""
 
 VISITS, MISTAKES = 0, 1
 
@@ -85,20 +80,15 @@ def mean_weights(average: RunningAverage) -> FloatArray:
 
 @kernel
 def find_output(
-    s: Structure,
-    i: int,
-    w: FloatArray,
-    cost_augmented: bool,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, i: int, w: FloatArray, cost_augmented: bool, scratch: Scratch, ws: Any
 ) -> None:
     """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
-    visit(s, i, ws)
-    part_scores(s, i, w, scratch.theta, ws)
+    waist.visit(s, i, ws)
+    waist.part_scores(s, i, w, scratch.theta, ws)
     if cost_augmented:
-        add_costs(s, i, scratch.theta)
-    gold(s, i, scratch.y_gold)
-    argmax(s, i, scratch.theta, scratch.y, ws)
+        waist.add_costs(s, i, scratch.theta)
+    waist.gold(s, i, scratch.y_gold)
+    waist.argmax(s, i, scratch.theta, scratch.y, ws)
 
 
 @kernel
@@ -113,14 +103,16 @@ def correct(
     ws: Any,
 ) -> None:
     """Do ``now += step * (Phi(i, y_gold) - Phi(i, y))``, for the average as well."""
-    diff_add(s, i, y, y_gold, step, average.now, diff, ws)
+    waist.diff_add(s, i, y, y_gold, step, average.now, diff, ws)
     if average.late.size > 0:
         late = step * average.counts[VISITS]
-        diff_add(s, i, y, y_gold, late, average.late, diff, ws)
+        waist.diff_add(s, i, y, y_gold, late, average.late, diff, ws)
 
 
 class MistakeDrivenState(State):
     """The running average; `w` is its mean, up to date after a pass."""
+
+    kept = ("w", "average")
 
     def __init__(self, problem: Problem, averaging: bool, k: int = 1):
         s = problem.structure
@@ -128,18 +120,11 @@ class MistakeDrivenState(State):
         late = np.zeros(problem.n_weights if averaging else 0)
         self.average = RunningAverage(self.w.copy(), late, np.zeros(2, np.int64))
         self.scratch = make_scratch(s)
-        self.diff = make_diff(s)
-        self.workspace = workspace(s, k)
+        self.diff = waist.make_diff(s)
+        self.workspace = waist.workspace(s, k)
 
-    def tensors(self) -> dict[str, Any]:
-        """Return the weights, their average, and the counts."""
-        return {"w": self.w, **self.average._asdict()}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned, the end of a pass."""
-        self.w = tensors["w"].copy()
-        fields = {key: tensors[key].copy() for key in RunningAverage._fields}
-        self.average = RunningAverage(**fields)
+    def restored(self) -> None:
+        """Go on from the end of a pass."""
         self.notice_separation()
 
     def notice_separation(self) -> None:
@@ -157,16 +142,13 @@ class MistakeDriven(Solver):
     order: str = "shuffled"
 
     names: ClassVar[dict[str, dict[str, Any]]] = {}
-    losses: ClassVar[tuple[str, ...]] = tuple(LOSSES)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs)
-    minimises: ClassVar[bool] = False
+    losses = tuple(LOSSES)
+    needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
+    minimises = False
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.order not in ORDERS:
-            raise ValueError(
-                f"unknown order {self.order!r}; choose from {', '.join(ORDERS)}"
-            )
+        check_order(self.order, WITHOUT_GAPS)
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""
@@ -182,8 +164,7 @@ class MistakeDriven(Solver):
         """Start at zero, or at the weights of an earlier run of any solver."""
         state = self.make_state(problem)
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             state.w[:] = state.average.now[:] = previous.w
         return state
 
@@ -192,13 +173,10 @@ class MistakeDriven(Solver):
         """Visit some examples in order; count the visits and the mistakes."""
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: MistakeDrivenState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit every example of positive weight once."""
-        assert isinstance(state, MistakeDrivenState)
-        order = np.flatnonzero(problem.C)
-        if self.order == "shuffled":
-            order = rng.permutation(order)
+        order = visiting_order(self.order, problem.C, problem.C, rng)
         state.average.counts[MISTAKES] = 0
         try:
             for start, stop in chunks(order.size):

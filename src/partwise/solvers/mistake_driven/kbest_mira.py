@@ -18,20 +18,8 @@ from partwise.solvers.mistake_driven.base import (
     correct,
 )
 from partwise.solvers.mistake_driven.mira import MIRA
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    cost,
-    diff_dot,
-    diff_sqnorm,
-    gold,
-    kbest,
-    part_scores,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 
 # A quadratic program of a few variables: steps are cheap, and dozens are usual;
@@ -40,7 +28,7 @@ MOST_STEPS = 10_000
 PRECISION = 1e-10
 
 
-class Candidates(NamedTuple):
+class BestOutputs(NamedTuple):
     """The right output of an example, in row 0, and its k best ones.
 
     `values` are ``cost - w . dPhi``, zero for the right output; `distances` are
@@ -54,9 +42,9 @@ class Candidates(NamedTuple):
     mass: FloatArray
 
 
-def make_candidates(k: int, most_codes: int) -> Candidates:
+def make_best_outputs(k: int, most_codes: int) -> BestOutputs:
     """Make room for `k` outputs and the right one."""
-    return Candidates(
+    return BestOutputs(
         np.zeros((k + 1, most_codes), np.int32),
         np.zeros(k),
         np.zeros(k + 1),
@@ -109,25 +97,26 @@ def _find_candidates(
     i: int,
     w: FloatArray,
     cost_augmented: bool,
-    candidates: Candidates,
+    candidates: BestOutputs,
     scratch: Scratch,
     diff: Diff,
     ws: Any,
 ) -> tuple[int, float]:
     """Fill outputs and values; return how many there are and the largest value."""
     ys, values = candidates.ys, candidates.values
-    visit(s, i, ws)
-    part_scores(s, i, w, scratch.theta, ws)
+    waist.visit(s, i, ws)
+    waist.part_scores(s, i, w, scratch.theta, ws)
     if cost_augmented:
-        add_costs(s, i, scratch.theta)
-    gold(s, i, ys[0])
+        waist.add_costs(s, i, scratch.theta)
+    waist.gold(s, i, ys[0])
     k = candidates.scores.size
     # The right output may come once more; it is as good as a row as any.
-    count = 1 + kbest(s, i, scratch.theta, k, ys[1:], candidates.scores, ws)
+    count = 1 + waist.kbest(s, i, scratch.theta, k, ys[1:], candidates.scores, ws)
     values[0] = 0.0
     largest = 0.0
     for j in range(1, count):
-        values[j] = cost(s, i, ys[j]) - diff_dot(s, i, ys[j], ys[0], w, diff, ws)
+        margin = waist.diff_dot(s, i, ys[j], ys[0], w, diff, ws)
+        values[j] = waist.cost(s, i, ys[j]) - margin
         largest = max(largest, values[j])
     return count, largest
 
@@ -140,7 +129,7 @@ def _learn(
     cost_augmented: bool,
     delta: float,
     average: RunningAverage,
-    candidates: Candidates,
+    candidates: BestOutputs,
     scratch: Scratch,
     diff: Diff,
     ws: Any,
@@ -156,7 +145,7 @@ def _learn(
             for j in range(count):
                 mass[j] = 0.0
                 for m in range(j):
-                    distances[j, m] = diff_sqnorm(s, i, ys[j], ys[m], diff, ws)
+                    distances[j, m] = waist.diff_sqnorm(s, i, ys[j], ys[m], diff, ws)
                     distances[m, j] = distances[j, m]
             mass[0] = C[i]
             share_mass(candidates.values, distances, mass, count)
@@ -171,7 +160,7 @@ class KBestState(MistakeDrivenState):
 
     def __init__(self, problem: Problem, averaging: bool, k: int):
         super().__init__(problem, averaging, k)
-        self.candidates = make_candidates(k, self.scratch.y.size)
+        self.candidates = make_best_outputs(k, self.scratch.y.size)
 
 
 @dataclass(frozen=True)
@@ -217,7 +206,7 @@ class KBestMIRA(MIRA):
     k: int = 5
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira-kbest": {}}
-    needs: ClassVar[tuple[Any, ...]] = (kbest, add_costs, cost)
+    needs = (waist.kbest, waist.add_costs, waist.cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -229,11 +218,8 @@ class KBestMIRA(MIRA):
         """Make the state at zero weights."""
         return KBestState(problem, self.averaging, self.k)
 
-    def learn(
-        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
-    ) -> None:
+    def learn(self, problem: Problem, state: KBestState, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
-        assert isinstance(state, KBestState)
         _learn(
             problem.structure, visits, problem.C, self.cost_augmented, self.delta,
             state.average, state.candidates, state.scratch, state.diff,

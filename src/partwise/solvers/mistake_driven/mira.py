@@ -15,22 +15,12 @@ from partwise.solvers.mistake_driven.base import (
     MISTAKES,
     VISITS,
     MistakeDriven,
-    MistakeDrivenState,
     RunningAverage,
     correct,
     find_output,
 )
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_dot,
-    diff_sqnorm,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 
 
@@ -50,10 +40,11 @@ def _learn(
     y, y_gold = scratch.y, scratch.y_gold
     for i in visits:
         find_output(s, i, average.now, cost_augmented, scratch, ws)
-        violation = cost(s, i, y) - diff_dot(s, i, y, y_gold, average.now, diff, ws)
+        margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)
+        violation = waist.cost(s, i, y) - margin
         if violation > delta:
             average.counts[MISTAKES] += 1
-            sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
+            sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
             step = C[i]
             if step * sqnorm > violation:
                 step = violation / sqnorm
@@ -104,7 +95,7 @@ class MIRA(MistakeDriven):
     delta: float = 1e-4
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira": {}}
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+    needs = (waist.argmax, waist.add_costs, waist.cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -112,9 +103,7 @@ class MIRA(MistakeDriven):
         if not self.delta >= 0:
             raise ValueError(f"delta must not be negative, not {self.delta!r}")
 
-    def learn(
-        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
-    ) -> None:
+    def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
         _learn(
             problem.structure, visits, problem.C, self.cost_augmented, self.delta,

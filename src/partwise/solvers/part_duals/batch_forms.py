@@ -24,18 +24,8 @@ from partwise.solvers.part_duals.dual_parts import (
     weights_of,
 )
 from partwise.solvers.part_duals.state import DualPartsState
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    add_costs,
-    add_parts,
-    gold,
-    marginals,
-    n_parts,
-    part_scores,
-    parts_of,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
@@ -43,7 +33,7 @@ MOST_TRIALS = 60
 TINY = 1e-300
 
 
-class BatchState(State):
+class BatchFormState(State):
     """What the two forms share: weights, dual value, and the common step size.
 
     A step is tried beside the point it starts from, which stays whole until then.
@@ -118,12 +108,9 @@ class BatchState(State):
             return 0.0
         return slope / (sqnorm / eta**2 + (slope if log_loss else TINY))
 
-    def certify(self) -> Certificate:
+    def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate at the point that is kept."""
-        values = self.problem.values(self.w)
-        self.oracle_calls += values.size
-        primal = float(0.5 * self.w @ self.w + self.problem.C @ values)
-        return Certificate(primal, self.dual_value)
+        return self.certified(problem, self.dual_value)
 
 
 @kernel
@@ -140,8 +127,8 @@ def _move_theta(
 ) -> None:
     """Write ``theta + eta v`` of some examples to `theta`."""
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scores, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scores, ws)
         first = dual.ptr[i]
         for r in range(dual.ptr[i + 1] - first):
             if dual.cost.size:
@@ -151,8 +138,10 @@ def _move_theta(
             theta[first + r] = dual.theta[first + r] + eta * step
 
 
-class ThetaState(BatchState):
+class ThetaState(BatchFormState):
     """The batch form: part scores of every example, kept and tried."""
+
+    kept = ("w", "theta", "dual_value", "step")
 
     def __init__(
         self,
@@ -197,20 +186,6 @@ class ThetaState(BatchState):
             raise ValueError("the previous run was on another structure")
         dual.theta[:] = self.theta
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, part scores and the step."""
-        return {
-            "w": self.w,
-            "theta": self.theta,
-            "numbers": np.array([self.dual_value, self.step]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w = tensors["w"].copy()
-        self.theta[:] = tensors["theta"]
-        self.dual_value, self.step = tensors["numbers"].tolist()
-
 
 @kernel
 def _pull(
@@ -226,14 +201,14 @@ def _pull(
 
     The marginals are left in ``scratch.mu``, with their sign turned and gold added.
     """
-    log_z = marginals(s, i, theta, scratch.mu, ws)
-    for r in range(n_parts(s, i)):
+    log_z = waist.marginals(s, i, theta, scratch.mu, ws)
+    for r in range(waist.n_parts(s, i)):
         scratch.mu[r] = -scratch.mu[r]
-    gold(s, i, scratch.y_gold)
-    found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    waist.gold(s, i, scratch.y_gold)
+    found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
     for j in range(found):
         scratch.mu[scratch.ids[j]] += scratch.counts[j]
-    add_parts(s, i, scratch.mu, C, w, ws)
+    waist.add_parts(s, i, scratch.mu, C, w, ws)
     for j in range(found):
         scratch.mu[scratch.ids[j]] -= scratch.counts[j]
     return log_z
@@ -252,10 +227,10 @@ def _evaluate_log_loss(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, z, scratch.theta, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, z, scratch.theta, ws)
         value[i] = _pull(s, i, C[i], scratch.theta, w, scratch, ws)
-        for r in range(n_parts(s, i)):
+        for r in range(waist.n_parts(s, i)):
             value[i] += scratch.theta[r] * scratch.mu[r]
 
 
@@ -274,11 +249,11 @@ def _evaluate_hinge(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        n = n_parts(s, i)
-        part_scores(s, i, z, scratch.theta, ws)
+        waist.visit(s, i, ws)
+        n = waist.n_parts(s, i)
+        waist.part_scores(s, i, z, scratch.theta, ws)
         costs[:n] = 0.0
-        add_costs(s, i, costs)
+        waist.add_costs(s, i, costs)
         for r in range(n):
             scratch.theta[r] += tau * costs[r]
         _pull(s, i, C[i], scratch.theta, w, scratch, ws)
@@ -287,8 +262,10 @@ def _evaluate_hinge(
             value[i] -= costs[r] * scratch.mu[r]
 
 
-class PrimalState(BatchState):
+class PrimalState(BatchFormState):
     """The primal form: ``theta = tau cost + z . phi`` for every example and part."""
+
+    kept = ("w", "z", "dual_value", "step", "tau")
 
     def __init__(
         self,
@@ -339,25 +316,12 @@ class PrimalState(BatchState):
 
     def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
         """Write the part scores of every example to ``dual.theta``."""
-        self.check_fits(problem)
+        self.check_size(problem)
         score_parts(problem.structure, self.z, dual.ptr, dual.theta, ws)
         if dual.cost.size:
             dual.theta[:] += self.tau * dual.cost
 
-    def check_fits(self, problem: Problem) -> None:
+    def check_size(self, problem: Problem) -> None:
         """Raise `ValueError` if another problem has another number of weights."""
         if self.z.size != problem.n_weights:
             raise ValueError("the previous run was on another structure")
-
-    def tensors(self) -> dict[str, Any]:
-        """Return both vectors and the step."""
-        return {
-            "w": self.w,
-            "z": self.z,
-            "numbers": np.array([self.dual_value, self.step, self.tau]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w, self.z = tensors["w"].copy(), tensors["z"].copy()
-        self.dual_value, self.step, self.tau = tensors["numbers"].tolist()

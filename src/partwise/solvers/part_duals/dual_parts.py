@@ -24,20 +24,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from partwise._jit import kernel, vector_kernel
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    add_parts,
-    gold,
-    marginals,
-    part_scores,
-    parts_of,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
 from partwise.structures.vectors import copy
 
@@ -84,8 +73,8 @@ def add_gold(
 ) -> None:
     """Add `scale` times the part counts of every right output to `out`."""
     for i in range(ptr.size - 1):
-        gold(s, i, scratch.y_gold)
-        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        waist.gold(s, i, scratch.y_gold)
+        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             out[ptr[i] + scratch.ids[j]] += scale * scratch.counts[j]
 
@@ -101,8 +90,8 @@ def score_gold(
     """
     theta[:] = 0.0
     for i in range(ptr.size - 1):
-        gold(s, i, scratch.y_gold)
-        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        waist.gold(s, i, scratch.y_gold)
+        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             theta[ptr[i] + scratch.ids[j]] = score
 
@@ -124,12 +113,12 @@ def weights_of(
         own = mu[ptr[i] : ptr[i + 1]]
         for r in range(own.size):
             scratch.mu[r] = -own[r]
-        gold(s, i, scratch.y_gold)
-        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        waist.gold(s, i, scratch.y_gold)
+        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             scratch.mu[scratch.ids[j]] += scratch.counts[j]
-        visit(s, i, ws)
-        add_parts(s, i, scratch.mu, C[i], w, ws)
+        waist.visit(s, i, ws)
+        waist.add_parts(s, i, scratch.mu, C[i], w, ws)
 
 
 @kernel
@@ -146,9 +135,9 @@ def margins_of(
 ) -> None:
     """Write ``w . sum_r (n_r(gold) - mu_r) phi(i, r)`` to ``out[i]``."""
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        gold(s, i, scratch.y_gold)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        waist.gold(s, i, scratch.y_gold)
         out[i] = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
         own = mu[ptr[i] : ptr[i + 1]]
         for r in range(own.size):
@@ -157,20 +146,15 @@ def margins_of(
 
 @kernel
 def gibbs_points(
-    s: Structure,
-    dual: DualParts,
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, dual: DualParts, start: int, stop: int, scratch: Scratch, ws: Any
 ) -> None:
     """Set `mu` and `value` to those of the Gibbs distributions with scores `theta`."""
     log_loss = dual.cost.size == 0
     for i in range(start, stop):
         first, last = dual.ptr[i], dual.ptr[i + 1]
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         theta, mu = dual.theta[first:last], dual.mu[first:last]
-        value = marginals(s, i, theta, mu, ws)
+        value = waist.marginals(s, i, theta, mu, ws)
         if log_loss:
             for r in range(last - first):
                 value -= theta[r] * mu[r]
@@ -188,17 +172,13 @@ def score_parts(
 ) -> None:
     """Set `theta` to the part scores of every example at the weights `w`."""
     for i in range(ptr.size - 1):
-        visit(s, i, ws)
-        part_scores(s, i, w, theta[ptr[i] : ptr[i + 1]], ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, theta[ptr[i] : ptr[i + 1]], ws)
 
 
 @vector_kernel
 def _compare(
-    dual_mu: FloatArray,
-    mu: FloatArray,
-    weigh: FloatArray,
-    trial: Trial,
-    n: int,
+    dual_mu: FloatArray, mu: FloatArray, weigh: FloatArray, trial: Trial, n: int
 ) -> tuple[float, float, float, float, float]:
     """Write ``change = dual_mu - mu``; return five sums over the parts.
 
@@ -241,9 +221,9 @@ def _look_ahead(
         for r in range(n):
             theta[r] = old[r] + eta * trial.direction[r]
     if dual.cost.size > 0:
-        marginals(s, i, theta, mu, ws)
+        waist.marginals(s, i, theta, mu, ws)
         return _compare(dual_mu, mu, dual.cost[first:], trial, n)
-    log_z = marginals(s, i, theta, mu, ws)
+    log_z = waist.marginals(s, i, theta, mu, ws)
     score, slope, gain, norm, size = _compare(dual_mu, mu, theta, trial, n)
     # The entropy is log Z - theta . mu'.
     return log_z - score, slope, gain, norm, size
@@ -271,8 +251,8 @@ def ascend(
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
-    visit(s, i, ws)
-    part_scores(s, i, w, trial.scores, ws)
+    waist.visit(s, i, ws)
+    waist.part_scores(s, i, w, trial.scores, ws)
     if not log_loss:
         costs = dual.cost[first : first + n]
         for r in range(n):
@@ -308,7 +288,7 @@ def ascend(
         if search and (mix or rise < 0.5 * expected):
             # Not so little that its square would be zero.
             share = max(min(1.0, rise / max(expected, SMALLEST)), 1e-100)
-        grown = add_parts(s, i, trial.change, share * C, w, ws)
+        grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
         seen = max(grown - 2.0 * share * C * slope, 0.0)
         # Rounding must not make the way look flat: the rest of it is judged by this.
         sqnorm = (seen + share * blur) / (share * share)
@@ -316,7 +296,7 @@ def ascend(
             dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
         if not search or log_loss or rise >= 0.5 * sqnorm:
             break
-        add_parts(s, i, trial.change, -C, w, ws)
+        waist.add_parts(s, i, trial.change, -C, w, ws)
         eta *= max(0.1, rise / sqnorm)
     if search and log_loss:
         best = min(1.0, rise / max(sqnorm, SMALLEST))
@@ -324,7 +304,7 @@ def ascend(
             best = 1.0
         if abs(best - share) > CLOSE_ENOUGH * best or (best == 1.0 and not mix):
             if best != share:
-                add_parts(s, i, trial.change, (best - share) * C, w, ws)
+                waist.add_parts(s, i, trial.change, (best - share) * C, w, ws)
             share = best
     mu = dual.mu[first : first + n]
     for r in range(n):
@@ -382,34 +362,3 @@ def ascend_all(
         total += rise
         calls += count
     return total, calls
-
-
-def visiting_order(
-    order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
-) -> IntArray:
-    """Return which examples a pass visits, in order.
-
-    ``"gaps"`` visits as many as there are, but some of them more than once and some
-    not at all: four fifths in proportion to their share of the gap, the rest evenly.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> visiting_order("cyclic", np.ones(3), np.array([1.0, 0.0, 1.0]), rng).tolist()
-    [0, 2]
-    """
-    indices = np.flatnonzero(used)
-    if order == "cyclic":
-        return indices
-    gaps = gap[indices]
-    total = gaps.sum()
-    if order == "shuffled" or not 0.0 < total < np.inf:
-        return rng.permutation(indices)
-    expected = 0.2 + 0.8 * gaps * (indices.size / total)
-    # More visits to one example in a row of few others would find nothing to do.
-    expected = np.minimum(expected, MOST_VISITS)
-    times = np.floor(expected + rng.random(indices.size)).astype(np.int64)
-    return rng.permutation(np.repeat(indices, times))
-
-
-MOST_VISITS = 8

@@ -23,26 +23,24 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.part_duals.batch_forms import BatchState, PrimalState, ThetaState
+from partwise.solvers.part_duals.batch_forms import (
+    BatchFormState,
+    PrimalState,
+    ThetaState,
+)
 from partwise.solvers.part_duals.dual_parts import (
     LARGEST_STEP,
     gibbs_points,
     score_gold,
     score_parts,
-    visiting_order,
 )
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
-from partwise.solvers.part_duals.stochastic_dual import check_order
-from partwise.solvers.working_sets.smo import SequentialMinimalState, part_marginals
+from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
+from partwise.structures import interface as waist
 from partwise.structures.gibbs import scores_from_marginals
-from partwise.structures.interface import (
-    FloatArray,
-    argmax,
-    gibbs_scores,
-    innermost,
-    marginals,
-)
+from partwise.structures.interface import FloatArray
 
 FORMS = ("online", "batch", "primal")
 STARTS = ("mixture", "gold")
@@ -65,6 +63,8 @@ HINGE_FIRST_STEP = 3.0
 class OnlineState(DualPartsState):
     """The dual point of the online form, and whether it still mixes."""
 
+    kept = (*DualPartsState.kept, "mixing")
+
     mixing = False
     fixed: FloatArray
 
@@ -73,19 +73,10 @@ class OnlineState(DualPartsState):
         """Whether the part scores are those of the dual point, or nearly."""
         return not self.mixing
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and duals."""
-        return super().tensors() | {"mixing": np.array([float(self.mixing)])}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.mixing = bool(tensors["mixing"][0])
-
 
 def _had_other_C(problem: Problem, previous: State | None) -> bool:
     """Say whether the part scores of an earlier run belong to another C."""
-    if isinstance(previous, BatchState):
+    if isinstance(previous, BatchFormState):
         before = previous.problem.C
     elif isinstance(previous, DualPartsState):
         before = previous.C
@@ -99,16 +90,15 @@ def _marginals_of(
     problem: Problem, state: OnlineState, previous: State | None
 ) -> FloatArray | None:
     """Return the marginals at the dual point of an earlier run, if it has one."""
-    if not gibbs_scores.provided_by(type(innermost(problem.structure))):
+    if not waist.gibbs_scores.provided_by(type(waist.innermost(problem.structure))):
         return None
     if isinstance(previous, DualPartsState):
         state.check_fits(previous)
         return previous.dual.mu
     if isinstance(previous, SequentialMinimalState):
-        theirs = previous.w.size, previous.slack.size
-        if theirs != (problem.n_weights, problem.n_examples):
+        if previous.form() != (problem.n_weights, problem.n_examples):
             raise ValueError("the previous run was on another structure")
-        return part_marginals(problem, previous)[1]
+        return expected_parts(problem, previous)[1]
     return None
 
 
@@ -160,8 +150,8 @@ class ExponentiatedGradient(Solver):
         "eg-batch": {"form": "batch"},
         "eg-primal": {"form": "primal"},
     }
-    losses: ClassVar[tuple[str, ...]] = ("log_loss", "hinge")
-    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+    losses = ("log_loss", "hinge")
+    needs = (waist.marginals,)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -226,7 +216,7 @@ class ExponentiatedGradient(Solver):
             raise ValueError(
                 f"step must be at most 1 for the log loss, not {self.step!r}"
             )
-        if self.step == "guaranteed" and not argmax.provided_by(
+        if self.step == "guaranteed" and not waist.argmax.provided_by(
             type(problem.structure)
         ):
             raise PairingError(
@@ -254,7 +244,7 @@ class ExponentiatedGradient(Solver):
     ) -> PrimalState:
         z, tau = self._weights(problem), 0.0
         if isinstance(previous, PrimalState) and previous.has_loss(problem.loss):
-            previous.check_fits(problem)
+            previous.check_size(problem)
             z, tau = previous.z, previous.tau
         first_step = self._first_step(problem, previous)
         if z is not None or problem.loss.name != "hinge":
@@ -277,7 +267,7 @@ class ExponentiatedGradient(Solver):
             yield score
 
     def _first_step(self, problem: Problem, previous: State | None) -> float:
-        if isinstance(previous, BatchState) and previous.has_loss(problem.loss):
+        if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             return previous.step
         return FIRST_STEP
 
@@ -286,7 +276,7 @@ class ExponentiatedGradient(Solver):
     ) -> bool:
         """Choose the part scores; return whether marginals and values are set too."""
         s, dual, w = problem.structure, state.dual, self._weights(problem)
-        if isinstance(previous, BatchState) and previous.has_loss(problem.loss):
+        if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             previous.write_scores(problem, dual, state.workspace)
             return False
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
@@ -334,9 +324,9 @@ class ExponentiatedGradient(Solver):
         """Visit about as many examples as there are."""
         if state.estimate is not None:
             state.estimate = state.estimate._replace(exact=False)
-        if isinstance(state, BatchState):
+        if isinstance(state, BatchFormState):
             yield from state.step_up()
-            state.estimate = state.certify()
+            state.estimate = state.certify(problem)
             return
         assert isinstance(state, OnlineState)
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
@@ -354,11 +344,10 @@ class ExponentiatedGradient(Solver):
             return guaranteed_steps(problem, together=self.form != "online")
         return np.full(problem.n_examples, float(self.step))
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(
+        self, problem: Problem, state: BatchFormState | OnlineState
+    ) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
         if state.estimate is not None and state.estimate.exact:
             return state.estimate
-        if isinstance(state, BatchState):
-            return state.certify()
-        assert isinstance(state, OnlineState)
         return state.certify(problem)

@@ -17,20 +17,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    Structure,
-    accumulate,
-    argmax,
-    gold,
-    make_diff,
-    n_parts,
-    part_row,
-    take_sqnorm,
-    visit,
-    workspace,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch, score_of
 
 
@@ -40,15 +28,15 @@ def _fill_distances(
 ) -> None:
     """Bound ``|Phi(gold) - Phi(y)|`` by the norms of the parts of both."""
     for i in range(out.size):
-        visit(s, i, ws)
-        for r in range(n_parts(s, i)):
-            n = part_row(s, i, r, diff.idx, diff.val, ws)
+        waist.visit(s, i, ws)
+        for r in range(waist.n_parts(s, i)):
+            n = waist.part_row(s, i, r, diff.idx, diff.val, ws)
             for j in range(n):
-                accumulate(diff.total, diff.idx[j], diff.val[j])
-            scratch.theta[r] = np.sqrt(take_sqnorm(diff.total))
-        gold(s, i, scratch.y_gold)
+                waist.accumulate(diff.total, diff.idx[j], diff.val[j])
+            scratch.theta[r] = np.sqrt(waist.take_sqnorm(diff.total))
+        waist.gold(s, i, scratch.y_gold)
         right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
-        out[i] = right + max(argmax(s, i, scratch.theta, scratch.y, ws), right)
+        out[i] = right + max(waist.argmax(s, i, scratch.theta, scratch.y, ws), right)
 
 
 def guaranteed_steps(problem: Problem, together: bool) -> FloatArray:
@@ -73,7 +61,8 @@ def guaranteed_steps(problem: Problem, together: bool) -> FloatArray:
     """
     s = problem.structure
     distance = np.zeros(problem.n_examples)
-    _fill_distances(s, distance, make_scratch(s), make_diff(s), workspace(s, 1))
+    diff, ws = waist.make_diff(s), waist.workspace(s, 1)
+    _fill_distances(s, distance, make_scratch(s), diff, ws)
     bound = problem.C * distance**2
     if together:
         bound = np.full(bound.size, bound.sum())

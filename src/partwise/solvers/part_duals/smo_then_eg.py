@@ -52,6 +52,8 @@ class HybridState(State):
         Whether the Gibbs distributions were so much worse that SMO goes on.
     """
 
+    kept = ("has_switched", "passes", "keeps_smo", "active")
+
     def __init__(self, problem: Problem, active: State):
         self.problem = problem
         self.active = active
@@ -62,6 +64,15 @@ class HybridState(State):
     def has_switched(self) -> bool:
         """Whether exponentiated gradient is at work."""
         return isinstance(self.active, OnlineState)
+
+    @has_switched.setter
+    def has_switched(self, switched: bool) -> None:
+        """Make the state of exponentiated gradient, for what a checkpoint holds."""
+        if switched and not self.has_switched:
+            problem = _with_own_parts(self.problem)
+            state = OnlineState(problem, keep_theta=True)
+            state.fixed = np.zeros(0)
+            self.switch(problem, state)
 
     # What the loop asks of a state is answered by the solver at work.
 
@@ -92,22 +103,6 @@ class HybridState(State):
         """Let exponentiated gradient go on."""
         state.oracle_calls += self.oracle_calls
         self.problem, self.active = problem, state
-
-    def tensors(self) -> dict[str, Any]:
-        """Return where the solver at work is, and which one that is."""
-        stage = [self.has_switched, self.passes, self.keeps_smo]
-        return self.active.tensors() | {"stage": np.array(stage, np.int64)}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        switched, passes, keeps_smo = tensors["stage"].tolist()
-        if switched and not self.has_switched:
-            problem = _with_own_parts(self.problem)
-            state = OnlineState(problem, keep_theta=True)
-            state.fixed = np.zeros(0)
-            self.switch(problem, state)
-        self.passes, self.keeps_smo = passes, bool(keeps_smo)
-        self.active.restore(tensors)
 
 
 @dataclass(frozen=True)
@@ -153,8 +148,8 @@ class SMOThenEG(Solver):
     order: str = "gaps"
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo-eg": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (
+    losses = ("hinge",)
+    needs = (
         *SequentialMinimalOptimization.needs,
         *ExponentiatedGradient.needs,
         gibbs_scores,
@@ -193,10 +188,9 @@ class SMOThenEG(Solver):
         return HybridState(problem, self._smo.start(problem, rng, previous))
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: HybridState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Make a pass of SMO, or after `smo_passes` of them of EG."""
-        assert isinstance(state, HybridState)
         if not state.has_switched and not state.keeps_smo:
             if state.passes >= self.smo_passes:
                 self._try_to_switch(problem, state, rng)
@@ -221,7 +215,6 @@ class SMOThenEG(Solver):
     def _at_work(self, state: HybridState) -> Solver:
         return self._eg if state.has_switched else self._smo
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: HybridState) -> Certificate:
         """Let the solver at work certify its dual point."""
-        assert isinstance(state, HybridState)
         return self._at_work(state).certify(state.problem, state.active)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,12 @@ class DualPartsState(State):
     It starts with all the mass on the right outputs, where the weights are zero.
     """
 
+    # Pointers and costs belong to the problem.
+    kept: ClassVar[tuple[str, ...]] = (
+        "w", "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
+        "dual.bend", "dual.gap",
+    )  # fmt: skip
+
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
         s, n = problem.structure, problem.n_examples
         ptr = part_pointers(s)
@@ -77,23 +83,6 @@ class DualPartsState(State):
             _fill_costs(s, ptr, self.dual.cost)
         self.dual_value = 0.0
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and duals; pointers and costs belong to the problem."""
-        kept = self.dual._asdict()
-        del kept["ptr"], kept["cost"]
-        return {f"dual.{key}": value for key, value in kept.items()} | {
-            "w": self.w,
-            "dual_value": np.array([self.dual_value]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w = tensors["w"].copy()
-        self.dual_value = float(tensors["dual_value"][0])
-        for key, own in self.dual._asdict().items():
-            if f"dual.{key}" in tensors:
-                own[:] = tensors[f"dual.{key}"]
-
     @property
     def has_scores(self) -> bool:
         """Whether the part scores are those of the dual point, or nearly."""
@@ -103,11 +92,9 @@ class DualPartsState(State):
         """Say whether the dual point of `other` is one of the same loss."""
         return (self.dual.cost.size > 0) == (other.dual.cost.size > 0)
 
-    def check_fits(self, previous: DualPartsState) -> None:
-        """Raise `ValueError` if an earlier run had other parts or weights."""
-        same = np.array_equal(previous.dual.ptr, self.dual.ptr)
-        if not same or previous.w.size != self.w.size:
-            raise ValueError("the previous run was on another structure")
+    def form(self) -> tuple[Any, ...]:
+        """Return the number of weights, and the parts of every example."""
+        return self.w.size, self.dual.ptr.tobytes()
 
     def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
         """Take over the dual point of an earlier run, perhaps with another C.

@@ -22,17 +22,9 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.part_duals.dual_parts import visiting_order
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
+from partwise.solvers.visiting import check_order, visiting_order
 from partwise.structures.interface import marginals
-
-ORDERS = ("gaps", "shuffled", "cyclic")
-
-
-def check_order(order: str) -> None:
-    """Raise `ValueError` unless `order` is a way to visit examples."""
-    if order not in ORDERS:
-        raise ValueError(f"unknown order {order!r}; choose from {', '.join(ORDERS)}")
 
 
 @dataclass(frozen=True)
@@ -57,8 +49,8 @@ class StochasticDualCoordinateAscent(Solver):
     order: str = "gaps"
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"sdca": {}}
-    losses: ClassVar[tuple[str, ...]] = ("log_loss",)
-    needs: ClassVar[tuple[Any, ...]] = (marginals,)
+    losses = ("log_loss",)
+    needs = (marginals,)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -78,15 +70,13 @@ class StochasticDualCoordinateAscent(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: DualPartsState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit about as many examples as there are."""
-        assert isinstance(state, DualPartsState)
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
         yield from state.ascend(problem, order, mix=True, fixed=np.zeros(0))
         state.estimate = state.estimated()
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: DualPartsState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, DualPartsState)
         return state.certify(problem)

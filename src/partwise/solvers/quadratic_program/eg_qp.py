@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise.solvers.base import STALLED
 from partwise.solvers.loop import CONVERGED, INTERRUPTED, MAX_ITER
 from partwise.solvers.quadratic_program.problem import (
     QuadraticProgram,
@@ -23,8 +24,6 @@ from partwise.solvers.quadratic_program.steps import (
     Move,
 )
 from partwise.structures.interface import FloatArray
-
-STALLED = "stalled"
 
 
 class QPStep(NamedTuple):

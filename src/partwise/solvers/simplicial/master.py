@@ -33,7 +33,7 @@ MOST_HALVINGS = 40
 NEARLY_ZERO = 1e-10
 
 
-class Master:
+class HullProblem:
     """The master problem over some of the working sets, the others as they are.
 
     Parameters

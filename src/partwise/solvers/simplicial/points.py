@@ -9,17 +9,18 @@ the sum over the sets of their weighted points.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.solvers.keeping import Keeper, Tensors
 from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.simplicial.proximal_dual import Minimum
 from partwise.structures.interface import FloatArray, IntArray
 
 
-class Points(ABC):
+class Points(Keeper, ABC):
     """Points of working sets, and their weights.
 
     The first ``n_sets`` points are the zeros of the sets; they are never dropped.
@@ -33,6 +34,9 @@ class Points(ABC):
     alpha : array
         Its weight; those of a set add up to one.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ("offset", "owner", "alpha")
+    growing: ClassVar[tuple[str, ...]] = kept
 
     def __init__(self, n_sets: int, n_columns: int):
         self.n_sets, self.n_columns = n_sets, n_columns
@@ -74,14 +78,6 @@ class Points(ABC):
     def _keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget all but the `chosen` vectors."""
 
-    @abstractmethod
-    def tensors(self) -> dict[str, Any]:
-        """Return everything as arrays."""
-
-    @abstractmethod
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-
     def add(self, vectors: FloatArray, offset: FloatArray, owner: IntArray) -> None:
         """Add points, without weight as yet."""
         self._append(vectors)
@@ -122,16 +118,11 @@ class Points(ABC):
             self.offset, self.owner = self.offset[chosen], self.owner[chosen]
             self.alpha = self.alpha[chosen]
 
-    def _own_tensors(self) -> dict[str, Any]:
-        return {"offset": self.offset, "owner": self.owner, "alpha": self.alpha}
-
-    def _restore_own(self, tensors: dict[str, Any]) -> None:
-        self.offset, self.alpha = tensors["offset"].copy(), tensors["alpha"].copy()
-        self.owner = tensors["owner"].copy()
-
 
 class DensePoints(Points):
     """Vectors as rows of a matrix: for curvature that changes from place to place."""
+
+    kept = growing = (*Points.kept, "vectors")
 
     def __init__(self, n_sets: int, n_columns: int):
         super().__init__(n_sets, n_columns)
@@ -168,18 +159,11 @@ class DensePoints(Points):
     def _keep(self, chosen: NDArray[np.bool_]) -> None:
         self.vectors = self.vectors[chosen]
 
-    def tensors(self) -> dict[str, Any]:
-        """Return everything as arrays."""
-        return {"vectors": self.vectors, **self._own_tensors()}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Take back what `tensors` returned."""
-        self._restore_own(tensors)
-        self.vectors = tensors["vectors"].copy()
-
 
 class SparsePoints(Points):
     """Sparse vectors and their products: for curvature that is one everywhere."""
+
+    kept = growing = (*Points.kept, "gram")
 
     def __init__(self, n_sets: int, n_columns: int):
         from scipy.sparse import csr_array
@@ -228,19 +212,16 @@ class SparsePoints(Points):
 
     def tensors(self) -> dict[str, Any]:
         """Return everything as arrays."""
-        return {
+        return super().tensors() | {
             "ptr": self.vectors.indptr.astype(np.int64),
             "idx": self.vectors.indices.astype(np.int64),
             "val": self.vectors.data,
-            "gram": self.gram,
-            **self._own_tensors(),
         }
 
-    def restore(self, tensors: dict[str, Any]) -> None:
+    def restore(self, tensors: Tensors) -> None:
         """Take back what `tensors` returned."""
         from scipy.sparse import csr_array
 
-        self._restore_own(tensors)
-        self.gram = tensors["gram"].copy()
+        super().restore(tensors)
         parts = (tensors["val"].copy(), tensors["idx"].copy(), tensors["ptr"].copy())
         self.vectors = csr_array(parts, shape=(len(self), self.n_columns))

@@ -19,15 +19,9 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
-from partwise.solvers.simplicial.master import Master
+from partwise.solvers.simplicial.master import HullProblem
 from partwise.solvers.simplicial.state import SimplicialState
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    add_costs,
-    argmax,
-    cost,
-)
+from partwise.structures.interface import FloatArray, IntArray, add_costs, argmax, cost
 
 VARIANTS = ("joint", "coordinate", "online")
 
@@ -115,9 +109,9 @@ class RestrictedSimplicialDecomposition(Solver):
         "simplicial-coordinate": {"variant": "coordinate", "working_sets": 10},
         "simplicial-online": {"variant": "online", "working_sets": 10},
     }
-    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge")
-    penalties: ClassVar[tuple[str, ...]] = ("l2", "divergence")
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost)
+    losses = ("hinge", "squared_hinge")
+    penalties = ("l2", "divergence")
+    needs = (argmax, add_costs, cost)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -159,8 +153,7 @@ class RestrictedSimplicialDecomposition(Solver):
         """Start at the reference distributions, or where an earlier run ended."""
         state = SimplicialState(problem, self._n_hulls(problem))
         if previous is not None:
-            if previous.w.size != state.w.size:
-                raise ValueError("the previous run was on another structure")
+            state.check_fits(previous)
             state.set_iterate(np.append(previous.w, state.extended[state.w.size :]))
             if state.groups is not None:
                 state.dual_function.centre[: state.iterate.size] = state.iterate
@@ -171,10 +164,9 @@ class RestrictedSimplicialDecomposition(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: SimplicialState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Find directions for every example, and solve the master problems."""
-        assert isinstance(state, SimplicialState)
         before = state.bounds()
         sets = self._sets(problem, rng)
         if self.variant != "joint":
@@ -246,7 +238,9 @@ class RestrictedSimplicialDecomposition(Solver):
     def _solve_master(self, state: SimplicialState, hulls: IntArray) -> None:
         tolerance = MASTER_SHARE * state.proximal_gap()
         with state.clock("master"):
-            master = Master(state.points, state.dual_function, hulls, state.squared)
+            master = HullProblem(
+                state.points, state.dual_function, hulls, state.squared
+            )
             best = master.maximise(tolerance)
             state.points.limit(self.points, hulls)
         state.show(best)
@@ -275,9 +269,8 @@ class RestrictedSimplicialDecomposition(Solver):
             was_easy = primal <= state.centre_primal - EASY * hoped
             state.move_centre(primal, was_easy)
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: SimplicialState) -> Certificate:
         """Return the certificate, which is known after every pass."""
-        assert isinstance(state, SimplicialState)
         if state.primal == np.inf:  # not one pass has ended
             state.primal = problem.primal(state.w)
             state.take_dual(state.dual_function.best(*state.points.total()).value)

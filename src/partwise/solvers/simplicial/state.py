@@ -19,16 +19,8 @@ from partwise.solvers.log_distributions import (
 )
 from partwise.solvers.simplicial.points import DensePoints, Points, SparsePoints
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    cost,
-    diff_add,
-    make_diff,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
@@ -59,13 +51,13 @@ def _find_points(
     for i in range(start, stop):
         if row_of[i] < 0 or C[i] == 0.0:
             continue
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         slack[i] = most_violated(s, i, w, scratch, ws)
         row = rows[row_of[i]]
         # The multiplier of a squared violation has no limit: this is its best value.
         scale = 2.0 * C[i] * slack[i] if squared else C[i]
-        row[last] += scale * cost(s, i, scratch.y)
-        diff_add(s, i, scratch.y, scratch.y_gold, scale, row, diff, ws)
+        row[last] += scale * waist.cost(s, i, scratch.y)
+        waist.diff_add(s, i, scratch.y, scratch.y_gold, scale, row, diff, ws)
         if squared:
             row[w.size + i] += scale / np.sqrt(2.0 * C[i])
 
@@ -87,6 +79,8 @@ class SimplicialState(State):
         The weights of the lowest objective.
     iterate : array
         The weights that the dual point stands for.
+    extended : array
+        The iterate, and after it what the violations are taken to be.
     primal, dual : float
         The objective at `w`, and a lower bound on that of any weights.
     proximal_value : float
@@ -102,6 +96,12 @@ class SimplicialState(State):
         The time spent in the master problem, in finding directions, in changing the
         centre and in computing bounds.
     """
+
+    kept = (
+        "points", "w", "iterate", "extended", "dual_function.centre",
+        "dual_function.gamma", "dual_function.log_ratio", "primal", "dual",
+        "proximal_value", "centre_primal", "n_changes", "fruitless",
+    )  # fmt: skip
 
     def __init__(self, problem: Problem, n_sets: int):
         n = problem.n_weights
@@ -121,7 +121,7 @@ class SimplicialState(State):
             else DensePoints(n_sets, n_columns)
         )
         self.dual_function = ProximalDual(reference, centre, weight, self.groups)
-        self._extended = centre.copy()
+        self.extended = centre.copy()
         self.iterate = centre[:n].copy()
         self.w = self.iterate
         self.primal, self.dual = np.inf, -np.inf
@@ -130,17 +130,12 @@ class SimplicialState(State):
         self.estimate_of_paper, self.outside = -np.inf, 0
         self.seconds = dict.fromkeys(("master", "directions", "centre", "bounds"), 0.0)
         self._crew = problem.crew(n_sums=n_columns + 1)
-        self._diffs = [make_diff(problem.structure) for _ in self._crew.workers]
-
-    @property
-    def extended(self) -> FloatArray:
-        """The iterate, and after it what the violations are taken to be."""
-        return self._extended
+        self._diffs = [waist.make_diff(problem.structure) for _ in self._crew.workers]
 
     def set_iterate(self, x: FloatArray) -> None:
         """Take the weights, and the violations, that the dual point stands for."""
         n = self.problem.n_weights
-        self._extended = x
+        self.extended = x
         self.iterate = x[:n].copy()
         if self.groups is not None:  # they add up to one; this is for rounding
             self.iterate = self.groups.normalise(self.iterate)
@@ -238,32 +233,3 @@ class SimplicialState(State):
         self.dual_function.centre[:n] = self.iterate
         self.centre_primal = primal
         self.n_changes += 1
-
-    def tensors(self) -> dict[str, Any]:
-        """Return points, weights, centre and bounds."""
-        own = {f"points.{k}": v for k, v in self.points.tensors().items()}
-        return own | {
-            "w": self.w,
-            "iterate": self.iterate,
-            "extended": self._extended,
-            "centre": self.dual_function.centre,
-            "gamma": self.dual_function.gamma,
-            "log_ratio": self.dual_function.log_ratio,
-            "values": np.array(self.bounds()),
-            "counts": np.array([self.n_changes, self.fruitless]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        prefix = "points."
-        self.points.restore(
-            {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
-        )
-        self.w, self.iterate = tensors["w"].copy(), tensors["iterate"].copy()
-        self._extended = tensors["extended"].copy()
-        self.dual_function.centre[:] = tensors["centre"]
-        self.dual_function.gamma[:] = tensors["gamma"]
-        self.dual_function.log_ratio[:] = tensors["log_ratio"]
-        values = tensors["values"].tolist()
-        self.primal, self.dual, self.proximal_value, self.centre_primal = values
-        self.n_changes, self.fruitless = tensors["counts"].tolist()

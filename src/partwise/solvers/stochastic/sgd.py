@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State, chunks, finish
 from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic.scaled_weights import (
     ScaledWeights,
@@ -98,12 +98,15 @@ class SGDState(State):
         No weights have an objective below this.
     """
 
+    kept = ("weights", "origin", "eta_0", "bound")
+    growing = ("origin",)
+
     def __init__(self, problem: Problem, origin: FloatArray, averaged: bool):
         s, n = problem.structure, problem.n_examples
         w = origin if origin.size else np.zeros(problem.n_weights)
         self.origin = origin.copy()
         self.weights = make_scaled_weights(w, empty_account(n), averaged)
-        self.w = self.weights.u if averaged else self.weights.v
+        self.restored()
         self.eta_0 = self.bound = 0.0
         self.loss = problem.loss.name
         self.values = np.zeros(n)
@@ -111,22 +114,9 @@ class SGDState(State):
         self.diff = make_diff(s)
         self.workspace = workspace(s, 1)
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and average with their accounts, and what else is known."""
-        vectors = self.weights._asdict()
-        del vectors["factors"]  # those of settled weights
-        return vectors | {
-            "origin": self.origin,
-            "numbers": np.array([self.eta_0, self.bound]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        for name, vector in self.weights._asdict().items():
-            if name != "factors":
-                vector[:] = tensors[name]
-        self.origin = tensors["origin"].copy()
-        self.eta_0, self.bound = tensors["numbers"].tolist()
+    def restored(self) -> None:
+        """Let `w` be one of the vectors again."""
+        self.w = self.weights.u if self.weights.u.size else self.weights.v
 
     def can_continue(self, previous: SGDState, C: FloatArray) -> bool:
         """Say whether the dual point of an earlier run is one of this problem."""
@@ -252,8 +242,8 @@ class StochasticGradientDescent(Solver):
     shuffle: bool = True
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"sgd": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge", "squared_hinge", "log_loss")
-    needs: ClassVar[tuple[Any, ...]] = ()
+    losses = ("hinge", "squared_hinge", "log_loss")
+    needs = ()
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -297,10 +287,9 @@ class StochasticGradientDescent(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: SGDState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Take a step for every example; the first pass may have to choose `eta_0`."""
-        assert isinstance(state, SGDState)
         state.estimate = None  # that of weights about to change
         used = np.flatnonzero(problem.C)
         if not state.eta_0 and used.size:
@@ -349,15 +338,8 @@ class StochasticGradientDescent(Solver):
 
         return (yield from choose_first_step(trial))
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: SGDState) -> Certificate:
         """Return the exact certificate; see `SGDState.look`."""
-        assert isinstance(state, SGDState)
         if state.estimate is not None and state.estimate.exact:
             return state.estimate
-        look = state.look(problem)
-        while True:
-            try:
-                next(look)
-            except StopIteration as end:
-                certificate: Certificate = end.value
-                return certificate
+        return finish(state.look(problem))

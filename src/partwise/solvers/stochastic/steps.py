@@ -22,25 +22,8 @@ from partwise.solvers.stochastic.scaled_weights import (
     shares_of,
 )
 from partwise.solvers.stochastic.schedule import Schedule, share_in_average, step_size
-from partwise.structures.interface import (
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    add_parts,
-    argmax,
-    cost,
-    diff_add,
-    diff_sqnorm,
-    gold,
-    marginals,
-    n_parts,
-    output_size,
-    part_scores,
-    parts_of,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
 
 GAIN, ORIGIN = -2, -1
@@ -59,8 +42,8 @@ def _scores(
     s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
 ) -> None:
     """Leave the part scores under ``w = scale v`` in ``scratch.theta``."""
-    part_scores(s, i, v, scratch.theta, ws)
-    for r in range(n_parts(s, i)):
+    waist.part_scores(s, i, v, scratch.theta, ws)
+    for r in range(waist.n_parts(s, i)):
         scratch.theta[r] *= scale
 
 
@@ -70,14 +53,14 @@ def _slack(
 ) -> float:
     """Do what `most_violated` does, under ``w = scale v``; infinite on overflow."""
     _scores(s, i, v, scale, scratch, ws)
-    add_costs(s, i, scratch.theta)
-    gold(s, i, scratch.y_gold)
-    best = argmax(s, i, scratch.theta, scratch.y, ws)
+    waist.add_costs(s, i, scratch.theta)
+    waist.gold(s, i, scratch.y_gold)
+    best = waist.argmax(s, i, scratch.theta, scratch.y, ws)
     slack = best - score_of(s, i, scratch.y_gold, scratch.theta, scratch)
     if not np.isfinite(slack):
         return np.inf
     # Two ways to add up the score of the right output may differ by rounding.
-    for j in range(output_size(s, i)):
+    for j in range(waist.output_size(s, i)):
         if scratch.y[j] != scratch.y_gold[j]:
             return max(slack, 0.0)
     return 0.0
@@ -93,11 +76,11 @@ def _log_loss(
     """
     theta, mu = scratch.theta, scratch.mu
     _scores(s, i, v, scale, scratch, ws)
-    loss = entropy = marginals(s, i, theta, mu, ws)
-    for r in range(n_parts(s, i)):
+    loss = entropy = waist.marginals(s, i, theta, mu, ws)
+    for r in range(waist.n_parts(s, i)):
         entropy -= mu[r] * theta[r]
-    gold(s, i, scratch.y_gold)
-    for j in range(parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)):
+    waist.gold(s, i, scratch.y_gold)
+    for j in range(waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)):
         r = scratch.ids[j]
         loss -= scratch.counts[j] * theta[r]
         mu[r] -= scratch.counts[j]
@@ -151,7 +134,7 @@ def descend_margin(
     y, y_gold = scratch.y, scratch.y_gold
     for position in range(start, stop):
         i = order[position]
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         slack = _slack(s, i, weights.v, weights.factors[SCALE], scratch, ws)
         values[i] = slack * slack if squared else slack
         if not np.isfinite(values[i]):
@@ -162,14 +145,14 @@ def descend_margin(
             if squared:
                 size *= 2.0 * slack
                 if capped:
-                    sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
+                    sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
                     if size * sqnorm > slack:
                         size = slack / sqnorm
             for_v, for_u = shares_of(weights, size)
-            diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
+            waist.diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
             if weights.u.size:
-                diff_add(s, i, y, y_gold, for_u, weights.u, diff, ws)
-            _enter(weights, i, for_v, for_u, cost(s, i, y))
+                waist.diff_add(s, i, y, y_gold, for_u, weights.u, diff, ws)
+            _enter(weights, i, for_v, for_u, waist.cost(s, i, y))
         _end_step(weights, schedule, eta)
     return True
 
@@ -191,7 +174,7 @@ def descend_log(
     mu = scratch.mu
     for position in range(start, stop):
         i = order[position]
-        visit(s, i, ws)
+        waist.visit(s, i, ws)
         loss, entropy = _log_loss(s, i, weights.v, weights.factors[SCALE], scratch, ws)
         values[i] = loss
         if not np.isfinite(loss):
@@ -199,9 +182,9 @@ def descend_log(
         eta = step_size(schedule, weights.steps[0])
         if eta > 0.0:
             for_v, for_u = shares_of(weights, eta * weight[i])
-            add_parts(s, i, mu, -for_v, weights.v, ws)
+            waist.add_parts(s, i, mu, -for_v, weights.v, ws)
             if weights.u.size:
-                add_parts(s, i, mu, -for_u, weights.u, ws)
+                waist.add_parts(s, i, mu, -for_u, weights.u, ws)
             _enter(weights, i, for_v, for_u, entropy)
         _end_step(weights, schedule, eta)
     return True

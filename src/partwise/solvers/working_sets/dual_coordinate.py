@@ -13,44 +13,62 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,
-    has_room,
     is_member,
 )
-from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.state import Site, WorkingSetState
+from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_add,
-    diff_dot,
-    diff_sqnorm,
-    gold,
-    output_size,
-    visit,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
 
 VARIANTS = ("ssvm", "light", "cpd")
+
+Found = tuple[IntArray, CodeArray]
+NOT_FOUND: Found = (np.zeros(0, np.int64), np.zeros(0, np.int32))
+
+
+class CoordinateRule(NamedTuple):
+    """Dual variables are set to their best values one by one.
+
+    Attributes
+    ----------
+    members, random : array
+        Scratch space for the members of an example, and the state of the numbers that
+        shuffle them.
+    slack : array
+        The largest violation of every example when last seen.
+    delta : float
+        An output enters a working set only if it is violated by more than this.
+    update : bool
+        Whether dual variables move after inference, or only in sweeps.
+    ptr, codes : array
+        Outputs that `_find_outputs` found, with their slack; or nothing: then they are
+        found one by one.
+    """
+
+    members: IntArray
+    random: IntArray
+    slack: FloatArray
+    delta: float
+    update: bool
+    ptr: IntArray
+    codes: CodeArray
 
 
 @kernel
@@ -72,30 +90,21 @@ def _shuffled_members(
     return found
 
 
-@kernel
-def _update_weight(
-    s: Structure,
-    i: int,
-    C: float,
-    w: FloatArray,
-    sets: WorkingSets,
-    members: IntArray,
-    random: IntArray,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    """Algorithm 1, UPDATEWEIGHT; return by how much the dual rose."""
-    size = output_size(s, i)
+@move.implement(CoordinateRule)
+def _(rule: CoordinateRule, site: Site, i: int) -> float:
+    """Algorithm 1, UPDATEWEIGHT."""
+    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
+    y_gold, C, members = site.scratch.y_gold, site.C[i], rule.members
+    size = waist.output_size(s, i)
     rise = 0.0
     emptied = False
-    for j in range(_shuffled_members(sets, i, members, random)):
+    for j in range(_shuffled_members(sets, i, members, rule.random)):
         m = members[j]
         y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
         # Lines 3 and 4: the best value of this dual variable alone.
         slope = (
             sets.cost[m]
-            - diff_dot(s, i, y, y_gold, w, diff, ws)
+            - waist.diff_dot(s, i, y, y_gold, w, diff, ws)
             - sets.mass[i] / (2.0 * C)
         )
         bend = sets.sqnorm[m] + 1.0 / (2.0 * C)
@@ -103,7 +112,7 @@ def _update_weight(
         step = alpha - sets.alpha[m]
         if step != 0.0:
             # Lines 5 and 6.
-            diff_add(s, i, y, y_gold, step, w, diff, ws)
+            waist.diff_add(s, i, y, y_gold, step, w, diff, ws)
             sets.alpha[m] = alpha
             sets.mass[i] += step
             rise += step * (slope - 0.5 * step * bend)
@@ -116,36 +125,9 @@ def _update_weight(
     return rise
 
 
-@kernel
-def _sweep(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    members: IntArray,
-    random: IntArray,
-    dual: float,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    """Algorithm 3, lines 5-7: update without inference; return the new dual value.
-
-    The dual value is carried from call to call, so that its rounding does not depend
-    on how a pass is cut into calls.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        if sets.newest[i] >= 0:
-            visit(s, i, ws)
-            gold(s, i, y_gold)
-            dual += _update_weight(
-                s, i, C[i], w, sets, members, random, y_gold, diff, ws
-            )
-    return dual
+@may_move.implement(CoordinateRule)
+def _(rule: CoordinateRule, site: Site, i: int) -> bool:
+    return site.sets.newest[i] >= 0
 
 
 @kernel
@@ -164,65 +146,36 @@ def _find_outputs(
     """Write the most violated outputs of some examples, and their slack."""
     for i in range(start, stop):
         if C[i] > 0.0:
-            visit(s, i, ws)
+            waist.visit(s, i, ws)
             slack[i] = most_violated(s, i, w, scratch, ws)
             copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
 
 
-@kernel
-def _infer(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    members: IntArray,
-    random: IntArray,
-    dual: float,
-    delta: float,
-    update: bool,
-    slack: FloatArray,
-    ptr: IntArray,
-    codes: CodeArray,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> tuple[int, float]:
-    """Algorithm 2, lines 4-10; stop early when the working sets need more room.
-
-    `ptr` and `codes` hold outputs that `_find_outputs` found, or nothing: then they
-    are found here. Return the position reached and the new dual value.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        size = output_size(s, i)
-        if not has_room(sets, size):
-            return position, dual
-        if C[i] == 0.0:
-            continue
-        visit(s, i, ws)
-        y, y_gold = scratch.y, scratch.y_gold
-        if ptr.size > 0:
-            y = codes[ptr[i] : ptr[i + 1]]
-            gold(s, i, y_gold)
-        else:
-            slack[i] = most_violated(s, i, w, scratch, ws)
-        violation = slack[i] - sets.mass[i] / (2.0 * C[i])
-        # Lines 6-8; an output that is there already is not added twice.
-        if violation > delta and not is_member(sets, i, y, size):
-            sqnorm = diff_sqnorm(s, i, y, y_gold, diff, ws)
-            add_member(sets, i, y, size, cost(s, i, y), sqnorm)
-        if update and sets.newest[i] >= 0:
-            dual += _update_weight(
-                s, i, C[i], w, sets, members, random, y_gold, diff, ws
-            )
-    return stop, dual
+@look.implement(CoordinateRule)
+def _(rule: CoordinateRule, site: Site, i: int) -> float:
+    """Algorithm 2, lines 5-10."""
+    s, sets, scratch, ws = site.s, site.sets, site.scratch, site.ws
+    y, y_gold = scratch.y, scratch.y_gold
+    if rule.ptr.size > 0:
+        y = rule.codes[rule.ptr[i] : rule.ptr[i + 1]]
+        waist.gold(s, i, y_gold)
+    else:
+        rule.slack[i] = most_violated(s, i, site.w, scratch, ws)
+    size = waist.output_size(s, i)
+    violation = rule.slack[i] - sets.mass[i] / (2.0 * site.C[i])
+    # Lines 6-8; an output that is there already is not added twice.
+    if violation > rule.delta and not is_member(sets, i, y, size):
+        sqnorm = waist.diff_sqnorm(s, i, y, y_gold, site.diff, ws)
+        add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
+    if rule.update and sets.newest[i] >= 0:
+        return move(rule, site, i)
+    return 0.0
 
 
 class DualCoordinateState(WorkingSetState):
     """Weights, working sets and random numbers."""
+
+    kept = (*WorkingSetState.kept, "random")
 
     def __init__(self, problem: Problem, seed: int):
         super().__init__(problem)
@@ -231,15 +184,6 @@ class DualCoordinateState(WorkingSetState):
     def fit_scratch(self) -> None:
         """Make room to list the members of an example."""
         self.members = np.zeros(self.sets.alpha.size, np.int64)
-
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, duals and the state of the random numbers."""
-        return super().tensors() | {"random": self.random}
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.random = tensors["random"].copy()
 
 
 @dataclass(frozen=True)
@@ -276,8 +220,8 @@ class DualCoordinateDescent(Solver):
         "dcd-light": {"variant": "light"},
         "cpd": {"variant": "cpd", "sweeps": 100},
     }
-    losses: ClassVar[tuple[str, ...]] = ("squared_hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+    losses = ("squared_hinge",)
+    needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -300,31 +244,29 @@ class DualCoordinateDescent(Solver):
         state = DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
         if isinstance(previous, DualCoordinateState):
             state.check_fits(previous)
-            seed = state.random
-            state.restore(previous.tensors())
-            state.random = seed
+            state.take_back(previous.tensors(), WorkingSetState.kept)
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
             state.refresh(problem, np.ones(problem.n_examples))
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: DualCoordinateState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
-        assert isinstance(state, DualCoordinateState)
         n = problem.n_examples
+        rule = partial(self._rule, state, NOT_FOUND)
         if self.variant == "ssvm" and state.sets.used[0] > 0:
-            for sweep in range(self.sweeps):
-                for fraction in self._sweep(problem, state, rng.permutation(n)):
-                    yield 0.5 * (sweep + fraction) / self.sweeps
+            for done in range(self.sweeps):
+                for part in sweep(rule, problem, state, state.w, rng.permutation(n)):
+                    yield 0.5 * (done + part) / self.sweeps
         for fraction in self._infer(problem, state, rng.permutation(n)):
             yield 0.5 + 0.5 * fraction
         if self.variant == "cpd":
             first_rise = 0.0
             for _ in range(self.sweeps):
                 before = state.dual
-                for _ in self._sweep(problem, state, rng.permutation(n)):
+                for _ in sweep(rule, problem, state, state.w, rng.permutation(n)):
                     yield 1.0
                 rise = state.dual - before
                 first_rise = max(first_rise, rise)
@@ -334,27 +276,21 @@ class DualCoordinateDescent(Solver):
         primal = float(0.5 * w @ w + C @ state.slack**2)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _sweep(
-        self, problem: Problem, state: DualCoordinateState, order: IntArray
-    ) -> Iterator[float]:
-        for start, stop in chunks(order.size):
-            state.dual = _sweep(
-                problem.structure, order, start, stop, problem.C, state.w, state.sets,
-                state.members, state.random, state.dual, state.scratch.y_gold,
-                state.diff, state.workspace,
-            )  # fmt: skip
-            yield stop / order.size
+    def _rule(self, state: DualCoordinateState, found: Found) -> CoordinateRule:
+        update = self.variant != "cpd"
+        own = state.members, state.random, state.slack
+        return CoordinateRule(*own, self.delta, update, *found)
 
     def _infer(
         self, problem: Problem, state: DualCoordinateState, order: IntArray
     ) -> Iterator[float]:
         s = problem.structure
-        ptr, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
-        done = 0.0
+        found, done = NOT_FOUND, 0.0
         if self.variant == "cpd" and len((crew := problem.crew()).workers) > 1:
             # The weights stay the same: threads find all outputs before any enters.
             ptr = output_pointers(s)
             codes = np.zeros(ptr[-1], np.int32)
+            found = ptr, codes
 
             def find(start: int, stop: int, worker: Worker) -> None:
                 _find_outputs(
@@ -365,23 +301,12 @@ class DualCoordinateDescent(Solver):
             for fraction in crew.visit(find):
                 yield 0.9 * fraction
             done = 0.9
-        for start, stop in chunks(order.size):
-            reached = start
-            while reached < stop:
-                reached, state.dual = _infer(
-                    s, order, reached, stop, problem.C, state.w, state.sets,
-                    state.members, state.random, state.dual, self.delta,
-                    self.variant != "cpd", state.slack, ptr, codes, state.scratch,
-                    state.diff, state.workspace,
-                )  # fmt: skip
-                if reached < stop:
-                    state.make_room(s, order, reached)
-            state.oracle_calls += stop - start
-            yield done + (1.0 - done) * stop / order.size
+        rule = partial(self._rule, state, found)
+        for fraction in infer(rule, problem, state, state.w, order):
+            yield done + (1.0 - done) * fraction
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: DualCoordinateState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, DualCoordinateState)
         # Equation (6): w = sum alpha dPhi.
         state.refresh(problem, np.ones(problem.n_examples))
         return state.certify(problem)

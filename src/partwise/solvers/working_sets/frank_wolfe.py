@@ -16,37 +16,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, State, chunks
-from partwise.solvers.part_duals.dual_parts import visiting_order
-from partwise.solvers.part_duals.stochastic_dual import check_order
+from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.visiting import check_order, visiting_order
 from partwise.solvers.working_sets.extrapolation import (
     LONGER,
     SHORTER,
     carry_over,
     extrapolate,
 )
-from partwise.solvers.working_sets.mass_steps import (
-    StepRule,
-    infer,
-    make_blackboard,
-    sweep,
-)
+from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
+from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.visits import infer, sweep
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_dot,
-)
+from partwise.structures.interface import FloatArray, IntArray, Structure
 
 STEPS = ("pairwise", "towards")
 AVERAGING = (None, "weighted")
@@ -63,6 +53,12 @@ class FrankWolfeState(SequentialMinimalState):
     `iterate` are the weights that belong to the dual point. `w` are those to use: the
     iterate as it was at the end of the pass, or the mean of these over the passes.
     """
+
+    kept = (
+        *WorkingSetState.kept, "iterate", "before", "gap", "visits", "momentum",
+        "n_passes",
+    )  # fmt: skip
+    growing = (*WorkingSetState.growing, "before")
 
     def __init__(self, problem: Problem):
         super().__init__(problem)
@@ -106,31 +102,10 @@ class FrankWolfeState(SequentialMinimalState):
             mean = np.zeros_like(self.w) if self.n_passes == 1 else self.w
             self.w = mean + (self.iterate - mean) * (2.0 / (self.n_passes + 1))
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights, duals and the direction of the last pass."""
-        return super().tensors() | {
-            "iterate": self.iterate,
-            "before": self.before,
-            "gap": self.gap,
-            "visits": self.visits,
-            "momentum": np.array([self.momentum]),
-            "n_passes": np.array([self.n_passes]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        super().restore(tensors)
-        self.iterate = tensors["iterate"].copy()
-        self.before = tensors["before"].copy()
-        self.gap = tensors["gap"].copy()
-        self.visits = tensors["visits"].copy()
-        self.momentum = float(tensors["momentum"][0])
-        self.n_passes = int(tensors["n_passes"][0])
-
     def continue_from(self, problem: Problem, previous: SequentialMinimalState) -> None:
         """Take over the dual point of an earlier run, perhaps with another C."""
         self.check_fits(previous)
-        super().restore(previous.tensors())
+        self.take_back(previous.tensors(), WorkingSetState.kept)
         self.iterate = self.w
         self.before = self.sets.alpha.copy()
         self.normalise()
@@ -191,8 +166,8 @@ class FrankWolfe(Solver):
     averaging: str | None = None
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+    losses = ("hinge",)
+    needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -236,20 +211,19 @@ class FrankWolfe(Solver):
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: FrankWolfeState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Sweep over the outputs at hand, look for new ones, then go on that way."""
-        assert isinstance(state, FrankWolfeState)
         state.board.direction[:] = 0.0  # what rounding has left of the last pass
-        rule = StepRule(self.steps == "pairwise", self.line_search, state.visits)
+        rule, w = partial(self._rule, state), state.iterate
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > problem.n_examples else 0
         for done in range(sweeps):
             order = visiting_order("shuffled", state.gap, problem.C, rng)
-            for fraction in self._sweep(problem, state, order, rule):
+            for fraction in sweep(rule, problem, state, w, order):
                 yield 0.5 * (done + fraction) / sweeps
         order = visiting_order(self.order, state.gap, problem.C, rng)
-        for fraction in self._infer(problem, state, order, rule):
+        for fraction in infer(rule, problem, state, w, order):
             yield 0.5 + 0.5 * fraction
         state.show(self.averaging)
         primal = state.dual + float(state.gap.sum())
@@ -258,33 +232,9 @@ class FrankWolfe(Solver):
             self._go_on(problem, state)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _sweep(
-        self, problem: Problem, state: FrankWolfeState, order: IntArray, rule: StepRule
-    ) -> Iterator[float]:
-        for start, stop in chunks(order.size):
-            state.dual = sweep(
-                problem.structure, order, start, stop, problem.C, state.iterate,
-                state.sets, state.dual, rule, state.board, state.scratch.y_gold,
-                state.diff, state.workspace,
-            )  # fmt: skip
-            yield stop / order.size
-
-    def _infer(
-        self, problem: Problem, state: FrankWolfeState, order: IntArray, rule: StepRule
-    ) -> Iterator[float]:
-        s = problem.structure
-        for start, stop in chunks(order.size):
-            reached = start
-            while reached < stop:
-                reached, state.dual = infer(
-                    s, order, reached, stop, problem.C, state.iterate, state.sets,
-                    state.gap, state.dual, rule, state.board, state.scratch,
-                    state.diff, state.workspace,
-                )  # fmt: skip
-                if reached < stop:
-                    state.make_room(s, order, reached)
-            state.oracle_calls += stop - start
-            yield stop / order.size
+    def _rule(self, state: FrankWolfeState) -> StepRule:
+        own = state.visits, state.board, state.gap
+        return StepRule(self.steps == "pairwise", self.line_search, *own)
 
     def _go_on(self, problem: Problem, state: FrankWolfeState) -> None:
         """Try a longer step in the direction of the pass; undo it if it is too long."""
@@ -300,12 +250,8 @@ class FrankWolfe(Solver):
             state.iterate, state.dual = iterate, dual
         state.before = alpha
 
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: FrankWolfeState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, FrankWolfeState)
         state.normalise()
         state.refresh(problem, problem.C)
-        slacks = problem.values(state.w)
-        state.oracle_calls += slacks.size
-        primal = float(0.5 * state.w @ state.w + problem.C @ slacks)
-        return Certificate(primal, state.dual)
+        return state.certify(problem)

@@ -19,40 +19,17 @@ from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,
-    has_room,
     is_member,
     rank_members,
     value_members,
 )
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    cost,
-    diff_add,
-    diff_dot,
-    gold,
-    output_size,
-    shortfall,
-    visit,
-)
+from partwise.solvers.working_sets.state import Site
+from partwise.solvers.working_sets.visits import look, may_move, move
+from partwise.structures import interface as waist
+from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
 
 SMALLEST = 1e-300
-
-
-class StepRule(NamedTuple):
-    """How far a step goes, and from where it takes the mass.
-
-    Without `line_search` the steps shrink with the number of `visits` so far, to
-    ``2n / (visits + 2n)``; `visits` is counted on as the steps are taken.
-    """
-
-    pairwise: bool
-    line_search: bool
-    visits: IntArray
 
 
 class Blackboard(NamedTuple):
@@ -65,6 +42,21 @@ class Blackboard(NamedTuple):
     values: FloatArray
     shares: FloatArray
     direction: FloatArray
+
+
+class StepRule(NamedTuple):
+    """How far a step goes, and from where it takes the mass.
+
+    Without `line_search` the steps shrink with the number of `visits` so far, to
+    ``2n / (visits + 2n)``; `visits` is counted on as the steps are taken. ``gap[i]`` is
+    the share of an example in the duality gap when last seen.
+    """
+
+    pairwise: bool
+    line_search: bool
+    visits: IntArray
+    board: Blackboard
+    gap: FloatArray
 
 
 def make_blackboard(n_members: int, n_weights: int) -> Blackboard:
@@ -80,7 +72,7 @@ def _value_by_parts(
 
     After inference they are there, and save the walk over the features.
     """
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
     m = sets.newest[i]
     while m >= 0:
@@ -106,13 +98,13 @@ def _add_direction(
 
     Over the members with a share, or over `low` alone unless that is -1.
     """
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
     m = low if low >= 0 else sets.newest[i]
     while m >= 0:
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            diff_add(s, i, y_high, y, scale * shares[m], out, diff, ws)
+            waist.diff_add(s, i, y_high, y, scale * shares[m], out, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
 
 
@@ -132,7 +124,7 @@ def _sqnorm_of_direction(
     The direction is added up in a vector like the weights and taken off again: with
     dense features that is many times faster than a hash table.
     """
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
     shares, u = board.shares, board.direction
     _add_direction(s, i, 1.0, sets, high, low, shares, u, diff, ws)
@@ -141,31 +133,21 @@ def _sqnorm_of_direction(
     while m >= 0:
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            total += shares[m] * diff_dot(s, i, y_high, y, u, diff, ws)
+            total += shares[m] * waist.diff_dot(s, i, y_high, y, u, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
     _add_direction(s, i, -1.0, sets, high, low, shares, u, diff, ws)
     return max(total, 0.0)
 
 
 @kernel
-def step_to_best(
-    s: Structure,
-    i: int,
-    C: float,
-    w: FloatArray,
-    sets: WorkingSets,
-    high: int,
-    low: int,
-    rule: StepRule,
-    board: Blackboard,
-    diff: Diff,
-    ws: Any,
-) -> float:
+def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> float:
     """Move mass to member `high`; return by how much the dual rose.
 
     A step of `step` changes it by ``C (step slope - step^2 bend / 2)``. The values on
     the board must be up to date.
     """
+    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
+    C, board = site.C[i], rule.board
     values, shares = board.values, board.shares
     slope = 0.0
     m = sets.newest[i]
@@ -204,79 +186,34 @@ def step_to_best(
     return C * step * (slope - 0.5 * step * bend)
 
 
-@kernel
-def sweep(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    dual: float,
-    rule: StepRule,
-    board: Blackboard,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    """Step to the best of the outputs at hand, without inference; return the dual.
-
-    The dual value is carried from call to call, so that its rounding does not depend
-    on how a pass is cut into calls.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        # A single output has nobody to take mass from.
-        if C[i] == 0.0 or sets.older[sets.newest[i]] < 0:
-            continue
-        visit(s, i, ws)
-        gold(s, i, y_gold)
-        value_members(s, i, w, sets, board.values, y_gold, diff, ws)
-        high, low, _ = rank_members(sets, i, board.values)
-        dual += step_to_best(s, i, C[i], w, sets, high, low, rule, board, diff, ws)
-    return dual
+@may_move.implement(StepRule)
+def _(rule: StepRule, site: Site, i: int) -> bool:
+    # A single output has nobody to take mass from.
+    return site.sets.older[site.sets.newest[i]] >= 0
 
 
-@kernel
-def infer(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    gap: FloatArray,
-    dual: float,
-    rule: StepRule,
-    board: Blackboard,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> tuple[int, float]:
-    """Find the best outputs of all there are and step to them.
+@move.implement(StepRule)
+def _(rule: StepRule, site: Site, i: int) -> float:
+    y_gold, values, ws = site.scratch.y_gold, rule.board.values, site.ws
+    value_members(site.s, i, site.w, site.sets, values, y_gold, site.diff, ws)
+    high, low, _ = rank_members(site.sets, i, values)
+    return step_to_best(rule, site, i, high, low)
 
-    Stop early when the working sets need more room. Return the position reached and
-    the new dual value; ``gap[i]`` is the example's share of the duality gap.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        size = output_size(s, i)
-        if not has_room(sets, size):
-            return position, dual
-        if C[i] == 0.0:
-            continue
-        visit(s, i, ws)
-        slack = most_violated(s, i, w, scratch, ws)
-        _value_by_parts(s, i, sets, board.values, scratch)
-        high, low, mean = rank_members(sets, i, board.values)
-        gap[i] = C[i] * max(slack - mean, 0.0)
-        value = slack - shortfall(s, i, ws)
-        if value > board.values[high] and not is_member(sets, i, scratch.y, size):
-            add_member(sets, i, scratch.y, size, cost(s, i, scratch.y), 0.0)
-            high = sets.newest[i]
-            board.values[high] = value
-        dual += step_to_best(s, i, C[i], w, sets, high, low, rule, board, diff, ws)
-        rule.visits[0] += 1
-    return stop, dual
+
+@look.implement(StepRule)
+def _(rule: StepRule, site: Site, i: int) -> float:
+    s, sets, scratch, ws = site.s, site.sets, site.scratch, site.ws
+    slack = most_violated(s, i, site.w, scratch, ws)
+    y, values = scratch.y, rule.board.values
+    _value_by_parts(s, i, sets, values, scratch)
+    high, low, mean = rank_members(sets, i, values)
+    rule.gap[i] = site.C[i] * max(slack - mean, 0.0)
+    value = slack - waist.shortfall(s, i, ws)
+    size = waist.output_size(s, i)
+    if value > values[high] and not is_member(sets, i, y, size):
+        add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
+        high = sets.newest[i]
+        values[high] = value
+    rise = step_to_best(rule, site, i, high, low)
+    rule.visits[0] += 1
+    return rise

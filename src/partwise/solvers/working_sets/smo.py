@@ -12,94 +12,90 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
-from partwise.solvers.base import Problem, Solver, State, chunks
+from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
     drop_zeros,
-    has_room,
     is_member,
     make_working_sets,
     rank_members,
     sum_parts,
     value_members,
 )
-from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.state import Site, WorkingSetState
+from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    argmax,
-    cost,
-    diff_add,
-    diff_dot,
-    diff_sqnorm,
-    gold,
-    output_size,
-    shortfall,
-    visit,
-)
-from partwise.structures.scratch import Scratch
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 
 
 @kernel
 def _put_on_gold(s: Structure, sets: WorkingSets, y_gold: CodeArray) -> None:
     """Give all the mass of every example to its right output: there w = 0."""
     for i in range(sets.newest.size):
-        gold(s, i, y_gold)
-        add_member(sets, i, y_gold, output_size(s, i), 0.0, 0.0)
+        waist.gold(s, i, y_gold)
+        add_member(sets, i, y_gold, waist.output_size(s, i), 0.0, 0.0)
         sets.alpha[sets.newest[i]] = 1.0
         sets.mass[i] = 1.0
 
 
+class PairRule(NamedTuple):
+    """Pairs of outputs exchange mass.
+
+    Attributes
+    ----------
+    values : array
+        Scratch space, ``cost - w . dPhi`` of every member.
+    slack : array
+        The largest violation of every example when last seen.
+    pair_steps : int
+        The most pairs at a visit.
+    delta : float
+        Outputs exchange mass only if their values differ by more than this.
+    """
+
+    values: FloatArray
+    slack: FloatArray
+    pair_steps: int
+    delta: float
+
+
 @kernel
-def _move_mass(
-    s: Structure,
-    i: int,
-    C: float,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    pair_steps: int,
-    delta: float,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
+def _move_mass(rule: PairRule, site: Site, i: int) -> float:
     """Take the best step between each of some pairs; return the rise of the dual.
 
     Moving `step` from `low` to `high` changes the dual by
-    ``C (step violation - step^2 bend / 2)``. `values` must be up to date.
+    ``C (step violation - step^2 bend / 2)``. The values must be up to date.
     """
-    size = output_size(s, i)
+    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
+    y_gold, C, values = site.scratch.y_gold, site.C[i], rule.values
+    size = waist.output_size(s, i)
     rise = 0.0
     emptied = False
-    for pair in range(pair_steps):
+    for pair in range(rule.pair_steps):
         if pair > 0:
             value_members(s, i, w, sets, values, y_gold, diff, ws)
         high, low, _ = rank_members(sets, i, values)
         violation = values[high] - values[low]
-        if violation <= delta:
+        if violation <= rule.delta:
             break
         y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
         y_low = sets.codes[sets.code_at[low] : sets.code_at[low] + size]
-        bend = C * diff_sqnorm(s, i, y_high, y_low, diff, ws)
+        bend = C * waist.diff_sqnorm(s, i, y_high, y_low, diff, ws)
         step = sets.alpha[low]
         if step * bend > violation:
             step = violation / bend
-        diff_add(s, i, y_high, y_low, C * step, w, diff, ws)
+        waist.diff_add(s, i, y_high, y_low, C * step, w, diff, ws)
         sets.alpha[high] += step
         sets.alpha[low] -= step
         emptied |= sets.alpha[low] == 0.0
@@ -109,87 +105,35 @@ def _move_mass(
     return rise
 
 
-@kernel
-def _sweep(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    dual: float,
-    pair_steps: int,
-    delta: float,
-    y_gold: CodeArray,
-    diff: Diff,
-    ws: Any,
-) -> float:
-    """Move mass among the outputs at hand, without inference; return the dual.
-
-    The dual value is carried from call to call, so that its rounding does not depend
-    on how a pass is cut into calls.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        # A single output has nobody to give its mass to.
-        if C[i] == 0.0 or sets.older[sets.newest[i]] < 0:
-            continue
-        visit(s, i, ws)
-        gold(s, i, y_gold)
-        value_members(s, i, w, sets, values, y_gold, diff, ws)
-        dual += _move_mass(
-            s, i, C[i], w, sets, values, pair_steps, delta, y_gold, diff, ws
-        )
-    return dual
+@may_move.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> bool:
+    # A single output has nobody to give its mass to.
+    return site.sets.older[site.sets.newest[i]] >= 0
 
 
-@kernel
-def _infer(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    sets: WorkingSets,
-    values: FloatArray,
-    dual: float,
-    pair_steps: int,
-    delta: float,
-    slack: FloatArray,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> tuple[int, float]:
-    """Find the most violated outputs and move mass to them.
+@move.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> float:
+    y_gold, ws = site.scratch.y_gold, site.ws
+    value_members(site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws)
+    return _move_mass(rule, site, i)
 
-    Stop early when the working sets need more room. Return the position reached and
-    the new dual value.
-    """
-    for position in range(start, stop):
-        i = order[position]
-        size = output_size(s, i)
-        if not has_room(sets, size):
-            return position, dual
-        if C[i] == 0.0:
-            continue
-        visit(s, i, ws)
-        slack[i] = most_violated(s, i, w, scratch, ws)
-        y, y_gold = scratch.y, scratch.y_gold
-        value_members(s, i, w, sets, values, y_gold, diff, ws)
-        _, low, _ = rank_members(sets, i, values)
-        # No output of all there are is worth more: nothing to gain here.
-        if slack[i] - values[low] <= delta:
-            continue
-        if not is_member(sets, i, y, size):
-            add_member(sets, i, y, size, cost(s, i, y), 0.0)
-            values[sets.newest[i]] = slack[i] - shortfall(s, i, ws)
-        dual += _move_mass(
-            s, i, C[i], w, sets, values, pair_steps, delta, y_gold, diff, ws
-        )
-    return stop, dual
+
+@look.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> float:
+    s, w, sets, scratch, ws = site.s, site.w, site.sets, site.scratch, site.ws
+    slack = most_violated(s, i, w, scratch, ws)
+    rule.slack[i] = slack
+    y, y_gold, values = scratch.y, scratch.y_gold, rule.values
+    value_members(s, i, w, sets, values, y_gold, site.diff, ws)
+    _, low, _ = rank_members(sets, i, values)
+    # No output of all there are is worth more: nothing to gain here.
+    if slack - values[low] <= rule.delta:
+        return 0.0
+    size = waist.output_size(s, i)
+    if not is_member(sets, i, y, size):
+        add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
+        values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
+    return _move_mass(rule, site, i)
 
 
 @kernel
@@ -223,7 +167,7 @@ class SequentialMinimalState(WorkingSetState):
         self.values = np.zeros(self.sets.alpha.size)
 
 
-def part_marginals(
+def expected_parts(
     problem: Problem, state: SequentialMinimalState
 ) -> tuple[IntArray, FloatArray]:
     """Return the expected count of every part at a dual point.
@@ -248,7 +192,7 @@ def part_marginals(
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
     >>> problem = make_problem(s, get_loss("hinge"), C=0.1)
     >>> state = solve(problem, SequentialMinimalOptimization()).state
-    >>> ptr, mu = part_marginals(problem, state)
+    >>> ptr, mu = expected_parts(problem, state)
     >>> ptr.tolist(), mu.tolist()
     ([0, 2, 4], [0.0, 1.0, 1.0, 0.0])
     """
@@ -289,8 +233,8 @@ class SequentialMinimalOptimization(Solver):
     delta: float = 1e-6
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
-    losses: ClassVar[tuple[str, ...]] = ("hinge",)
-    needs: ClassVar[tuple[Any, ...]] = (argmax, add_costs, cost, diff_dot)
+    losses = ("hinge",)
+    needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -309,58 +253,32 @@ class SequentialMinimalOptimization(Solver):
         state = SequentialMinimalState(problem)
         if isinstance(previous, SequentialMinimalState):
             state.check_fits(previous)
-            state.restore(previous.tensors())
+            state.take_back(previous.tensors(), WorkingSetState.kept)
             self._refresh(problem, state)
         return state
 
     def run_pass(
-        self, problem: Problem, state: State, rng: np.random.Generator
+        self, problem: Problem, state: SequentialMinimalState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Sweep over the outputs at hand, then look for new ones."""
-        assert isinstance(state, SequentialMinimalState)
         n = problem.n_examples
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > n else 0
-        for sweep in range(sweeps):
-            for fraction in self._sweep(problem, state, rng.permutation(n)):
-                yield 0.5 * (sweep + fraction) / sweeps
-        for fraction in self._infer(problem, state, rng.permutation(n)):
+        rule = partial(self._rule, state)
+        for done in range(sweeps):
+            for fraction in sweep(rule, problem, state, state.w, rng.permutation(n)):
+                yield 0.5 * (done + fraction) / sweeps
+        for fraction in infer(rule, problem, state, state.w, rng.permutation(n)):
             yield 0.5 + 0.5 * fraction
         w, C = state.w, problem.C
         primal = float(0.5 * w @ w + C @ state.slack)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _sweep(
-        self, problem: Problem, state: SequentialMinimalState, order: IntArray
-    ) -> Iterator[float]:
-        for start, stop in chunks(order.size):
-            state.dual = _sweep(
-                problem.structure, order, start, stop, problem.C, state.w, state.sets,
-                state.values, state.dual, self.pair_steps, self.delta,
-                state.scratch.y_gold, state.diff, state.workspace,
-            )  # fmt: skip
-            yield stop / order.size
+    def _rule(self, state: SequentialMinimalState) -> PairRule:
+        return PairRule(state.values, state.slack, self.pair_steps, self.delta)
 
-    def _infer(
-        self, problem: Problem, state: SequentialMinimalState, order: IntArray
-    ) -> Iterator[float]:
-        s = problem.structure
-        for start, stop in chunks(order.size):
-            reached = start
-            while reached < stop:
-                reached, state.dual = _infer(
-                    s, order, reached, stop, problem.C, state.w, state.sets,
-                    state.values, state.dual, self.pair_steps, self.delta,
-                    state.slack, state.scratch, state.diff, state.workspace,
-                )  # fmt: skip
-                if reached < stop:
-                    state.make_room(s, order, reached)
-            state.oracle_calls += stop - start
-            yield stop / order.size
-
-    def certify(self, problem: Problem, state: State) -> Certificate:
+    def certify(self, problem: Problem, state: SequentialMinimalState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""
-        assert isinstance(state, SequentialMinimalState)
         self._refresh(problem, state)
         return state.certify(problem)
 

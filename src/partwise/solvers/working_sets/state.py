@@ -6,7 +6,7 @@ its `scale` is (one, or the weight C_i of the example).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,22 +14,16 @@ from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
 from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
+from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
-    diff_add,
-    gold,
-    largest_sizes,
-    make_diff,
-    output_size,
-    visit,
-    workspace,
 )
 from partwise.structures.parallel import Worker
-from partwise.structures.scratch import make_scratch
+from partwise.structures.scratch import Scratch, make_scratch
 
 
 @kernel
@@ -50,13 +44,13 @@ def _weights_of(
         m = sets.newest[i]
         if m < 0:
             continue
-        visit(s, i, ws)
-        gold(s, i, y_gold)
-        size = output_size(s, i)
+        waist.visit(s, i, ws)
+        waist.gold(s, i, y_gold)
+        size = waist.output_size(s, i)
         while m >= 0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
             if scale[i] != 0.0:
-                diff_add(s, i, y, y_gold, scale[i] * sets.alpha[m], w, diff, ws)
+                waist.diff_add(s, i, y, y_gold, scale[i] * sets.alpha[m], w, diff, ws)
             sets.mass[i] += sets.alpha[m]
             m = sets.older[m]
 
@@ -71,51 +65,55 @@ def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
             m = sets.older[m]
 
 
+class Site(NamedTuple):
+    """What a visit works on: corpus, C, weights that follow the duals, and scratch."""
+
+    s: Structure
+    C: FloatArray
+    w: FloatArray
+    sets: WorkingSets
+    scratch: Scratch
+    diff: Diff
+    ws: Any
+
+
 class WorkingSetState(State):
     """Weights, working sets, the dual value, and the last slack of every example."""
+
+    kept: ClassVar[tuple[str, ...]] = ("w", "slack", "dual", "sets")
+    growing: ClassVar[tuple[str, ...]] = ("sets",)
 
     def __init__(self, problem: Problem):
         s, n = problem.structure, problem.n_examples
         self.w = np.zeros(problem.n_weights)
-        most_codes = largest_sizes(s)[1]
+        most_codes = waist.largest_sizes(s)[1]
         self.sets = make_working_sets(n, n + 16, 16 * most_codes + 64)
         self.slack = np.zeros(n)
         self.dual = 0.0
         self.scratch = make_scratch(s)
-        self.diff = make_diff(s)
-        self.workspace = workspace(s, 1)
+        self.diff = waist.make_diff(s)
+        self.workspace = waist.workspace(s, 1)
         self.fit_scratch()
+
+    def site(self, problem: Problem, w: FloatArray) -> Site:
+        """Return what visits work on, until the working sets grow."""
+        own = self.sets, self.scratch, self.diff, self.workspace
+        return Site(problem.structure, problem.C, w, *own)
 
     def fit_scratch(self) -> None:
         """Remake the arrays that are as long as the working sets have room."""
 
-    def tensors(self) -> dict[str, Any]:
-        """Return weights and duals."""
-        named = {f"sets.{key}": value for key, value in self.sets._asdict().items()}
-        return named | {
-            "w": self.w,
-            "slack": self.slack,
-            "dual": np.array([self.dual]),
-        }
-
-    def restore(self, tensors: dict[str, Any]) -> None:
-        """Go back to what `tensors` returned."""
-        self.w = tensors["w"].copy()
-        self.slack = tensors["slack"].copy()
-        self.dual = float(tensors["dual"][0])
-        fields = {key: tensors[f"sets.{key}"].copy() for key in WorkingSets._fields}
-        self.sets = WorkingSets(**fields)
+    def restored(self) -> None:
+        """Make room as the working sets have it."""
         self.fit_scratch()
 
-    def check_fits(self, previous: WorkingSetState) -> None:
-        """Raise `ValueError` if an earlier run had other weights or examples."""
-        mine, theirs = (self.w.size, self.slack.size), previous.w.size
-        if mine != (theirs, previous.slack.size):
-            raise ValueError("the previous run was on another structure")
+    def form(self) -> tuple[Any, ...]:
+        """Return the numbers of weights and of examples."""
+        return self.w.size, self.slack.size
 
     def make_room(self, s: Structure, order: IntArray, position: int) -> None:
         """Let the working sets grow, at least by an output of the example reached."""
-        size = int(output_size(s, order[position]))
+        size = int(waist.output_size(s, order[position]))
         room = order.size + 16
         self.sets = with_room(s, self.sets, room, size + 16 * room)
         self.fit_scratch()
@@ -124,7 +122,7 @@ class WorkingSetState(State):
         """Recompute weights and dual value from the dual variables."""
         s, sets = problem.structure, self.sets
         crew = problem.crew(n_sums=self.w.size)
-        diffs = [self.diff, *(make_diff(s) for _ in crew.workers[1:])]
+        diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
             _weights_of(
@@ -144,7 +142,4 @@ class WorkingSetState(State):
 
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate; weights and dual value must be fresh."""
-        values = problem.values(self.w)
-        self.oracle_calls += values.size
-        primal = float(0.5 * self.w @ self.w + problem.C @ values)
-        return Certificate(primal, self.dual)
+        return self.certified(problem, self.dual)

@@ -1,0 +1,84 @@
+"""The names of the solvers, by loss and penalty; imports nothing but the language.
+
+Help texts, documentation and defaults are written from this table. A test compares it
+with the solvers themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_COLUMN_GENERATION = (
+    "column-generation",
+    "column-generation-highs",
+    "column-generation-extragradient",
+    "column-generation-pdlp",
+)
+_SIMPLICIAL = ("simplicial", "simplicial-coordinate", "simplicial-online")
+
+MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("squared_hinge", "l2"): (
+        "dcd-ssvm", "dcd", "dcd-light", "cpd", *_SIMPLICIAL, "sgd",
+    ),
+    ("hinge", "l2"): (
+        "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "cutting-plane",
+        *_SIMPLICIAL, "sgd",
+    ),
+    ("log_loss", "l2"): (
+        "eg", "eg-batch", "eg-primal", "sdca", "lbfgs", "cg", "owlqn", "sgd",
+    ),
+    ("log_loss", "elasticnet"): ("owlqn",),
+    ("log_loss", "l1"): ("owlqn",),
+    ("hinge", "l1"): _COLUMN_GENERATION,
+    ("hinge", "positive l1"): _COLUMN_GENERATION,
+    ("set_hinge", "l1"): _COLUMN_GENERATION,
+    ("set_hinge", "positive l1"): _COLUMN_GENERATION,
+    ("hinge", "divergence"): _SIMPLICIAL,
+    ("squared_hinge", "divergence"): _SIMPLICIAL,
+}  # fmt: skip
+"""Who minimises a loss with a penalty; the first is what ``solver="auto"`` means."""
+
+MISTAKE_DRIVEN = ("perceptron", "mira", "mira-kbest")
+"""Those that run with any loss and the L2 penalty, and minimise no objective."""
+
+
+def solver_names(loss: str, penalty: str = "l2") -> tuple[str, ...]:
+    """Return the names of the solvers for a loss and a penalty, the default first.
+
+    Examples
+    --------
+    >>> solver_names("log_loss", "l1")
+    ('owlqn',)
+    >>> solver_names("squared_hinge")[0]
+    'dcd-ssvm'
+    """
+    others = MISTAKE_DRIVEN if penalty == "l2" else ()
+    return MINIMISERS.get((loss, penalty), ()) + others
+
+
+def list_solvers(losses: Iterable[str], penalties: Iterable[str] = ("l2",)) -> str:
+    """Return what a help text says about the names that an option accepts.
+
+    Examples
+    --------
+    >>> print(list_solvers(["log_loss"], ["l1", "elasticnet"]))
+    auto; owlqn for log_loss with penalty l1 or elasticnet
+    """
+    penalties = tuple(penalties)
+    clauses = ["auto"]
+    for loss in losses:
+        goals: dict[tuple[str, ...], list[str]] = {}
+        for penalty in penalties:
+            if names := MINIMISERS.get((loss, penalty)):
+                goals.setdefault(names, []).append(penalty)
+        for names, able in goals.items():
+            beside = "" if able == ["l2"] else f" with penalty {_either(able)}"
+            clauses.append(f"{_either(names)} for {loss}{beside}")
+    if "l2" in penalties:
+        clauses.append(f"{_either(MISTAKE_DRIVEN)} with any loss, minimising none")
+    return "; ".join(clauses)
+
+
+def _either(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,49 @@
+"""Whether a solver, a loss, a penalty and a structure go together."""
+
+from __future__ import annotations
+
+from partwise.errors import PairingError
+from partwise.solvers.base import Problem, Solver
+from partwise.solvers.registry import solvers_for
+from partwise.structures.interface import REQUIRED, innermost
+
+
+def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
+    """Raise `PairingError` unless the solver minimises the loss with the penalty."""
+    if loss in solver.losses and penalty in solver.penalties:
+        return
+    wanted = "'hinge' with margin='unit'" if loss == "set_hinge" else repr(loss)
+    if penalty != "l2":
+        wanted += f" {'with' if loss != 'set_hinge' else 'and'} penalty={penalty!r}"
+    able = solvers_for(loss, penalty=penalty)
+    if able:
+        advice = f"use {' or '.join(able)}, or solver='auto'"
+    elif solvers_for(loss):
+        advice = "no solver does; use penalty='l2', or loss='log_loss'"
+    else:
+        advice = f"no solver minimises it yet; use loss={solver.losses[0]!r}"
+    raise PairingError(f"{type(solver).__name__} cannot minimise {wanted}: {advice}")
+
+
+def check_pairing(problem: Problem, solver: Solver) -> None:
+    """Raise `PairingError` unless solver, loss and structure go together.
+
+    Checked before anything compiles, so that the message can say what to do.
+    """
+    name = type(solver).__name__
+    check_objective(solver, problem.loss.name, problem.penalty)
+    # What a structure around another one answers, it may have to ask that one.
+    cls = type(innermost(problem.structure))
+    of_loss = problem.loss.needs if solver.minimises else ()
+    for question in (*REQUIRED, *of_loss, *solver.needs):
+        if not question.provided_by(cls):
+            able = solvers_for(problem.loss.name, cls, problem.penalty)
+            wanted, owner = question.__name__, cls.__name__
+            advice = (
+                f"use {' or '.join(able)}"
+                if able
+                else f"write it and register it with @{wanted}.implement({owner})"
+            )
+            raise PairingError(
+                f"{name} needs {wanted!r}, which {owner} does not provide: {advice}"
+            )

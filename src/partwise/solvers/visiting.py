@@ -1,0 +1,45 @@
+"""In which order a pass visits the examples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise.structures.interface import FloatArray, IntArray
+
+ORDERS = ("gaps", "shuffled", "cyclic")
+
+MOST_VISITS = 8
+"""More visits to one example in a row of few others would find nothing to do."""
+
+
+def check_order(order: str, known: tuple[str, ...] = ORDERS) -> None:
+    """Raise `ValueError` unless `order` is a way to visit examples."""
+    if order not in known:
+        raise ValueError(f"unknown order {order!r}; choose from {', '.join(known)}")
+
+
+def visiting_order(
+    order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
+) -> IntArray:
+    """Return which examples a pass visits, in order.
+
+    ``"gaps"`` visits as many as there are, but some of them more than once and some
+    not at all: four fifths in proportion to their share of the gap, the rest evenly.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> visiting_order("cyclic", np.ones(3), np.array([1.0, 0.0, 1.0]), rng).tolist()
+    [0, 2]
+    """
+    indices = np.flatnonzero(used)
+    if order == "cyclic":
+        return indices
+    gaps = gap[indices]
+    total = gaps.sum()
+    if order == "shuffled" or not 0.0 < total < np.inf:
+        return rng.permutation(indices)
+    expected = 0.2 + 0.8 * gaps * (indices.size / total)
+    expected = np.minimum(expected, MOST_VISITS)
+    times = np.floor(expected + rng.random(indices.size)).astype(np.int64)
+    return rng.permutation(np.repeat(indices, times))
