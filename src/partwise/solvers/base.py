@@ -27,6 +27,7 @@ from partwise.structures.interface import (
     FloatArray,
     Structure,
     distribution_of,
+    innermost,
     n_examples,
     n_weights,
 )
