@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from partwise import model_file
 from partwise._threads import check_jobs
 from partwise.errors import DataError
+from partwise.estimators.persistence import save_model
 from partwise.losses import LOSSES, Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -77,6 +78,8 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
     default_C: ClassVar[dict[str, float]]
     """What ``C=None`` means, by loss."""
+    least_labels: ClassVar[int] = 2
+    """How few labels a saved model may have."""
 
     loss: str
     C: float | None
@@ -292,6 +295,14 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
                 f"this {type(self).__name__} is not fitted yet; call fit first"
             )
 
+    def _store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the tensors and settings of a model file that are the class's own."""
+        raise NotImplementedError(f"{type(self).__name__} has no file format")
+
+    def _fill(self, content: model_file.Content) -> int:
+        """Read them, labels being there; return how many weights there must be."""
+        raise NotImplementedError(f"{type(self).__name__} has no file format")
+
     def save(self, path: str | Path, dtype: str = "float64") -> None:
         """Save the model to one file, which `partwise.load` reads back.
 
@@ -303,8 +314,6 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             ``"float32"`` halves the weights' size; predictions may change where two
             outputs are closer than its rounding.
         """
-        from partwise.estimators.persistence import save_model
-
         self._check_fitted()
         save_model(self, path, dtype)
 
@@ -314,19 +323,3 @@ def is_unfinished(solution: Solution, solver: Solver) -> bool:
     # All its passes are all that a solver without an objective can finish.
     finished = solution.reason == MAX_ITER and not solver.minimises
     return solution.reason in UNFINISHED and not finished
-
-
-MOST_BEST = 100_000
-
-
-def check_k(k: Any) -> None:
-    """Raise `ValueError` unless `k` is a sensible number of best outputs."""
-    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    if not whole or not 1 <= k <= MOST_BEST:
-        raise ValueError(f"k must be an integer from 1 to {MOST_BEST:,}, not {k!r}")
-
-
-def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
-    """Raise `DataError` unless there is something for every input."""
-    if n_inputs != n_others:
-        raise DataError(f"X has {n_inputs} examples, but {what} has {n_others}")

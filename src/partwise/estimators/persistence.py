@@ -2,86 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.bayesian_network.classifier import BayesianNetworkClassifier
-from partwise.estimators.bayesian_network.persistence import (
-    fill_bayesian_network,
-    store_bayesian_network,
-)
-from partwise.estimators.classifier.classifier import MulticlassClassifier
-from partwise.estimators.classifier.persistence import fill_classifier, store_classifier
-from partwise.estimators.constituency.parser import ConstituencyParser
-from partwise.estimators.constituency.persistence import (
-    fill_constituency,
-    store_constituency,
-)
-from partwise.estimators.dependency.parser import DependencyParser
-from partwise.estimators.dependency.persistence import fill_parser, store_parser
-from partwise.estimators.graph.labeler import GraphLabeler
-from partwise.estimators.graph.persistence import fill_labeler, store_labeler
-from partwise.estimators.hidden_markov.model import HiddenMarkovModel
-from partwise.estimators.hidden_markov.persistence import (
-    fill_hidden_markov,
-    store_hidden_markov,
-)
-from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.lattice.persistence import fill_ranker, store_ranker
-from partwise.estimators.lattice.ranker import LatticeRanker
-from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
-from partwise.estimators.sequence.tagger import SequenceTagger
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.registry import find_estimator, name_of_estimator
+from partwise.estimators.stored_labels import pack_labels, read_labels
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
 KIND = "model"
-
-
-class Storage(NamedTuple):
-    """How the models of one class are written and read.
-
-    Attributes
-    ----------
-    cls : type
-        The estimator.
-    store : callable
-        Returns the tensors and settings of a model that are its class's own.
-    fill : callable
-        Reads them into a model that has its labels, and returns how many weights it
-        has to have.
-    least_labels : int
-        How few labels a model may have.
-    """
-
-    cls: Any
-    store: Callable[[Any], tuple[dict[str, Any], dict[str, Any]]]
-    fill: Callable[[Any, Content], int]
-    least_labels: int
-
-
-STORAGES = {
-    storage.cls.__name__: storage
-    for storage in (
-        Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
-        Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
-        Storage(GraphLabeler, store_labeler, fill_labeler, 2),
-        Storage(LatticeRanker, store_ranker, fill_ranker, least_labels=0),
-        Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
-        Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
-        Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
-        Storage(
-            BayesianNetworkClassifier, store_bayesian_network, fill_bayesian_network, 2
-        ),
-    )
-}
 
 # Settings that speak of a run rather than of the model are not saved.
 TRANSIENT = ("callbacks", "checkpoint", "resume", "verbose", "warm_start", "dev_metric")
@@ -90,14 +27,14 @@ FREE = ("random_state", "horizontal")
 PLAIN = (str, int, float, bool, type(None))
 
 
-def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None:
+def save_model(model: Any, path: str | Path, dtype: str) -> None:
     """Write a fitted estimator to `path`."""
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
-    name = _storage_name(model)
-    tensors, settings = STORAGES[name].store(model)
-    classes = model._labels.classes
-    tensors |= prefixed("labels", model_file.pack_strings(list(map(str, classes))))
+    name = name_of_estimator(type(model))
+    tensors, settings = model._store()
+    labels, are_integers = pack_labels("labels", model._labels)
+    tensors |= labels
     tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
     trace = {name: model.trace_[name].astype(np.float64) for name in COLUMNS}
     for added in ADDED:  # where they say nothing, the first versions can read the file
@@ -114,7 +51,7 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
         "estimator": name,
         "params": _plain_params(model),
         "solver": _describe_solver(model.solver),
-        "integer_labels": bool(classes) and isinstance(classes[0], int),
+        "integer_labels": are_integers,
         "n_weights": int(model.weights_.size),
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
@@ -151,26 +88,20 @@ def load(path: str | Path) -> Any:
     array(['pea'], dtype=object)
     """
     content = model_file.read(path, kind=KIND)
-    storage = STORAGES[content.setting("estimator", str, choices=tuple(STORAGES))]
-    model = _empty_model(storage.cls, content)
-    labels = model_file.unpack_strings(
-        content.part("labels").tensors, unique=True, source=str(path)
-    )
-    if len(labels) < storage.least_labels:
+    try:
+        cls = find_estimator(content.setting("estimator", str))
+    except LookupError as error:
+        raise content.error(str(error)) from None
+    model = _empty_model(cls, content)
+    are_integers = content.setting("integer_labels", bool)
+    classes = read_labels(content, "labels", are_integers)
+    if len(classes) < cls.least_labels:
         raise content.error(
-            f"a model needs at least {storage.least_labels} labels, not {len(labels)}"
+            f"a model needs at least {cls.least_labels} labels, not {len(classes)}"
         )
-    classes: list[Any] = list(labels)
-    if content.setting("integer_labels", bool):
-        try:
-            classes = sorted_classes([int(label) for label in labels])
-        except ValueError:
-            classes = []
-        if list(map(str, classes)) != labels:
-            raise content.error("labels are not the integers they should be")
     model._labels = LabelCodes(classes)
     model.classes_ = class_array(classes)
-    size = storage.fill(model, content)
+    size = model._fill(content)
     if size != content.setting("n_weights", int, at_least=0):
         raise content.error("the number of weights does not fit the vocabulary")
     model.weights_ = model_file.unpack_sparse(
@@ -183,12 +114,6 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def _storage_name(model: StructuredEstimator) -> str:
-    """Return the name of the class that a model, or one it is derived from, has."""
-    names = [cls.__name__ for cls in type(model).__mro__]
-    return next(name for name in names if name in STORAGES)
-
-
 def _weight_limit(tensors: Mapping[str, Any]) -> int:
     """Bound the weights a file may ask for by what it holds.
 
@@ -198,7 +123,7 @@ def _weight_limit(tensors: Mapping[str, Any]) -> int:
     return max(2**28, 256 * sum(int(tensor.size) for tensor in tensors.values()))
 
 
-def _plain_params(model: StructuredEstimator) -> dict[str, Any]:
+def _plain_params(model: Any) -> dict[str, Any]:
     params = model.get_params(deep=False)
     plain = {
         name: value.item() if isinstance(value, np.generic) else value

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from partwise.errors import DataError
-from partwise.estimators.base import check_same_length
 from partwise.estimators.bayesian_network.answers import NetworkAnswers
 from partwise.estimators.bayesian_network.discrete_table import Name
+from partwise.estimators.bayesian_network.persistence import fill, store
 from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
+from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.labels import class_array
 from partwise.solvers import Solver
@@ -144,6 +145,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
     >>> model.predict([{"rain": "no", "grass": "wet"}], target="hose")
     array(['on'], dtype=object)
     """
+
+    _store, _fill = store, fill
 
     def __init__(
         self,

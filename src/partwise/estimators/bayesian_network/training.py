@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import TrainingData, check_same_length
+from partwise.estimators.base import TrainingData
 from partwise.estimators.bayesian_network.answers import make_corpus
 from partwise.estimators.bayesian_network.discrete_table import (
     MISSING,
@@ -28,10 +28,10 @@ from partwise.estimators.bayesian_network.graph import (
     tree_augmented_parents,
 )
 from partwise.estimators.bayesian_network.tables import NetworkTables
-from partwise.estimators.checks import as_pair
+from partwise.estimators.checks import as_pair, check_same_length
 from partwise.estimators.costs import cost_matrix, sample_weights
 from partwise.estimators.generative.reference_distributions import check_distributions
-from partwise.estimators.hidden_markov.choice import SHARES
+from partwise.estimators.generative.suitable_weights import suitable_Cs
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.solvers.loop import Evaluate, Solution
 from partwise.structures.bayesnet import (
@@ -219,7 +219,7 @@ class BayesianNetworkTraining(NetworkTables):
         apart = [m.sum() / (m.size - len(m)) for m in self._costs.values()]
         power = 2 if self.loss == "squared_hinge" else 1
         worst = n_rows * float(sum(apart)) ** power
-        return float(f"{SHARES[0] * self._network.n_distributions / worst:.2g}")
+        return suitable_Cs(self._network.n_distributions, worst)[0]
 
     def _own_reference(self) -> FloatArray:
         """Return a user's tables, as the weights are laid out."""

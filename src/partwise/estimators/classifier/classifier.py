@@ -17,13 +17,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from partwise.errors import DataError
-from partwise.estimators.base import (
-    StructuredEstimator,
-    TrainingData,
-    check_k,
-    check_same_length,
-)
-from partwise.estimators.checks import as_pair
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import as_pair, check_k, check_same_length
+from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.explanation import (
@@ -127,6 +123,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     >>> MulticlassClassifier().fit(X, y).predict([{"colour": "green"}])
     array(['pea'], dtype=object)
     """
+
+    _store, _fill = store, fill
 
     default_C: ClassVar[dict[str, float]] = {
         "squared_hinge": 1.0,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import check_k
 from partwise.estimators.constituency.corpus import (
     UNDERIVABLE,
     ConstituencySettings,
@@ -31,6 +32,7 @@ from partwise.estimators.constituency.decoding import (
     unproduced,
 )
 from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
+from partwise.estimators.constituency.persistence import fill, store
 from partwise.estimators.constituency.productions import (
     Production,
     compile_grammar,
@@ -130,6 +132,9 @@ class ConstituencyParser(StructuredEstimator):
     >>> print(tree)
     (S (NP (NNS cats)) (VP (VBP bark)))
     """
+
+    _store, _fill = store, fill
+    least_labels = 1
 
     default_C: ClassVar[dict[str, float]] = {
         "squared_hinge": 0.1,

@@ -12,7 +12,6 @@ from partwise import model_file
 from partwise.estimators.constituency.corpus import ConstituencySettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
-from partwise.estimators.constituency.parser import ConstituencyParser
 from partwise.features import span_codes
 from partwise.model_file import Content, prefixed
 
@@ -38,7 +37,7 @@ def feature_mark() -> str:
     return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
 
 
-def store_constituency(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     grammar: TreebankGrammar = model._grammar
     settings: ConstituencySettings = model._settings
@@ -78,7 +77,7 @@ def _as_text(grammar: Any) -> str | None:
     return "\n".join(grammar)
 
 
-def fill_constituency(model: ConstituencyParser, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a parser from a file; return how many weights it has to have."""
     trees = content.part("trees")
     horizontal = None
@@ -100,7 +99,7 @@ def fill_constituency(model: ConstituencyParser, content: Content) -> int:
     model._set_labels()
     if content.settings.get("grammar") is not None:
         model.grammar = content.setting("grammar", str)
-    return model._settings.n_weights(model._grammar)
+    return int(model._settings.n_weights(model._grammar))
 
 
 def _read_grammar(symbols: list[Any], content: Content) -> TreebankGrammar:

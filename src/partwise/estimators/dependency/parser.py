@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.base import (
-    StructuredEstimator,
-    TrainingData,
-    check_k,
-)
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency.corpus import (
     CROSSING,
@@ -35,6 +32,7 @@ from partwise.estimators.dependency.features import (
     list_arcs,
     most_listed,
 )
+from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.features.arc_groups import find_groups
@@ -151,6 +149,9 @@ class DependencyParser(StructuredEstimator):
     >>> tree.heads, tree.labels
     ((2, 0), ('nsubj', 'root'))
     """
+
+    _store, _fill = store, fill
+    least_labels = 0
 
     default_C: ClassVar[dict[str, float]] = {
         "squared_hinge": 0.01,

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
-from partwise.estimators.dependency.parser import DependencyParser
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, find_groups
 from partwise.model_file import Content
@@ -41,13 +40,13 @@ def feature_mark() -> str:
     return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
 
 
-def store_parser(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     # What the weights were learnt with, whatever was set after fitting.
     return {}, {"trees": asdict(model._trees), "features": feature_mark()}
 
 
-def fill_parser(model: DependencyParser, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a parser from a file; return how many weights it has to have."""
     trees = content.part("trees")
     model._trees = TreeSettings(
@@ -69,7 +68,7 @@ def fill_parser(model: DependencyParser, content: Content) -> int:
     for label in model._labels.classes:
         if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):
             raise content.error(f"{label!r} cannot be the label of an arc")
-    return model._trees.n_weights(len(model._labels))
+    return int(model._trees.n_weights(len(model._labels)))
 
 
 def _read_groups(trees: Content) -> tuple[str, ...]:
@@ -92,7 +91,7 @@ def _n_arc_features(trees: Content) -> int:
     return trees.setting("n_arc_features", int, at_least=0, below=2**31)
 
 
-def _check_named_groups(model: DependencyParser, content: Content) -> None:
+def _check_named_groups(model: Any, content: Content) -> None:
     """Check the groups as the user named them; settings hold no sequence of names."""
     if "features" not in content.setting("params", dict):
         groups = model._trees.features

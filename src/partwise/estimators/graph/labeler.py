@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
-from partwise.estimators.checks import as_pair
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import TAGGING, checked, rehearse, unknown_metric
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
+from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.labels import Label, LabelCodes, class_array, sorted_classes
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
@@ -125,6 +126,8 @@ class GraphLabeler(StructuredEstimator):
     >>> labeler.predict([other])
     [{0: 'land', 1: 'land', 2: 'land'}]
     """
+
+    _store, _fill = store, fill
 
     default_C: ClassVar[dict[str, float]] = {
         "squared_hinge": 0.01,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from partwise import metrics
 from partwise.estimators.checks import label_lists
+from partwise.estimators.hidden_markov.persistence import fill, store
 from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
 from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
@@ -147,6 +148,8 @@ class HiddenMarkovModel(HiddenMarkovTraining):
     >>> bool((model.probabilities_.transitions.sum(axis=1) < 1 + 1e-9).all())
     True
     """
+
+    _store, _fill = store, fill
 
     def __init__(
         self,

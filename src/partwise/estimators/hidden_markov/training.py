@@ -19,6 +19,7 @@ from partwise.estimators.generative.reference_distributions import (
     REFERENCES,
     check_probabilities,
 )
+from partwise.estimators.generative.suitable_weights import suitable_Cs
 from partwise.estimators.hidden_markov.choice import (
     Candidate,
     Trial,
@@ -26,7 +27,6 @@ from partwise.estimators.hidden_markov.choice import (
     compare,
     make_candidates,
     make_trials,
-    suitable_Cs,
 )
 from partwise.estimators.hidden_markov.symbol_sequences import (
     SymbolSequences,
@@ -122,9 +122,9 @@ class HiddenMarkovTraining(GenerativeModel):
         return data, weight
 
     def _suitable_Cs(self, data: SymbolSequences) -> list[float]:
-        n_distributions = 2 * len(self._labels) + 1
         power = 2 if self.loss == "squared_hinge" else 1
-        return suitable_Cs(data, self._costs, n_distributions, power)
+        worst = data.worst_loss(self._costs, power)
+        return suitable_Cs(2 * len(self._labels) + 1, worst)
 
     def _encode_dev(self, dev: Any) -> SymbolSequences | None:
         if dev is None:

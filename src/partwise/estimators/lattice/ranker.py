@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked, unknown_metric
 from partwise.estimators.labels import LabelCodes, class_array
@@ -23,6 +24,7 @@ from partwise.estimators.lattice.corpus import (
     encode_features,
 )
 from partwise.estimators.lattice.given_weights import encode_weights
+from partwise.estimators.lattice.persistence import fill, store
 from partwise.features import FeatureDictEncoder
 from partwise.metrics.lattices import lattice_scores
 from partwise.solvers import Solver
@@ -106,6 +108,9 @@ class LatticeRanker(StructuredEstimator):
     >>> ranker.predict([lattice])[0].text
     'the house'
     """
+
+    _store, _fill = store, fill
+    least_labels = 0
 
     default_C: ClassVar[dict[str, float]] = {
         "squared_hinge": 0.1,

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from partwise import metrics
 from partwise.errors import DataError
-from partwise.estimators.base import (
-    StructuredEstimator,
-    TrainingData,
-    check_same_length,
-)
+from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.checks import (
     as_pair,
     check_labelled,
+    check_same_length,
     forbidden_labels,
     label_lists,
 )
@@ -56,6 +53,7 @@ from partwise.estimators.sequence.answers import (
 )
 from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
+from partwise.estimators.sequence.persistence import fill, store
 from partwise.solvers import Solver
 from partwise.solvers.loop import Callback, Evaluate
 from partwise.structures.chain import (
@@ -200,6 +198,8 @@ class SequenceTagger(StructuredEstimator):
     >>> tagger.certificate_.relative_gap < 0.01
     True
     """
+
+    _store, _fill = store, fill
 
     # 0.1 was best in the benchmark `defaults`, 1 is where a search for the log loss
     # should begin; that of the hinge has not been tuned.
