@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +15,9 @@ from partwise import model_file
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.persistence import save_model
-from partwise.losses import LOSSES, Certificate, Loss, SetHinge, get_loss
+from partwise.estimators.settings import check_settings, document
+from partwise.estimators.shared_settings import LEARNT, TrainingSettings
+from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
@@ -35,7 +34,6 @@ from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,
     MAX_ITER,
-    Callback,
     Evaluate,
     Solution,
 )
@@ -47,8 +45,6 @@ from partwise.structures.interface import FloatArray, Structure, n_good
 
 # Ends of training that a user should hear of.
 UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
-
-PENALTIES = ("l2", "l1", "elasticnet")
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class TrainingData:
     reference: FloatArray | None = None
 
 
-class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
+class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc]
     """Base class: everything about training that does not depend on the structure."""
 
     default_C: ClassVar[dict[str, float]]
@@ -83,25 +79,14 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
     loss: str
     C: float | None
-    class_weight: Any
     solver: str | Solver
-    tol: float
-    max_iter: int
-    penalty: str
-    l1_ratio: float
+    # What they are where they are no settings.
+    penalty: str = "l2"
+    l1_ratio: float = 0.0
     margin: str = "cost"
     positive: bool = False
     compare: str = "worst"
     distance: str = "codes"
-    n_jobs: int | None
-    random_state: int | None
-    verbose: int
-    warm_start: bool
-    patience: int
-    checkpoint: str | Path | None
-    resume: bool
-    time_limit: float | None
-    callbacks: Sequence[Callback]
 
     weights_: FloatArray
     certificate_: Certificate | None
@@ -112,40 +97,19 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     C_: float
     bound_: float | None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Document the settings, and what all estimators learn."""
+        super().__init_subclass__(**options)
+        if cls.__doc__ and "Attributes\n" in cls.__doc__:
+            cls.__doc__ = document(cls.__doc__, cls, LEARNT)
+
     def _check_settings(self) -> None:
         """Check all that can be checked before any data is touched."""
-        for name in ("C", "tol"):
-            value: Any = getattr(self, name)
-            if name == "C" and value is None:
-                continue
-            if not isinstance(value, int | float | np.number) or not (
-                0 < value < math.inf
-            ):
-                raise ValueError(f"{name} must be a positive number, not {value!r}")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit must be positive, not {self.time_limit!r}")
-        if isinstance(self.random_state, Integral) and self.random_state < 0:
-            raise ValueError(f"random_state must be >= 0, not {self.random_state!r}")
-        for name in ("max_iter", "patience"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
-        if self.loss not in LOSSES or self.loss not in self.default_C:
-            get_loss(self.loss)
-            raise ValueError(
-                f"loss must be one of {', '.join(self.default_C)}, not {self.loss!r}"
-            )
+        check_settings(self)
         if self.checkpoint is not None:
             model_file.check_writable(self.checkpoint)
         elif self.resume:
             raise ValueError("resume=True needs a checkpoint to resume from")
-        if self.penalty not in PENALTIES:
-            raise ValueError(
-                f"penalty must be 'l2', 'l1' or 'elasticnet', not {self.penalty!r}"
-            )
-        ratio: Any = self.l1_ratio
-        if not isinstance(ratio, int | float | np.number) or not 0 <= ratio <= 1:
-            raise ValueError(f"l1_ratio must be a number from 0 to 1, not {ratio!r}")
         loss = self._loss_name()
         penalty = self._penalty_name()
         if self.n_jobs is not None:
@@ -157,9 +121,6 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _loss_name(self) -> str:
         """Check the settings of linear programs; return what solvers call the loss."""
-        set_hinge = SetHinge(self.margin, self.compare, self.distance)  # checks them
-        if not isinstance(self.positive, bool | np.bool_):
-            raise ValueError(f"positive must be True or False, not {self.positive!r}")
         is_program = self.loss == "hinge" and self._l1_share() == 1.0
         plain = (("margin", "cost"), ("positive", False), ("compare", "worst"))
         for name, default in plain:
@@ -169,7 +130,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
                     f"{name}={value!r} is for loss='hinge' with penalty='l1'; leave it "
                     "out, or choose these"
                 )
-        return set_hinge.name if self.margin == "unit" else self.loss
+        return SetHinge.name if self.margin == "unit" else self.loss
 
     def _make_loss(self, structure: Structure) -> Loss:
         """Return the loss; that of sets where examples have several good outputs."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from partwise import model_file
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.registry import find_estimator, name_of_estimator
+from partwise.estimators.registry import find_estimator, registered
+from partwise.estimators.settings import settings_of, transient_settings
 from partwise.estimators.stored_labels import pack_labels, read_labels
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
@@ -20,10 +21,6 @@ from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
 KIND = "model"
 
-# Settings that speak of a run rather than of the model are not saved.
-TRANSIENT = ("callbacks", "checkpoint", "resume", "verbose", "warm_start", "dev_metric")
-FREE = ("random_state", "horizontal")
-"""Settings of more than one type."""
 PLAIN = (str, int, float, bool, type(None))
 
 
@@ -31,7 +28,7 @@ def save_model(model: Any, path: str | Path, dtype: str) -> None:
     """Write a fitted estimator to `path`."""
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
-    name = name_of_estimator(type(model))
+    cls = registered(type(model))
     tensors, settings = model._store()
     labels, are_integers = pack_labels("labels", model._labels)
     tensors |= labels
@@ -48,8 +45,8 @@ def save_model(model: Any, path: str | Path, dtype: str) -> None:
         )
     certificate = model.certificate_
     settings |= {
-        "estimator": name,
-        "params": _plain_params(model),
+        "estimator": cls.__name__,
+        "params": _plain_params(model, cls),
         "solver": _describe_solver(model.solver),
         "integer_labels": are_integers,
         "n_weights": int(model.weights_.size),
@@ -123,12 +120,13 @@ def _weight_limit(tensors: Mapping[str, Any]) -> int:
     return max(2**28, 256 * sum(int(tensor.size) for tensor in tensors.values()))
 
 
-def _plain_params(model: Any) -> dict[str, Any]:
-    params = model.get_params(deep=False)
+def _plain_params(model: Any, cls: type) -> dict[str, Any]:
+    """Return the settings that JSON can hold; rooms store others in their own way."""
+    left_out = {"solver", *transient_settings(cls)}
+    params = {name: getattr(model, name) for name in {*settings_of(cls)} - left_out}
     plain = {
         name: value.item() if isinstance(value, np.generic) else value
-        for name, value in params.items()
-        if name not in TRANSIENT and name != "solver"
+        for name, value in sorted(params.items())
     }
     return {name: value for name, value in plain.items() if type(value) in PLAIN}
 
@@ -164,22 +162,15 @@ def _read_solver(content: Content) -> Any:
 def _empty_model(cls: Any, content: Content) -> Any:
     """Make an unfitted estimator with the saved settings."""
     params = content.setting("params", dict)
-    defaults = cls().get_params(deep=False)
-    C = params.get("C")
-    if C is not None and (type(C) not in (int, float) or not 0 < C < np.inf):
-        raise content.error(f"setting 'C' should be a positive number, not {C!r}")
+    known, transient = settings_of(cls), transient_settings(cls)
     for name, value in params.items():
-        if name not in defaults or name in TRANSIENT or type(value) not in PLAIN:
+        if name not in known or name in transient or type(value) not in PLAIN:
             raise content.error(f"setting {name!r} is unknown or of a wrong type")
-        kind = type(defaults[name])
-        kinds = (int, float) if kind is float else (kind,)
-        free = defaults[name] is None or name in FREE
-        if not free and type(value) not in kinds:
-            raise content.error(f"setting {name!r} should be of {kind.__name__}")
-    model = cls(**params, solver=_read_solver(content))
-    if model.loss not in model.default_C:
-        raise content.error(f"setting 'loss' is none that there is: {model.loss!r}")
-    return model
+        try:
+            known[name].check(value)
+        except ValueError as error:
+            raise content.error(str(error)) from None
+    return cls(**params, solver=_read_solver(content))
 
 
 def _fill_history(model: Any, content: Content) -> None:

@@ -66,23 +66,22 @@ def find_estimator(name: str) -> Any:
     raise LookupError(f"no estimator is called {name!r} ({hint})")
 
 
-def name_of_estimator(cls: type) -> str:
-    """Return the name by which models of a class are found again.
+def registered(cls: type) -> type:
+    """Return the class under whose name models of a class are found again.
 
-    For a class that nobody has registered, that of the class it is derived from.
+    For a class that nobody has registered, that is one it is derived from.
 
     Examples
     --------
     >>> from partwise import SequenceTagger
     >>> class MyTagger(SequenceTagger): ...
-    >>> name_of_estimator(MyTagger)
+    >>> registered(MyTagger).__name__
     'SequenceTagger'
     """
     for base in cls.__mro__:
-        if MODULES.get(base.__name__) == base.__module__:
-            return base.__name__
-        if base in _added(base.__name__):
-            return base.__name__
+        name = base.__name__
+        if MODULES.get(name) == base.__module__ or base in _added(name):
+            return base
     raise LookupError(
         f"models of {cls.__name__} cannot be saved: no entry point of {GROUP!r} has it"
     )

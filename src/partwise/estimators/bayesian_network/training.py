@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,11 @@ from partwise.estimators.bayesian_network.discrete_table import (
     read_target,
 )
 from partwise.estimators.bayesian_network.graph import (
-    STRUCTURES,
     naive_parents,
     read_graph,
     tree_augmented_parents,
 )
+from partwise.estimators.bayesian_network.settings import BayesianNetworkSettings
 from partwise.estimators.bayesian_network.tables import NetworkTables
 from partwise.estimators.checks import as_pair, check_same_length
 from partwise.estimators.costs import cost_matrix, sample_weights
@@ -42,49 +41,15 @@ from partwise.structures.bayesnet import (
 from partwise.structures.decoding import decode
 from partwise.structures.interface import FloatArray, IntArray
 
-UNSEEN_VALUES = ("unknown", "missing", "error")
-MISSING_VALUES = ("marginalise", "maximise")
 
-
-class BayesianNetworkTraining(NetworkTables):
+class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     """Everything about training that `BayesianNetworkClassifier` need not show."""
-
-    graph: Any
-    target: Any
-    structure: str
-    costs: Any
-    missing: str
-    unseen: str
-    max_table: int
 
     classes_: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     _labels: LabelCodes
     _costs: dict[int, FloatArray]
-
-    def _check_answers(self) -> None:
-        """Check what may have been set after fitting."""
-        for name, known in (
-            ("missing", MISSING_VALUES),
-            ("unseen", UNSEEN_VALUES),
-        ):
-            if getattr(self, name) not in known:
-                shown = " or ".join(map(repr, known))
-                raise ValueError(f"{name} must be {shown}, not {getattr(self, name)!r}")
-
-        if not isinstance(self.max_table, Integral) or self.max_table < 1:
-            raise ValueError(
-                f"max_table must be an integer >= 1, not {self.max_table!r}"
-            )
-
-    def _check_settings(self) -> None:
-        self._check_answers()
-        if self.structure not in STRUCTURES:
-            raise ValueError(
-                f"structure must be 'tan' or 'naive', not {self.structure!r}"
-            )
-        super()._check_settings()
 
     # --- from a table to training data ------------------------------------------------
 

@@ -43,7 +43,7 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ConstituencySettings:
+class GrammarSettings:
     """What a parser's trees and features are, as far as it decides its weights.
 
     Attributes
@@ -81,7 +81,7 @@ class ConstituencySettings:
         --------
         >>> from partwise.estimators.constituency.grammar import read_grammar
         >>> one = Tree("S", (Tree("NP+NNS", ("dogs",)), Tree("VP+VBP", ("bark",))))
-        >>> settings = ConstituencySettings(1, 1, False, 8)
+        >>> settings = GrammarSettings(1, 1, False, 8)
         >>> corpus = settings.structure(read_grammar([one]), [Words(words(one), None)])
         >>> corpus.grammar.n_symbols, corpus.sentences.ptr.tolist()
         (3, [0, 2])
@@ -233,7 +233,7 @@ def _is_pair(word: Any) -> bool:
 def derivations(
     trees: Sequence[Tree],
     grammar: TreebankGrammar,
-    settings: ConstituencySettings,
+    settings: GrammarSettings,
     policy: str,
     productions: Sequence[Production] = (),
 ) -> tuple[list[list[int]], list[int]]:

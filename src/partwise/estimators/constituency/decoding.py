@@ -10,7 +10,7 @@ import numpy as np
 
 from partwise.constituents import Bracket, Tree, read_symbol, restore
 from partwise.estimators.constituency.corpus import (
-    ConstituencySettings,
+    GrammarSettings,
     Words,
     batches,
 )
@@ -27,7 +27,7 @@ N_NAMED = 3
 class Model(NamedTuple):
     """All that predicting needs."""
 
-    settings: ConstituencySettings
+    settings: GrammarSettings
     grammar: TreebankGrammar
     weights: FloatArray
     n_jobs: int = 1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.constituency.corpus import ConstituencySettings
+from partwise.estimators.constituency.corpus import GrammarSettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
 from partwise.features import span_codes
@@ -40,7 +40,7 @@ def feature_mark() -> str:
 def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     grammar: TreebankGrammar = model._grammar
-    settings: ConstituencySettings = model._settings
+    settings: GrammarSettings = model._settings
     lexicon = grammar.lexicon
     tags = sorted({tag for own in lexicon.words.values() for tag in own})
     tags = sorted({*tags, *lexicon.open_tags})
@@ -83,7 +83,7 @@ def fill(model: Any, content: Content) -> int:
     horizontal = None
     if trees.settings.get("horizontal") is not None:
         horizontal = trees.setting("horizontal", int, at_least=0, below=1001)
-    model._settings = ConstituencySettings(
+    model._settings = GrammarSettings(
         horizontal,
         trees.setting("vertical", int, at_least=1, below=1001),
         trees.setting("given_tags", bool),

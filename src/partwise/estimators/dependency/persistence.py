@@ -63,8 +63,6 @@ def fill(model: Any, content: Content) -> int:
             "again)"
         )
     _check_named_groups(model, content)
-    if model.labelled not in (None, True, False) or type(model.labelled) is int:
-        raise content.error("setting 'labelled' should be true, false or nothing")
     for label in model._labels.classes:
         if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):
             raise content.error(f"{label!r} cannot be the label of an arc")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.generative.reference_distributions import REFERENCES, counted
+from partwise.estimators.generative.reference_distributions import counted
+from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.solvers.log_distributions import (
     make_log_distributions,
     uniform_reference,
@@ -24,41 +24,14 @@ from partwise.structures.interface import (
 )
 
 
-class GenerativeModel(StructuredEstimator, ABC):
+class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
     """Base class: probabilities found by counting, or trained for margins."""
 
-    objectives: ClassVar[tuple[str, ...]] = ("margin", "likelihood")
-    # Only while there is no data to suit.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 1.0, "squared_hinge": 1.0}
-    penalty = "l2"
-    l1_ratio = 0.0
-
+    C: float | None = None
     objective: str
     reference: Any
-    smoothing: float
 
     _suitable_C: float | None = None
-
-    def _check_settings(self) -> None:
-        if self.objective not in self.objectives:
-            *names, last = map(repr, self.objectives)
-            raise ValueError(
-                f"objective must be {', '.join(names)} or {last}, not "
-                f"{self.objective!r}"
-            )
-        if self.loss not in self.default_C:
-            raise ValueError(
-                f"loss must be 'hinge' or 'squared_hinge', not {self.loss!r}"
-            )
-        if isinstance(self.reference, str) and self.reference not in REFERENCES:
-            raise ValueError(
-                "reference must be 'uniform', 'likelihood' or distributions, not "
-                f"{self.reference!r}"
-            )
-        smooth = self.smoothing
-        if not isinstance(smooth, Real) or not 0 <= smooth < np.inf:
-            raise ValueError(f"smoothing must be a number >= 0, not {smooth!r}")
-        super()._check_settings()
 
     def _penalty_name(self) -> str:
         return "divergence"

@@ -55,13 +55,6 @@ def fill(model: Any, content: Content) -> int:
         encoder.features[what] = _read_features(what, content.part(what))
     model._graphs = encoder
     read_costs(model, content)
-    for name in ("node_kind", "edge_kind"):
-        if not isinstance(getattr(model, name), str | None):
-            raise content.error(f"setting {name!r} should be a string or nothing")
-    try:
-        model._check_decoder()
-    except ValueError as error:
-        raise content.error(str(error)) from None
     return int(encoder.n_weights())
 
 

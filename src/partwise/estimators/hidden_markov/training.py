@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from partwise.estimators.hidden_markov.choice import (
     make_candidates,
     make_trials,
 )
+from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 from partwise.estimators.hidden_markov.symbol_sequences import (
     SymbolSequences,
     encode_labelled,
@@ -53,14 +53,8 @@ CHOICE_TOL = 1e-2
 """Candidates are compared when they are this near to their optimum."""
 
 
-class HiddenMarkovTraining(GenerativeModel):
+class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
     """Everything about training that `HiddenMarkovModel` need not show."""
-
-    objectives = ("margin", "likelihood", "auto")
-
-    costs: Any
-    cv: int
-    column: int
 
     classes_: NDArray[Any]
     symbols_: NDArray[Any]
@@ -69,17 +63,6 @@ class HiddenMarkovTraining(GenerativeModel):
     _symbols: LabelCodes
     _costs: FloatArray
     _chosen: Candidate | None = None
-
-    # --- checks -----------------------------------------------------------------------
-
-    def _check_settings(self) -> None:
-        for name, least in (("cv", 2), ("column", None)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool):
-                raise ValueError(f"{name} must be an integer, not {value!r}")
-            if least is not None and value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value!r}")
-        super()._check_settings()
 
     def _effective_C(self) -> float:
         if self._chosen is not None and self._chosen.C is not None:

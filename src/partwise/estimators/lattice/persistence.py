@@ -19,8 +19,4 @@ def fill(model: Any, content: Content) -> int:
     if len(model._labels):
         raise content.error("a lattice ranker has no labels")
     model._encoder = read_encoder(content.part("encoder"))
-    try:
-        model._check_outputs(model.outputs)
-    except ValueError as error:
-        raise content.error(str(error)) from None
     return int(model._encoder.n_attributes)
