@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,7 +17,7 @@ from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.persistence import save_model
 from partwise.estimators.settings import check_settings, document
-from partwise.estimators.shared_settings import LEARNT, TrainingSettings
+from partwise.estimators.shared_settings import TrainingSettings
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -70,7 +71,31 @@ class TrainingData:
 
 
 class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc]
-    """Base class: everything about training that does not depend on the structure."""
+    """Base class: everything about training that does not depend on the structure.
+
+    Attributes
+    ----------
+    weights_ : array
+        All the weights.
+    solution_ : Solution
+        All that training found, and how it ended. Its `state` is kept only with
+        `warm_start`.
+    certificate_ : Certificate or None
+        Objective, lower bound and relative gap; None if no objective was minimised.
+    trace_ : Trace
+        One row a pass.
+    status_ : str
+        How training ended, in a sentence.
+    n_iter_ : int
+        The number of passes.
+    C_ : float
+        The `C` that was used.
+    solver_ : Solver
+        The solver that was used.
+    bound_ : float or None
+        For the hinge with penalty "l1" and margin "unit": a bound on the error on new
+        data that holds with probability 0.95.
+    """
 
     default_C: ClassVar[dict[str, float]]
     """What ``C=None`` means, by loss."""
@@ -88,6 +113,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     compare: str = "worst"
     distance: str = "codes"
 
+    solution_: Solution
     weights_: FloatArray
     certificate_: Certificate | None
     trace_: Trace
@@ -96,12 +122,14 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     solver_: Solver
     C_: float
     bound_: float | None
+    _reason: str
+    _mark: str
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Document the settings, and what all estimators learn."""
         super().__init_subclass__(**options)
         if cls.__doc__ and "Attributes\n" in cls.__doc__:
-            cls.__doc__ = document(cls.__doc__, cls, LEARNT)
+            cls.__doc__ = document(cls.__doc__, cls, StructuredEstimator.__doc__ or "")
 
     def _check_settings(self) -> None:
         """Check all that can be checked before any data is touched."""
@@ -168,17 +196,37 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
             return make_softmax_margin(structure)
         return structure
 
+    def _fit(self, *data: Any, **options: Any) -> Self:
+        """Learn from what `fit` is given, on a copy.
+
+        When that fails, the model there was is still whole. The warning comes last,
+        since a filter may turn it into an exception.
+        """
+        fitted = copy.copy(self)
+        fitted._learn(*data, **options)
+        self.__dict__ = fitted.__dict__
+        if is_unfinished(self.solution_, self.solver_):
+            warnings.warn(self.solution_.status, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _learn(self, *data: Any, **options: Any) -> None:
+        """Learn from what `fit` is given."""
+        self._train(self._prepare(*data, **options))
+
+    def _prepare(self, *data: Any, **options: Any) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        raise NotImplementedError(f"{type(self).__name__} learns in its own way")
+
     def _train(self, data: TrainingData, previous: State | None = None) -> Solution:
-        """Solve, and keep weights, certificate, trace and status.
+        """Solve, and keep what follows from the solution.
 
         `previous` is where training with another C on the same data ended.
         """
         structure = data.structure
-        self.C_ = self._effective_C()
         problem = make_problem(
             structure,
             self._make_loss(structure),
-            self.C_,
+            self._effective_C(),
             data.sample_weight,
             self._l1_share(),
             self._jobs(),
@@ -192,17 +240,15 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
             if self.solver == "auto"
             else Choice(make_solver(self.solver), "")
         )
-        solver = choice.solver
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol))
         mark = structure_fingerprint(structure) if self.warm_start else ""
-        before = getattr(self, "_warm", None) if self.warm_start else None
-        if previous is None and before is not None and before[0] == mark:
-            previous = before[1]
+        if previous is None and mark and mark == getattr(self, "_mark", ""):
+            previous = self.solution_.state
         solution = solve(
             problem,
-            solver,
+            choice.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self._seed(),
@@ -214,33 +260,32 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
             time_limit=self.time_limit,
             callbacks=callbacks,
         )
-        self.weights_ = solution.w
-        self.bound_ = bound_of(problem, solution)
-        self.certificate_ = solution.certificate
-        self.trace_ = solution.trace
-        self.status_ = solution.status
-        self._reason = choice.reason
-        if isinstance(solver, ColumnGeneration):
-            n_used = int(np.count_nonzero(solution.w))
-            self.status_ += f"; {n_used} of {solution.w.size} weights are not zero"
-            if n_used == 0:
-                self.status_ += ", as may be where C is too small"
-        if choice.reason:
-            self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
-        self.n_iter_ = len(solution.trace)
-        self.solver_ = solver
-        self._warm = (mark, solution.state) if self.warm_start else None
+        self._keep(solution, choice.solver, choice.reason, bound_of(problem, solution))
+        self._mark = mark
         return solution
 
-    def _become(self, fitted: StructuredEstimator, solution: Solution) -> None:
-        """Take over what a copy of this estimator has learnt.
+    def _keep(
+        self,
+        solution: Solution,
+        solver: Solver,
+        reason: str = "",
+        bound: float | None = None,
+    ) -> None:
+        """Keep a solution, and set all that follows from it.
 
-        Fitting happens on a copy: when it fails, the model there was is still whole.
-        The warning comes last, since a filter may turn it into an exception.
+        `reason` says why this solver was chosen, `bound` bounds the error on new data.
         """
-        self.__dict__ = fitted.__dict__
-        if is_unfinished(solution, self.solver_):
-            warnings.warn(solution.status, ConvergenceWarning, stacklevel=3)
+        # Where the solver ended can be much larger than the model.
+        self.solution_ = solution if self.warm_start else replace(solution, state=None)
+        self.weights_ = solution.w
+        self.certificate_ = solution.certificate
+        self.trace_ = solution.trace
+        self.n_iter_ = len(solution.trace)
+        self.status_ = solution.status + _remarks(solution, solver, reason)
+        self.solver_ = solver
+        self.C_ = self._effective_C()
+        self.bound_ = bound
+        self._reason, self._mark = reason, ""
 
     def _seed(self) -> int:
         """Return an integer seed from any of scikit-learn's ways to give one."""
@@ -284,3 +329,19 @@ def is_unfinished(solution: Solution, solver: Solver) -> bool:
     # All its passes are all that a solver without an objective can finish.
     finished = solution.reason == MAX_ITER and not solver.minimises
     return solution.reason in UNFINISHED and not finished
+
+
+def untrained(w: FloatArray, reason: str, status: str) -> Solution:
+    """Return a solution that no solver has found."""
+    return Solution(w, None, Trace(), reason, status, None)
+
+
+def _remarks(solution: Solution, solver: Solver, reason: str) -> str:
+    """Return what `status_` says beyond how training ended."""
+    remarks = ""
+    if isinstance(solver, ColumnGeneration) and solution.state is not None:
+        n_used = int(np.count_nonzero(solution.w))
+        remarks += f"; {n_used} of {solution.w.size} weights are not zero"
+        if n_used == 0:
+            remarks += ", as may be where C is too small"
+    return remarks + (f" (solver {name_of(solver)}: {reason})" if reason else "")

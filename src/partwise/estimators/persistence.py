@@ -16,6 +16,7 @@ from partwise.estimators.settings import settings_of, transient_settings
 from partwise.estimators.stored_labels import pack_labels, read_labels
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
+from partwise.solvers.loop import Solution
 from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
@@ -52,8 +53,9 @@ def save_model(model: Any, path: str | Path, dtype: str) -> None:
         "n_weights": int(model.weights_.size),
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
+        "reason": model.solution_.reason,
     }
-    if getattr(model, "bound_", None) is not None:
+    if model.bound_ is not None:
         settings["generalization_bound"] = model.bound_
     model_file.write(path, tensors, settings, kind=KIND)
 
@@ -101,13 +103,16 @@ def load(path: str | Path) -> Any:
     size = model._fill(content)
     if size != content.setting("n_weights", int, at_least=0):
         raise content.error("the number of weights does not fit the vocabulary")
-    model.weights_ = model_file.unpack_sparse(
+    w = model_file.unpack_sparse(
         content.part("w").tensors,
         size,
         max_size=_weight_limit(content.tensors),
         source=str(path),
     ).astype(np.float64)
-    _fill_history(model, content)
+    bound = content.settings.get("generalization_bound")
+    if not isinstance(bound, float | None):
+        raise content.error("the generalization bound is damaged")
+    model._keep(_read_solution(w, content), model.solver, bound=bound)
     return model
 
 
@@ -173,7 +178,8 @@ def _empty_model(cls: Any, content: Content) -> Any:
     return cls(**params, solver=_read_solver(content))
 
 
-def _fill_history(model: Any, content: Content) -> None:
+def _read_solution(w: Any, content: Content) -> Solution:
+    """Return what training found; where the solver ended is not saved."""
     certificate = content.settings.get("certificate")
     if certificate is not None:
         try:
@@ -181,7 +187,6 @@ def _fill_history(model: Any, content: Content) -> None:
             certificate = Certificate(float(primal), float(dual), bool(exact))
         except (TypeError, ValueError, OverflowError):
             raise content.error("the certificate is damaged") from None
-    model.certificate_ = certificate
     part = content.part("trace")
     columns = {
         c: part.tensor(c, dtype=np.float64, finite=False)
@@ -189,15 +194,12 @@ def _fill_history(model: Any, content: Content) -> None:
         if c in part.tensors or c not in ADDED
     }
     try:
-        model.trace_ = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
+        trace = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
     except (ValueError, OverflowError):
         raise content.error("the trace is damaged") from None
-    model.status_ = content.setting("status", str)
-    bound = content.settings.get("generalization_bound")
-    if not isinstance(bound, float | None):
-        raise content.error("the generalization bound is damaged")
-    model.bound_ = bound
-    model.n_iter_ = len(model.trace_)
-    model.solver_ = model.solver
-    model.C_ = model._effective_C()
-    model._warm = None
+    status = content.setting("status", str)
+    # The first versions saved the sentence only, which begins with the reason.
+    reason = content.settings.get("reason", status.partition(" ")[0].strip(":"))
+    if not isinstance(reason, str):
+        raise content.error("why training ended is damaged")
+    return Solution(w, certificate, trace, reason, status, None)

@@ -90,38 +90,25 @@ class Setting:
 def setting(
     *,
     default: Any,
-    doc: str | None = None,
-    more: str = "",
-    type_text: str | None = None,
     allowed: Allowed | None = None,
-    optional: bool | None = None,
-    transient: bool | None = None,
+    optional: bool = False,
+    transient: bool = False,
     kw_only: bool = True,
 ) -> Any:
     """Declare a setting in a class that `declares_settings`.
 
-    What is left out is as the class that it is derived from has it; `more` is added
-    to its documentation.
-
     Parameters
     ----------
-    default, doc, type_text, allowed, optional, transient
-        As in `Setting`.
-    more : str
-        Sentences that follow those of the class before.
+    default, allowed, transient
+        As in `Setting`; constraints are inherited where none are given.
+    optional : bool
+        Whether None is allowed, too, as it is where it is the default.
     kw_only : bool
         Whether it has to be given by its name.
     """
-    given = {
-        "doc": doc,
-        "type_text": type_text,
-        "allowed": allowed,
-        "optional": optional,
-        "transient": transient,
-    }
-    known = {name: value for name, value in given.items() if value is not None}
-    metadata = {"known": known, "more": more}
-    return field(default=default, kw_only=kw_only, metadata=metadata)
+    given = {"allowed": allowed, "optional": optional, "transient": transient}
+    known = {name: value for name, value in given.items() if value}
+    return field(default=default, kw_only=kw_only, metadata=known)
 
 
 @dataclass_transform(
@@ -130,16 +117,24 @@ def setting(
 def declares_settings(cls: type[T]) -> type[T]:
     """Make a constructor from the settings that a class, and its bases, declare.
 
-    A plain default, ``tol: float = 0.1``, changes nothing but the default.
+    The section `Parameters` of its docstring says what they mean; a text that begins
+    with ``...`` goes on where that of the base class ends. A plain default, such as
+    ``tol: float = 0.1``, changes nothing but the default.
 
     Examples
     --------
     >>> from partwise.estimators.allowed_values import Number
     >>> @declares_settings
     ... class Cook:
-    ...     eggs: int = setting(
-    ...         default=2, doc="How many.", allowed=Number(at_least=1, whole=True)
-    ...     )
+    ...     '''What a cook has to be told.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     eggs
+    ...         How many.
+    ...     '''
+    ...
+    ...     eggs: int = setting(default=2, allowed=Number(at_least=1, whole=True))
     >>> @declares_settings
     ... class HungryCook(Cook):
     ...     eggs: int = 3
@@ -156,22 +151,23 @@ def declares_settings(cls: type[T]) -> type[T]:
     cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
     own = inspect.get_annotations(cls)
     before: dict[str, Setting] = {}
-    for base in reversed(cls.__mro__[1:]):
+    texts: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__):
         before |= base.__dict__.get(DECLARED, {})
+        texts |= _read_texts(base.__doc__ or "", texts)
     declared = {}
     for one in fields(cls):  # type: ignore[arg-type]
-        found = before.get(one.name, Setting())
+        found = before.get(one.name, Setting(one.name))
         if one.name in own:
             found = replace(
                 found,
-                name=one.name,
                 default=one.default,
                 positional=not one.kw_only,
-                **one.metadata.get("known", {}),
+                optional=one.metadata.get("optional", one.default is None),
+                **{k: v for k, v in one.metadata.items() if k != "optional"},
             )
-            more = one.metadata.get("more", "")
-            found = replace(found, doc=f"{found.doc} {more}".strip())
-        declared[one.name] = found
+        type_text, doc = texts.get(one.name, ("", ""))
+        declared[one.name] = replace(found, type_text=type_text, doc=doc)
     # Those that may be given without names come first, then those of the task.
     cls._introduced = [name for name in declared if name not in before]  # type: ignore[attr-defined]
     order = [n for base in cls.__mro__ for n in base.__dict__.get("_introduced", ())]
@@ -202,13 +198,24 @@ def settings_of(cls: type) -> dict[str, Setting]:
     by_loss = getattr(cls, "default_C", None)
     if by_loss is None or "C" not in declared:
         return dict(declared)
-    C = declared["C"]
-    doc = C.doc.replace(DEFAULT_C, default_C_sentence(by_loss))
-    return declared | {"C": replace(C, doc=doc, by_loss=by_loss)}
+    C, solver = declared["C"], declared["solver"]
+    told = C.doc.replace("{default_C}", default_C_sentence(by_loss))
+    names = solver.doc.replace("{solvers}", _solver_sentence())
+    return declared | {
+        "C": replace(C, doc=told, by_loss=by_loss),
+        "solver": replace(solver, doc=names),
+    }
 
 
-DEFAULT_C = "{default_C}"
-"""Where the documentation of ``C`` tells its defaults."""
+def _solver_sentence() -> str:
+    """Say which solvers there are for which loss."""
+    return (
+        'Squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg", "sdca", '
+        '"lbfgs", "cg", "owlqn"; hinge: "frank-wolfe", "smo", "cutting-plane", "eg"; '
+        'all three: "sgd". "perceptron", "mira" and "mira-kbest" run with any loss, '
+        "but minimise none."
+    )
+
 
 LOSS_NAMES = {
     "squared_hinge": "the squared hinge",
@@ -256,7 +263,7 @@ def transient_settings(cls: type) -> set[str]:
     return {name for name, one in settings_of(cls).items() if one.transient}
 
 
-def document(doc: str, cls: type, learnt: Mapping[str, str]) -> str:
+def document(doc: str, cls: type, shared: str) -> str:
     """Return the docstring of an estimator with its settings and shared attributes.
 
     Parameters
@@ -265,27 +272,28 @@ def document(doc: str, cls: type, learnt: Mapping[str, str]) -> str:
         As it is written, without a section `Parameters`.
     cls : type
         The estimator.
-    learnt : mapping
-        What all estimators have learnt, by names and types: more for `Attributes`.
+    shared : str
+        A docstring whose section `Attributes` is added to that of `doc`.
     """
-    sections = list(_sections(inspect.cleandoc(doc)))
-    titles = [title for title, _ in sections]
-    if "Parameters" in titles:  # somebody knows better
+    sections = dict(_sections(inspect.cleandoc(doc)))
+    if "Parameters" in sections:  # somebody knows better
         return doc
-    entries = "\n".join(map(str, settings_of(cls).values()))
-    sections.insert(1, ("Parameters", entries))
-    for at, (title, body) in enumerate(sections):
-        if title == "Attributes":
-            more = [
-                f"{name}\n{_wrapped(text)}"
-                for name, text in learnt.items()
-                if not re.search(rf"^{name.split()[0]} :", body, re.MULTILINE)
-            ]
-            sections[at] = (title, "\n".join([body, *more]))
+    first = {"": sections.pop("")}
+    first["Parameters"] = "\n".join(map(str, settings_of(cls).values()))
+    own = sections["Attributes"]
+    for entry in _entries(shared, "Attributes"):
+        if not re.search(rf"^{entry.split()[0]} :", own, re.MULTILINE):
+            sections["Attributes"] += f"\n{entry.rstrip()}"
     return "\n\n".join(
         f"{title}\n{'-' * len(title)}\n{body}" if title else body
-        for title, body in sections
+        for title, body in (first | sections).items()
     )
+
+
+def _entries(doc: str, title: str) -> Iterator[str]:
+    """Yield the entries of a section of a docstring: name, type and text."""
+    body = dict(_sections(inspect.cleandoc(doc))).get(title, "")
+    yield from filter(None, re.split(r"^(?=\w)", body, flags=re.MULTILINE))
 
 
 def _sections(doc: str) -> Iterator[tuple[str, str]]:
@@ -301,3 +309,19 @@ def _wrapped(text: str) -> str:
     glued = re.sub(r"``.*?``", lambda code: code[0].replace(" ", "\xa0"), text)
     lines = textwrap.fill(glued, WIDTH - 4, break_on_hyphens=False)
     return textwrap.indent(lines.replace("\xa0", " "), "    ")
+
+
+def _read_texts(
+    doc: str, before: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[str, str]]:
+    """Return types and texts of the section `Parameters`, by name."""
+    texts = {}
+    for entry in _entries(doc, "Parameters"):
+        head, _, body = entry.partition("\n")
+        name, _, type_text = head.partition(" : ")
+        known_type, known = before.get(name, ("", ""))
+        text = " ".join(body.split())
+        if text.startswith("... "):
+            text = f"{known} {text.removeprefix('... ')}"
+        texts[name] = (type_text or known_type, text)
+    return texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -113,13 +112,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         BayesianNetworkClassifier
             Itself.
         """
-        fitted = copy.copy(self)
-        solution = fitted._learn(X, y, sample_weight, dev, hidden)
-        if solution is None:
-            self.__dict__ = fitted.__dict__
-        else:
-            self._become(fitted, solution)
-        return self
+        return self._fit(X, y, sample_weight, dev=dev, hidden=hidden)
 
     # --- predicting -------------------------------------------------------------------
 

@@ -5,80 +5,60 @@ from __future__ import annotations
 from typing import Any
 
 from partwise.estimators.allowed_values import OneOf, OneOfOr
-from partwise.estimators.generative.settings import (
-    BY_MARGIN,
-    REFERENCE,
-    WEIGHT,
-    GenerativeSettings,
-)
+from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import COUNT, POSITIVE
 
 
 @declares_settings
 class BayesianNetworkSettings(GenerativeSettings):
-    """What a Bayesian network has to be told."""
+    """What a Bayesian network has to be told.
 
-    graph: Any = setting(
-        default=None,
-        kw_only=False,
-        type_text="networkx.DiGraph or list of (parent, child) pairs",
-        doc="What depends on what. By default it is learnt (`structure`).",
-    )
+    Parameters
+    ----------
+    graph : networkx.DiGraph or list of (parent, child) pairs
+        What depends on what. By default it is learnt (`structure`).
+    reference
+        ... Your own are tables by the name of a variable, laid out as `probabilities_`.
+    target : str, int or list of them
+        The column to predict, or several. With a `y` in `fit`, what it is called;
+        "class" by default.
+    structure
+        The graph that is learnt for a single class: a tree of the most informative
+        dependencies below it (tree-augmented naive Bayes), or none (naive Bayes).
+    missing
+        What becomes of other values that are missing when predicting: they are summed
+        over, or taken at their most probable together with the prediction.
+    unseen
+        What becomes of values that training has not seen: they have the probability
+        that the known ones leave to one, and what depends on them tells nothing; or
+        they count as missing; or they are refused.
+    max_table
+        The most numbers in the tables that exact inference makes for one row, as in
+        `GraphLabeler`: what is hidden together must not hang together too much.
+    costs : matrix, dict or callable
+        What predicting one value for another costs; 1 for every wrong one by default. A
+        dict is keyed by ``(right, predicted)``, a callable takes the two. Of several
+        targets, a dict of these by name.
+    """
+
+    graph: Any = setting(default=None, kw_only=False)
     objective: str = setting(
-        default="margin",
-        kw_only=False,
-        allowed=OneOf("margin", "likelihood"),
-        doc=BY_MARGIN,
+        default="margin", allowed=OneOf("margin", "likelihood"), kw_only=False
     )
-    C: float | None = setting(
-        default=None, kw_only=False, allowed=POSITIVE, optional=True, doc=WEIGHT
-    )
+    C: float | None = setting(default=None, allowed=POSITIVE, kw_only=False)
     reference: Any = setting(
         default=None,
+        allowed=OneOfOr("likelihood", "uniform", "distributions"),
         kw_only=False,
-        allowed=OneOfOr("likelihood", "uniform", other="distributions"),
-        type_text='{"likelihood", "uniform"} or mapping',
-        optional=True,
-        doc=f"{REFERENCE} tables by the name of a variable, laid out as "
-        "`probabilities_`.",
     )
-    target: Any = setting(
-        default=None,
-        type_text="str, int or list of them",
-        doc="The column to predict, or several. With a `y` in `fit`, what it is "
-        'called; "class" by default.',
-    )
-    structure: str = setting(
-        default="tan",
-        allowed=OneOf("tan", "naive"),
-        doc="The graph that is learnt for a single class: a tree of the most "
-        "informative dependencies below it (tree-augmented naive Bayes), or none "
-        "(naive Bayes).",
-    )
+    target: Any = None
+    structure: str = setting(default="tan", allowed=OneOf("tan", "naive"))
     missing: str = setting(
-        default="marginalise",
-        allowed=OneOf("marginalise", "maximise"),
-        doc="What becomes of other values that are missing when predicting: they are "
-        "summed over, or taken at their most probable together with the prediction.",
+        default="marginalise", allowed=OneOf("marginalise", "maximise")
     )
     unseen: str = setting(
-        default="unknown",
-        allowed=OneOf("unknown", "missing", "error"),
-        doc="What becomes of values that training has not seen: they have the "
-        "probability that the known ones leave to one, and what depends on them tells "
-        "nothing; or they count as missing; or they are refused.",
+        default="unknown", allowed=OneOf("unknown", "missing", "error")
     )
-    max_table: int = setting(
-        default=2**24,
-        allowed=COUNT,
-        doc="The most numbers in the tables that exact inference makes for one row, as "
-        "in `GraphLabeler`: what is hidden together must not hang together too much.",
-    )
-    costs: Any = setting(
-        default=None,
-        type_text="matrix, dict or callable",
-        doc="What predicting one value for another costs; 1 for every wrong one by "
-        "default. A dict is keyed by ``(right, predicted)``, a callable takes the two. "
-        "Of several targets, a dict of these by name.",
-    )
+    max_table: int = setting(default=2**24, allowed=COUNT)
+    costs: Any = None

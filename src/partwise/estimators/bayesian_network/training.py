@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import TrainingData
 from partwise.estimators.bayesian_network.answers import make_corpus
 from partwise.estimators.bayesian_network.discrete_table import (
     MISSING,
@@ -27,12 +26,12 @@ from partwise.estimators.bayesian_network.graph import (
 )
 from partwise.estimators.bayesian_network.settings import BayesianNetworkSettings
 from partwise.estimators.bayesian_network.tables import NetworkTables
-from partwise.estimators.checks import as_pair, check_same_length
-from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.checks import check_same_length
+from partwise.estimators.costs import cost_matrix
 from partwise.estimators.generative.reference_distributions import check_distributions
 from partwise.estimators.generative.suitable_weights import suitable_Cs
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.solvers.loop import Evaluate, Solution
+from partwise.solvers.loop import Evaluate
 from partwise.structures.bayesnet import (
     BayesNet,
     make_network,
@@ -73,9 +72,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
             self._variables.append(variable)
             columns.append(codes)
         codes = np.column_stack(columns)
-        weight = sample_weights(sample_weight, len(codes))
-        if weight is not None and not weight.any():
-            raise DataError("every sample weight is zero: nothing to learn from")
+        weight = self._weights_of(sample_weight, len(codes))
         self._set_targets(targets)
         n_values = [len(variable.values) for variable in self._variables]
         parents = self._find_parents(codes, weight)
@@ -207,56 +204,22 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
 
     # --- training ---------------------------------------------------------------------
 
-    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesNet:
+    def _corpus(self, data: IntArray, *, hidden: Any = None) -> BayesNet:
         """Return training rows as a structure; the targets are hidden by default."""
         if hidden is None:
             hidden = np.isin(np.arange(len(self._variables)), self._targets)
-            mask = np.broadcast_to(hidden, codes.shape)
+            mask = np.broadcast_to(hidden, data.shape)
         else:
             mask = np.asarray(hidden)
-            if mask.shape != codes.shape or mask.dtype != bool:
+            if mask.shape != data.shape or mask.dtype != bool:
                 raise DataError(
-                    f"hidden must be an array of bool of shape {codes.shape}, a column "
+                    f"hidden must be an array of bool of shape {data.shape}, a column "
                     "for every variable"
                 )
             if not mask.any():
                 raise DataError("nothing is hidden: there is nothing to predict")
         most, names = int(self.max_table), [one.name for one in self._variables]
-        return make_corpus(self._network, names, codes, mask, most, self._costs)
-
-    def _training_data(
-        self, codes: IntArray, weight: FloatArray | None, dev: Any, hidden: Any = None
-    ) -> TrainingData:
-        name = self._own_name()
-        self._check_reference(name)
-        corpus = self._corpus(codes, hidden)
-        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
-        reference = self._make_reference(name, corpus, weight)
-        return TrainingData(corpus, weight, evaluate, reference)
-
-    def _prepare(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
-    ) -> TrainingData:
-        """Encode what `C_path` is given."""
-        if self.objective != "margin":
-            raise ValueError(
-                f"C has no meaning for objective={self.objective!r}; a path of C needs "
-                "objective='margin'"
-            )
-        return self._training_data(*self._read(X, y, sample_weight), dev)
-
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, dev: Any, hidden: Any
-    ) -> Solution | None:
-        """Train as the settings say; None where there was only counting to do."""
-        codes, weight = self._read(X, y, sample_weight)
-        self._warm = getattr(self, "_warm", None)
-        if self.objective == "likelihood":
-            if dev is not None:
-                self._evaluator(*as_pair(dev))  # not needed, but it should be right
-            self._count(self._corpus(codes, hidden), weight)
-            return None
-        return self._train(self._training_data(codes, weight, dev, hidden))
+        return make_corpus(self._network, names, data, mask, most, self._costs)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""

@@ -105,10 +105,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
         MulticlassClassifier
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(X, y, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(X, y, sample_weight, dev=dev)
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any = None, *, dev: Any = None

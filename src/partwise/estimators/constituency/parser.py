@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -118,10 +117,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         ConstituencyParser
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(trees, y, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(trees, y, sample_weight, dev=dev)
 
     def _prepare(
         self, trees: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None

@@ -12,71 +12,53 @@ from partwise.estimators.shared_settings import NOT_NEGATIVE, LearningSettings
 
 @declares_settings
 class ConstituencySettings(LearningSettings):
-    """What a constituency parser has to be told."""
+    """What a constituency parser has to be told.
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 0.1,
-        "log_loss": 1.0,
-    }
+    Parameters
+    ----------
+    grammar : str or sequence of str
+        Productions such as ``"S -> NP VP"``, with ``|`` between alternatives and words
+        in quotes; the first parent is the root. Without words, those of each tag are
+        learnt. By default all productions of the training trees, and those that
+        `horizontal` and `vertical` add to them.
+    horizontal : int or None
+        How many children before it the rest of a phrase remembers, when the grammar is
+        read from trees. A small number allows phrases that no training tree has; None
+        remembers all of them.
+    vertical
+        How many generations a phrase knows, itself included.
+    given_tags
+        Whether the tags of words are given, and kept; or else found with the phrases.
+    underivable
+        What is done with training trees that a given grammar does not have: say so and
+        stop, or leave the tree out.
+    hash_bits
+        Words, spans and splits have ``2^hash_bits`` features each, and these a weight
+        for each label.
+    span_cost
+        What a span with a wrong label costs in training with margins.
+    word_cost
+        What a word with a wrong tag costs in training with margins.
+    tol
+        ... Trees hardly change any more long before it is small.
+    dev_metric
+        What is measured on development data. A function takes the right and the
+        predicted trees.
+    """
 
-    grammar: str | Sequence[str] | None = setting(
-        default=None,
-        type_text="str or sequence of str",
-        doc='Productions such as ``"S -> NP VP"``, with ``|`` between alternatives and '
-        "words in quotes; the first parent is the root. Without words, those of each "
-        "tag are learnt. By default all productions of the training trees, and those "
-        "that `horizontal` and `vertical` add to them.",
-    )
+    default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 0.1, "log_loss": 1.0}
+
+    grammar: str | Sequence[str] | None = None
     horizontal: int | None = setting(
-        default=1,
-        type_text="int or None",
-        allowed=Number(at_least=0, at_most=1000, whole=True),
-        optional=True,
-        doc="How many children before it the rest of a phrase remembers, when the "
-        "grammar is read from trees. A small number allows phrases that no training "
-        "tree has; None remembers all of them.",
+        default=1, allowed=Number(0, 1000, whole=True), optional=True
     )
-    vertical: int = setting(
-        default=1,
-        allowed=Number(at_least=1, at_most=1000, whole=True),
-        doc="How many generations a phrase knows, itself included.",
-    )
-    given_tags: bool = setting(
-        default=False,
-        allowed=Flag(),
-        doc="Whether the tags of words are given, and kept; or else found with the "
-        "phrases.",
-    )
-    underivable: str = setting(
-        default="refuse",
-        allowed=OneOf("refuse", "skip"),
-        doc="What is done with training trees that a given grammar does not have: say "
-        "so and stop, or leave the tree out.",
-    )
-    hash_bits: int = setting(
-        default=15,
-        allowed=Number(at_least=4, at_most=24, whole=True),
-        doc="Words, spans and splits have ``2^hash_bits`` features each, and these a "
-        "weight for each label.",
-    )
-    span_cost: float = setting(
-        default=1.0,
-        allowed=NOT_NEGATIVE,
-        doc="What a span with a wrong label costs in training with margins.",
-    )
-    word_cost: float = setting(
-        default=1.0,
-        allowed=NOT_NEGATIVE,
-        doc="What a word with a wrong tag costs in training with margins.",
-    )
-    tol: float = setting(
-        default=0.1, more="Trees hardly change any more long before it is small."
-    )
+    vertical: int = setting(default=1, allowed=Number(1, 1000, whole=True))
+    given_tags: bool = setting(default=False, allowed=Flag())
+    underivable: str = setting(default="refuse", allowed=OneOf("refuse", "skip"))
+    hash_bits: int = setting(default=15, allowed=Number(4, 24, whole=True))
+    span_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    word_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    tol: float = 0.1
     dev_metric: Any = setting(
-        default="f1",
-        transient=True,
-        allowed=Metric("f1", "precision", "recall", "exact_match"),
-        doc="What is measured on development data. A function takes the right and the "
-        "predicted trees.",
+        default="f1", allowed=Metric("f1", "precision", "recall", "exact_match")
     )

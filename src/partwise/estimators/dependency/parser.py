@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
@@ -142,8 +141,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         DependencyParser
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(
+        return self._fit(
             sentences,
             y,
             sample_weight,
@@ -151,8 +149,6 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             dev=dev,
             dev_arc_features=dev_arc_features,
         )
-        self._become(fitted, fitted._train(data))
-        return self
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
@@ -121,10 +120,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         GraphLabeler
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(graphs, labels, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(graphs, labels, sample_weight, dev=dev)
 
     def _check_settings(self) -> None:
         super()._check_settings()

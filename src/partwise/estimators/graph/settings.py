@@ -18,51 +18,37 @@ ATTRIBUTE = Text("the name of an attribute")
 
 @declares_settings
 class GraphSettings(LabelCostSettings, VocabularySettings, LearningSettings):
-    """What a graph labeler has to be told."""
+    """What a graph labeler has to be told.
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.01,
-        "hinge": 0.1,
-        "log_loss": 1.0,
-    }
+    Parameters
+    ----------
+    C
+        ... The larger the graphs, the smaller it has to be: their nodes' losses add up.
+    decoder
+        How the best labels are found. "exact" refuses graphs that are too wide;
+        "relaxed" takes all, finds good labels, and bounds how much better others could
+        be. It has no probabilities, so that it goes with margin losses only.
+    max_table
+        The most numbers in the tables that exact inference makes for one graph; each
+        thread needs 8 bytes for every one.
+    node_kind
+        The attribute of networkx graphs that tells nodes of different kinds apart.
+        Nodes of a kind have their own labels and weights.
+    edge_kind
+        The attribute that tells edges of different kinds apart. Each kind has its own
+        weights.
+    dev_metric
+        What is measured on development data. A function takes lists of the right and
+        the predicted labels, a list for each graph.
+    """
 
-    C: float | None = setting(
-        default=None,
-        kw_only=False,
-        more="The larger the graphs, the smaller it has to be: their nodes' losses add "
-        "up.",
-    )
-    decoder: str = setting(
-        default="exact",
-        allowed=OneOf("exact", "relaxed"),
-        doc='How the best labels are found. "exact" refuses graphs that are too wide; '
-        '"relaxed" takes all, finds good labels, and bounds how much better others '
-        "could be. It has no probabilities, so that it goes with margin losses only.",
-    )
-    max_table: int = setting(
-        default=2**24,
-        allowed=COUNT,
-        doc="The most numbers in the tables that exact inference makes for one graph; "
-        "each thread needs 8 bytes for every one.",
-    )
-    node_kind: str | None = setting(
-        default=None,
-        allowed=ATTRIBUTE,
-        optional=True,
-        doc="The attribute of networkx graphs that tells nodes of different kinds "
-        "apart. Nodes of a kind have their own labels and weights.",
-    )
-    edge_kind: str | None = setting(
-        default=None,
-        allowed=ATTRIBUTE,
-        optional=True,
-        doc="The attribute that tells edges of different kinds apart. Each kind has "
-        "its own weights.",
-    )
+    default_C: ClassVar = {"squared_hinge": 0.01, "hinge": 0.1, "log_loss": 1.0}
+
+    C: float | None = setting(default=None, kw_only=False)
+    decoder: str = setting(default="exact", allowed=OneOf("exact", "relaxed"))
+    max_table: int = setting(default=2**24, allowed=COUNT)
+    node_kind: str | None = setting(default=None, allowed=ATTRIBUTE)
+    edge_kind: str | None = setting(default=None, allowed=ATTRIBUTE)
     dev_metric: Any = setting(
-        default="accuracy",
-        transient=True,
-        allowed=Metric("accuracy", "label_f1_macro"),
-        doc="What is measured on development data. A function takes lists of the right "
-        "and the predicted labels, a list for each graph.",
+        default="accuracy", allowed=Metric("accuracy", "label_f1_macro")
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral
 from typing import Any
 
@@ -119,14 +118,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         HiddenMarkovModel
             Itself.
         """
-        fitted = copy.copy(self)
-        data, weight = fitted._read(X, y, sample_weight)
-        solution = fitted._learn(data, weight, dev)
-        if solution is None:
-            self.__dict__ = fitted.__dict__
-        else:
-            self._become(fitted, solution)
-        return self
+        return self._fit(X, y, sample_weight, dev=dev)
 
     # --- predicting ---------------------------------------------------------------
 

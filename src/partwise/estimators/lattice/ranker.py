@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.base import StructuredEstimator, TrainingData, untrained
 from partwise.estimators.checks import check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import checked
@@ -29,7 +28,6 @@ from partwise.features import FeatureDictEncoder
 from partwise.metrics.lattices import lattice_scores
 from partwise.solvers.loop import Evaluate
 from partwise.solvers.registry import make_solver
-from partwise.solvers.trace import Trace
 from partwise.structures import Lattice
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import FloatArray
@@ -105,10 +103,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         LatticeRanker
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(lattices, good_paths, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(lattices, good_paths, sample_weight, dev=dev)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -212,16 +207,9 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         ranker._encoder = encoder
         ranker._labels = LabelCodes([])
         ranker.classes_ = class_array([])
-        ranker.weights_ = values
-        ranker.certificate_ = ranker.bound_ = None
-        ranker.trace_ = Trace()
-        ranker.status_ = "weights were given, not learnt"
-        ranker.n_iter_ = 0
-        ranker.solver_ = make_solver(
-            "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
-        )
-        ranker.C_ = ranker._effective_C()
-        ranker._reason, ranker._warm = "", None
+        name = "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
+        given = untrained(values, "given", "weights were given, not learnt")
+        ranker._keep(given, make_solver(name))
         return ranker
 
     # --- predicting -------------------------------------------------------------

@@ -11,39 +11,34 @@ from partwise.estimators.shared_settings import LearningSettings, VocabularySett
 
 @declares_settings
 class LatticeSettings(VocabularySettings, LearningSettings):
-    """What a lattice ranker has to be told."""
+    """What a lattice ranker has to be told.
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 0.1,
-        "log_loss": 1.0,
-    }
+    Parameters
+    ----------
+    outputs
+        What tells outputs apart: their edges, or the words that they yield. With
+        "words" all paths with the words of a good path are good, and `compare` must be
+        "worst".
+    compare
+        For the hinge with an L1 penalty, where lattices have several good paths: which
+        of them a bad path is compared with, the one that scores worst, so with all of
+        them, or the closest.
+    distance
+        What close means: few edges that the two do not share, a small distance of their
+        features, or few places where the lists of their edges differ.
+    dev_metric
+        What is measured on development data, see `partwise.metrics.lattices`. A
+        function takes the good and the predicted paths: lists of `LatticePath` for
+        every lattice, and one for each.
+    """
 
-    outputs: str = setting(
-        default="paths",
-        allowed=OneOf("paths", "words"),
-        doc="What tells outputs apart: their edges, or the words that they yield. With "
-        '"words" all paths with the words of a good path are good, and `compare` must '
-        'be "worst".',
-    )
-    compare: str = setting(
-        default="worst",
-        allowed=OneOf("worst", "closest"),
-        doc="For the hinge with an L1 penalty, where lattices have several good paths: "
-        "which of them a bad path is compared with, the one that scores worst, so with "
-        "all of them, or the closest.",
-    )
+    default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 0.1, "log_loss": 1.0}
+
+    outputs: str = setting(default="paths", allowed=OneOf("paths", "words"))
+    compare: str = setting(default="worst", allowed=OneOf("worst", "closest"))
     distance: str = setting(
-        default="parts",
-        allowed=OneOf("parts", "features", "codes"),
-        doc="What close means: few edges that the two do not share, a small distance "
-        "of their features, or few places where the lists of their edges differ.",
+        default="parts", allowed=OneOf("parts", "features", "codes")
     )
     dev_metric: Any = setting(
-        default="good_paths",
-        transient=True,
-        allowed=Metric("good_paths", "good_words", "edge_f1"),
-        doc="What is measured on development data, see `partwise.metrics.lattices`. A "
-        "function takes the good and the predicted paths: lists of `LatticePath` for "
-        "every lattice, and one for each.",
+        default="good_paths", allowed=Metric("good_paths", "good_words", "edge_f1")
     )

@@ -16,66 +16,55 @@ from partwise.estimators.shared_settings import (
 
 @declares_settings
 class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
-    """What a sequence tagger has to be told."""
+    """What a sequence tagger has to be told.
+
+    Parameters
+    ----------
+    loss
+        ... With it the model is a conditional random field.
+    template : str, path, list, TokenFeatures or Template
+        Tokens are words, or tuples of column strings that begin with the word, and this
+        turns them into features: "default", "ner" or "pos" for a good choice, a list of
+        named blocks, `TokenFeatures` with gazetteers and word clusters, or a CRF++
+        template, its text or its path.
+    boundaries
+        What a template reads outside a sentence: ``_B-1``, ``_B+1``, ... as in CRF++,
+        ``_B`` everywhere, or nothing.
+    pairs
+        Weights for all pairs of feature and label, or for those seen in training.
+    transition_features : iterable of str
+        Features that are also conjoined with the pair of neighbouring labels.
+    start
+        Whether first labels have weights of their own.
+    end
+        Whether last labels have weights of their own.
+    costs
+        ... Class and token weights do so, too.
+    constraints : str or Constraints
+        "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
+        decoding, k-best and marginals.
+    dev_metric
+        What is measured on development data; "auto" is chunk F1 for chunk labels, else
+        accuracy. A callable takes ``(y_true, y_pred)``; higher is better.
+    """
 
     # 0.1 was best in the benchmark `defaults`, 1 is where a search for the log loss
     # should begin; that of the hinge has not been tuned.
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 1.0,
-        "log_loss": 1.0,
-    }
+    default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 1.0, "log_loss": 1.0}
 
-    loss: str = setting(
-        default="squared_hinge",
-        kw_only=False,
-        more="With it the model is a conditional random field.",
-    )
-    template: Any = setting(
-        default=None,
-        type_text="str, path, list, TokenFeatures or Template",
-        doc="Tokens are words, or tuples of column strings that begin with the word, "
-        'and this turns them into features: "default", "ner" or "pos" for a good '
-        "choice, a list of named blocks, `TokenFeatures` with gazetteers and word "
-        "clusters, or a CRF++ template, its text or its path.",
-    )
+    loss: str = setting(default="squared_hinge", kw_only=False)
+    template: Any = None
     boundaries: str = setting(
-        default="numbered",
-        allowed=OneOf("numbered", "single", "none"),
-        doc="What a template reads outside a sentence: ``_B-1``, ``_B+1``, ... as in "
-        "CRF++, ``_B`` everywhere, or nothing.",
+        default="numbered", allowed=OneOf("numbered", "single", "none")
     )
-    pairs: str = setting(
-        default="all",
-        allowed=OneOf("all", "observed"),
-        doc="Weights for all pairs of feature and label, or for those seen in "
-        "training.",
-    )
-    transition_features: Iterable[str] = setting(
-        default=(),
-        type_text="iterable of str",
-        doc="Features that are also conjoined with the pair of neighbouring labels.",
-    )
-    start: bool = setting(
-        default=True,
-        allowed=Flag(),
-        doc="Whether first labels have weights of their own.",
-    )
-    end: bool = setting(
-        default=True,
-        allowed=Flag(),
-        doc="Whether last labels have weights of their own.",
-    )
-    costs: Any = setting(default=None, more="Class and token weights do so, too.")
-    constraints: Any = setting(
-        default=None,
-        type_text="str or Constraints",
-        doc='"BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in '
-        "training, decoding, k-best and marginals.",
-    )
+    pairs: str = setting(default="all", allowed=OneOf("all", "observed"))
+    transition_features: Iterable[str] = ()
+    start: bool = setting(default=True, allowed=Flag())
+    end: bool = setting(default=True, allowed=Flag())
+    costs: Any = None
+    constraints: Any = None
     dev_metric: Any = setting(
         default="auto",
-        transient=True,
         allowed=Metric(
             "auto",
             "accuracy",
@@ -84,7 +73,4 @@ class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
             "chunk_f1",
             "chunk_f1_macro",
         ),
-        doc='What is measured on development data; "auto" is chunk F1 for chunk '
-        "labels, else accuracy. A callable takes ``(y_true, y_pred)``; higher is "
-        "better.",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -145,12 +144,9 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         SequenceTagger
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(
+        return self._fit(
             X, y, sample_weight, token_weight=token_weight, dev=dev, allowed=allowed
         )
-        self._become(fitted, fitted._train(data))
-        return self
 
     def _prepare(
         self,
