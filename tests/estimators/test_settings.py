@@ -19,7 +19,7 @@ from partwise import (
     MulticlassClassifier,
     SequenceTagger,
 )
-from partwise.estimators.allowed_values import Flag, Number, Seed
+from partwise.estimators.allowed_values import FLAG, SEED, number
 from partwise.estimators.settings import check_settings, settings_of
 from partwise.structures.graph.corpus import MAX_TABLE
 
@@ -117,12 +117,12 @@ def test_settings_are_checked_before_data_is_read(settings: Any, message: str) -
 
 
 def test_settings_may_be_numbers_and_bools_of_numpy() -> None:
-    assert Number(at_least=1, whole=True).allows(np.int32(3))
-    assert Number(above=0).allows(np.float32(0.5))
-    assert not Number(whole=True).allows(np.float64(3.0))
-    assert Flag().allows(np.True_)
-    assert not Flag().allows(1)
-    assert Seed().allows(np.random.RandomState(0))
+    assert number(at_least=1, whole=True).allows(np.int32(3))
+    assert number(above=0).allows(np.float32(0.5))
+    assert not number(whole=True).allows(np.float64(3.0))
+    assert FLAG.allows(np.True_)
+    assert not FLAG.allows(1)
+    assert SEED.allows(np.random.RandomState(0))
 
 
 class Careful(SequenceTagger):

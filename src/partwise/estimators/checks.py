@@ -22,6 +22,13 @@ def check_k(k: Any) -> None:
         raise ValueError(f"k must be an integer from 1 to {MOST_BEST:,}, not {k!r}")
 
 
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise `ValueError` unless an argument is one of some names."""
+    known = tuple(choices)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
 def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
     """Raise `DataError` unless there is something for every input."""
     if n_inputs != n_others:

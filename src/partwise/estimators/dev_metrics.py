@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -68,6 +68,17 @@ def checked(metric: Callable[[Any, Any], Any]) -> Measure:
         return float(score)
 
     return measure
+
+
+def find_measure(metric: Any, measures: Mapping[str, Measure]) -> Measure:
+    """Return the function that a setting `dev_metric` means.
+
+    Examples
+    --------
+    >>> find_measure("accuracy", TAGGING)([["N"]], [["V"]])
+    0.0
+    """
+    return checked(metric) if callable(metric) else measures[metric]
 
 
 def rehearse(measure: Measure, y: Any) -> None:

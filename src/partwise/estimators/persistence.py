@@ -13,7 +13,7 @@ from partwise import model_file
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.registry import find_estimator, registered
 from partwise.estimators.settings import settings_of, transient_settings
-from partwise.estimators.stored_labels import pack_labels, read_labels
+from partwise.estimators.stored_labels import pack_labels, unpack_labels
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.loop import Solution
@@ -93,7 +93,7 @@ def load(path: str | Path) -> Any:
         raise content.error(str(error)) from None
     model = _empty_model(cls, content)
     are_integers = content.setting("integer_labels", bool)
-    classes = read_labels(content, "labels", are_integers)
+    classes = unpack_labels(content, "labels", are_integers)
     if len(classes) < cls.least_labels:
         raise content.error(
             f"a model needs at least {cls.least_labels} labels, not {len(classes)}"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
-from partwise.estimators.allowed_values import Allowed, OneOf
+from partwise.estimators.allowed_values import Allowed
 
 T = TypeVar("T")
 WIDTH = 84
@@ -60,7 +60,7 @@ class Setting:
     @property
     def choices(self) -> tuple[str, ...]:
         """The names that it may be one of; empty where it is something else."""
-        return self.allowed.choices if isinstance(self.allowed, OneOf) else ()
+        return self.allowed.choices if self.allowed else ()
 
     @property
     def sentence(self) -> str:
@@ -123,7 +123,7 @@ def declares_settings(cls: type[T]) -> type[T]:
 
     Examples
     --------
-    >>> from partwise.estimators.allowed_values import Number
+    >>> from partwise.estimators.allowed_values import COUNT
     >>> @declares_settings
     ... class Cook:
     ...     '''What a cook has to be told.
@@ -134,7 +134,7 @@ def declares_settings(cls: type[T]) -> type[T]:
     ...         How many.
     ...     '''
     ...
-    ...     eggs: int = setting(default=2, allowed=Number(at_least=1, whole=True))
+    ...     eggs: int = setting(default=2, allowed=COUNT)
     >>> @declares_settings
     ... class HungryCook(Cook):
     ...     eggs: int = 3

@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from partwise.estimators.allowed_values import Flag, Number, OneOf, Seed
+from partwise.estimators.allowed_values import (
+    COUNT,
+    FLAG,
+    POSITIVE,
+    SEED,
+    number,
+    one_of,
+)
 from partwise.estimators.settings import declares_settings, setting
 
 if TYPE_CHECKING:
     from partwise.solvers import Solver
     from partwise.solvers.loop import Callback
-
-COUNT = Number(at_least=1, whole=True)
-POSITIVE = Number(above=0)
-NOT_NEGATIVE = Number(at_least=0)
 
 
 @declares_settings
@@ -61,7 +64,7 @@ class TrainingSettings:
     tol: float = setting(default=1e-2, allowed=POSITIVE)
     max_iter: int = setting(default=100, allowed=COUNT)
     n_jobs: int | None = None
-    random_state: Any = setting(default=0, allowed=Seed())
+    random_state: Any = setting(default=0, allowed=SEED)
     verbose: int = setting(default=0, transient=True)
     warm_start: bool = setting(default=False, transient=True)
     patience: int = setting(default=5, allowed=COUNT)
@@ -105,15 +108,15 @@ class LearningSettings(TrainingSettings):
 
     loss: str = setting(
         default="squared_hinge",
-        allowed=OneOf("squared_hinge", "hinge", "log_loss"),
+        allowed=one_of("squared_hinge", "hinge", "log_loss"),
         kw_only=False,
     )
     C: float | None = setting(default=None, allowed=POSITIVE, kw_only=False)
     solver: str | Solver = setting(default="auto", kw_only=False)
-    penalty: str = setting(default="l2", allowed=OneOf("l2", "l1", "elasticnet"))
-    l1_ratio: float = setting(default=0.5, allowed=Number(at_least=0, at_most=1))
-    margin: str = setting(default="cost", allowed=OneOf("cost", "unit"))
-    positive: bool = setting(default=False, allowed=Flag())
+    penalty: str = setting(default="l2", allowed=one_of("l2", "l1", "elasticnet"))
+    l1_ratio: float = setting(default=0.5, allowed=number(at_least=0, at_most=1))
+    margin: str = setting(default="cost", allowed=one_of("cost", "unit"))
+    positive: bool = setting(default=False, allowed=FLAG)
     dev_metric: Any = setting(default=None, transient=True)
 
 

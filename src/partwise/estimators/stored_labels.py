@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ def pack_labels(name: str, labels: LabelCodes) -> tuple[dict[str, Any], bool]:
     return tensors, bool(classes) and isinstance(classes[0], int)
 
 
-def read_labels(content: Content, name: str, are_integers: bool) -> list[Label]:
+def unpack_labels(content: Content, name: str, are_integers: bool) -> list[Label]:
     """Return the labels that a file keeps under a name."""
     part = content.part(name)
     labels: list[Any] = model_file.unpack_strings(
@@ -83,3 +84,26 @@ def read_encoder(part: Content) -> FeatureDictEncoder:
         return FeatureDictEncoder.from_tensors(part.tensors, part.settings)
     except ModelFileError as error:  # an encoder does not know the file's name
         raise part.error(str(error)) from None
+
+
+def mark_of(features: tuple[Any, ...]) -> str:
+    """Return a mark of the features that this version has.
+
+    Weights are found by hashing, so that those of other features could not be told
+    from the right ones.
+
+    Examples
+    --------
+    >>> len(mark_of(("word", "tag")))
+    16
+    """
+    return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
+
+
+def check_mark(content: Content, features: tuple[Any, ...]) -> None:
+    """Refuse a model that was trained with features of another version."""
+    if content.setting("features", str) != mark_of(features):
+        raise content.error(
+            "the parser was trained with the features of another version (train it "
+            "again)"
+        )

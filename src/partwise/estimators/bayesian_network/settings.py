@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from partwise.estimators.allowed_values import OneOf, OneOfOr
+from partwise.estimators.allowed_values import COUNT, POSITIVE, one_of
 from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import COUNT, POSITIVE
 
 
 @declares_settings
@@ -44,21 +43,21 @@ class BayesianNetworkSettings(GenerativeSettings):
 
     graph: Any = setting(default=None, kw_only=False)
     objective: str = setting(
-        default="margin", allowed=OneOf("margin", "likelihood"), kw_only=False
+        default="margin", allowed=one_of("margin", "likelihood"), kw_only=False
     )
     C: float | None = setting(default=None, allowed=POSITIVE, kw_only=False)
     reference: Any = setting(
         default=None,
-        allowed=OneOfOr("likelihood", "uniform", "distributions"),
+        allowed=one_of("likelihood", "uniform", other="distributions"),
         kw_only=False,
     )
     target: Any = None
-    structure: str = setting(default="tan", allowed=OneOf("tan", "naive"))
+    structure: str = setting(default="tan", allowed=one_of("tan", "naive"))
     missing: str = setting(
-        default="marginalise", allowed=OneOf("marginalise", "maximise")
+        default="marginalise", allowed=one_of("marginalise", "maximise")
     )
     unseen: str = setting(
-        default="unknown", allowed=OneOf("unknown", "missing", "error")
+        default="unknown", allowed=one_of("unknown", "missing", "error")
     )
     max_table: int = setting(default=2**24, allowed=COUNT)
     costs: Any = None

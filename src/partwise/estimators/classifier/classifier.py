@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 from partwise.errors import DataError
 from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.best_codes import kbest
 from partwise.estimators.checks import as_pair, check_k, check_same_length
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
@@ -275,14 +276,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
     def predict_kbest(self, X: Any, k: int = 5) -> list[list[tuple[Label, float]]]:
         """Return the `k` best classes of every example with their scores."""
         check_k(k)
-        _, codes, scores, found = decode_kbest(
-            self._encode(X), self.weights_, k, self._jobs()
-        )
+        found = kbest(self._encode(X), self.weights_, k, self._jobs())
         classes = self._labels.classes
-        return [
-            [(classes[codes[j, i]], float(scores[i, j])) for j in range(found[i])]
-            for i in range(found.size)
-        ]
+        return [[(classes[y[0]], score) for y, score in best] for best in found]
 
     # --- understanding --------------------------------------------------------------
 

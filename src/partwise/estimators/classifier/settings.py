@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import Flag
+from partwise.estimators.allowed_values import FLAG
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
@@ -37,6 +37,6 @@ class ClassifierSettings(LabelCostSettings, VocabularySettings, LearningSettings
     loss: str = setting(default="squared_hinge", kw_only=False)
     tol: float = 1e-3
     max_iter: int = 1000
-    fit_intercept: bool = setting(default=True, allowed=Flag())
+    fit_intercept: bool = setting(default=True, allowed=FLAG)
     class_weight: Any = None
     dev_metric: Any = "accuracy"

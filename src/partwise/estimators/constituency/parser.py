@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
-from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.base import StructuredEstimator, TrainingData
-from partwise.estimators.checks import check_k
+from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.constituency.corpus import (
     GrammarSettings,
-    Words,
+    TaggedWords,
     as_trees,
     as_words,
     derivations,
@@ -37,19 +36,19 @@ from partwise.estimators.constituency.productions import (
 )
 from partwise.estimators.constituency.settings import ConstituencySettings
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.dev_metrics import checked, rehearse
+from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.metrics.brackets import BracketScores, bracket_scores
+from partwise.metrics.brackets import bracket_scores
 from partwise.solvers.loop import Evaluate
 from partwise.structures.interface import FloatArray
 
 Trees = Sequence[Tree]
 
-MEASURES: dict[str, Callable[[BracketScores], float]] = {
-    "f1": lambda scores: scores.f1,
-    "precision": lambda scores: scores.precision,
-    "recall": lambda scores: scores.recall,
-    "exact_match": lambda scores: scores.exact_match,
+MEASURES: dict[str, Callable[[Any, Any], float]] = {
+    "f1": lambda gold, found: bracket_scores(gold, found).f1,
+    "precision": lambda gold, found: bracket_scores(gold, found).precision,
+    "recall": lambda gold, found: bracket_scores(gold, found).recall,
+    "exact_match": lambda gold, found: bracket_scores(gold, found).exact_match,
 }
 """What may be measured on development data, by name."""
 
@@ -174,19 +173,11 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             found |= set(labels[:-1] if number in of_words else labels)
         self.classes_ = class_array(sorted(found))
 
-    def _measure(self) -> Callable[[Trees, Trees], float]:
-        metric = self.dev_metric
-        if callable(metric):
-            return checked(metric)
-        if metric not in MEASURES:
-            raise unknown_metric(metric, MEASURES)
-        return lambda gold, found: MEASURES[metric](bracket_scores(gold, found))
-
     def _evaluator(self, dev: list[Tree]) -> Evaluate:
         """Make the function that scores weights on development data."""
         if not dev:
             raise DataError("dev: there are no trees")
-        measure = self._measure()
+        measure = find_measure(self.dev_metric, MEASURES)
         rehearse(measure, dev)
         sentences = as_words(dev, bool(self.given_tags), "dev")
         self._settings.check_memory(self._grammar, sentences, self._jobs())
@@ -198,7 +189,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
 
     # --- predicting -----------------------------------------------------------------
 
-    def _encode(self, sentences: Any, k: int = 1) -> list[Words]:
+    def _encode(self, sentences: Any, k: int = 1) -> list[TaggedWords]:
         self._check_fitted()
         found = as_words(sentences, self._settings.given_tags)
         self._settings.check_memory(self._grammar, found, self._jobs(), k)
@@ -233,10 +224,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         list of Tree
             Or of None, if `no_parse` says so.
         """
-        if no_parse not in NO_PARSE:
-            raise ValueError(
-                f"no_parse must be one of {', '.join(NO_PARSE)}, not {no_parse!r}"
-            )
+        check_choice("no_parse", no_parse, NO_PARSE)
         words = self._encode(sentences)
         model = self._model(self.weights_)
         found, failed = best_trees(model, words)
@@ -309,9 +297,6 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             Of labelled brackets, as EVALB counts them; or the share of sentences with
             all brackets right. `bracket_scores` has more.
         """
-        if metric not in MEASURES:
-            raise ValueError(
-                f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
-            )
+        check_choice("metric", metric, MEASURES)
         gold = as_trees(trees)
-        return MEASURES[metric](bracket_scores(gold, self.predict(gold)))
+        return MEASURES[metric](gold, self.predict(gold))

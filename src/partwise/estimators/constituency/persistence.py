@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import pairwise
 from typing import Any
 
@@ -12,29 +11,20 @@ from partwise import model_file
 from partwise.estimators.constituency.corpus import GrammarSettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
+from partwise.estimators.stored_labels import check_mark, mark_of
 from partwise.features import span_codes
 from partwise.model_file import Content, prefixed
 
 
-def feature_mark() -> str:
-    """Return a mark of the features that this version gives to spans.
-
-    Weights are found by hashing, so that those of other features could not be told
-    from the right ones.
-
-    Examples
-    --------
-    >>> len(feature_mark())
-    16
-    """
-    features = (
+def span_features() -> tuple[Any, ...]:
+    """Return the features that this version gives to spans."""
+    return (
         span_codes.WORD_TEMPLATES,
         span_codes.SPAN_TEMPLATES,
         span_codes.SPLIT_TEMPLATES,
         span_codes.LENGTHS,
         span_codes.LONGEST_SHAPE,
     )
-    return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
 
 
 def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -64,7 +54,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             "given_tags": settings.given_tags,
             "hash_bits": settings.hash_bits,
         },
-        "features": feature_mark(),
+        "features": mark_of(span_features()),
         "n_skipped": int(model.n_skipped_),
         "grammar": _as_text(model.grammar),
     }
@@ -89,11 +79,7 @@ def fill(model: Any, content: Content) -> int:
         trees.setting("given_tags", bool),
         trees.setting("hash_bits", int, at_least=4, below=25),
     )
-    if content.setting("features", str) != feature_mark():
-        raise content.error(
-            "the parser was trained with the features of another version (train it "
-            "again)"
-        )
+    check_mark(content, span_features())
     model._grammar = _read_grammar(model._labels.classes, content)
     model.n_skipped_ = content.setting("n_skipped", int, at_least=0)
     model._set_labels()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.base import StructuredEstimator, TrainingData
-from partwise.estimators.checks import check_k
+from partwise.estimators.best_codes import kbest, split
+from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency.corpus import (
     TreeSettings,
@@ -23,44 +22,29 @@ from partwise.estimators.dependency.corpus import (
     named,
     without_crossings,
 )
-from partwise.estimators.dependency.explanation import ArcChoice, explain_arc
+from partwise.estimators.dependency.explanation import (
+    ArcChoice,
+    explain_arc,
+    head_and_word,
+)
 from partwise.estimators.dependency.features import (
     arcs_as_trained,
     as_matrices,
     list_arcs,
     most_listed,
 )
+from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
-from partwise.estimators.dev_metrics import checked, rehearse
+from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.features.arc_groups import find_groups
-from partwise.metrics.attachment import attachment_scores, is_punctuation
+from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
-from partwise.structures.decoding import Decoded, decode, decode_kbest, part_marginals
+from partwise.structures.decoding import Decoded, decode, part_marginals
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
-from partwise.structures.interface import FloatArray
-
-Trees = Sequence[Sentence]
-
-
-def _las(gold: Trees, found: Trees) -> float:
-    scores = attachment_scores(gold, found)
-    if scores.las is None and scores.n_words:
-        raise DataError(
-            "'las' compares labels, which the right or the predicted trees do not have "
-            "(use 'uas')"
-        )
-    return scores.las or 0.0
-
-
-MEASURES: dict[str, Callable[[Trees, Trees], float]] = {
-    "uas": lambda gold, found: attachment_scores(gold, found).uas,
-    "las": _las,
-    "complete": lambda gold, found: attachment_scores(gold, found).complete,
-}
-"""What may be measured on development data, by name."""
+from partwise.structures.interface import CodeArray, FloatArray
 
 DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
     "best": decode,
@@ -243,14 +227,8 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         return sorted_classes([label for s in trees for label in s.labels or ()])
 
     def _measure(self) -> Callable[[Trees, Trees], float]:
-        metric = self.dev_metric
-        if callable(metric):
-            return checked(metric)
-        if metric is None:
-            metric = "las" if len(self._labels) else "uas"
-        if metric not in MEASURES:
-            raise unknown_metric(metric, MEASURES)
-        return MEASURES[metric]
+        by_default = "las" if len(self._labels) else "uas"
+        return find_measure(self.dev_metric or by_default, MEASURES)
 
     def _evaluator(self, dev: list[Sentence], arc_features: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
@@ -283,14 +261,13 @@ class DependencyParser(StructuredEstimator, DependencySettings):
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""
-        codes, ends = found.codes.tolist(), found.ptr.tolist()
         return [
-            self._tree(sentence, codes[ends[i] : ends[i + 1]])
-            for i, sentence in enumerate(words)
+            self._tree(sentence, one.codes)
+            for sentence, one in zip(words, split(found), strict=True)
         ]
 
-    def _tree(self, sentence: Sentence, y: list[int]) -> Sentence:
-        n = len(sentence)
+    def _tree(self, sentence: Sentence, codes: CodeArray) -> Sentence:
+        n, y = len(sentence), codes.tolist()
         labels = self._labels.decode(y[n:]) if len(self._labels) else None
         return sentence.with_tree(y[:n], labels)
 
@@ -318,10 +295,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         list of Sentence
             They write everything but heads and labels as it was read.
         """
-        if decoding not in DECODERS:
-            raise ValueError(
-                f"decoding must be one of {', '.join(DECODERS)}, not {decoding!r}"
-            )
+        check_choice("decoding", decoding, DECODERS)
         words, corpus = self._encode(sentences, arc_features)
         return self._with_trees(
             words, DECODERS[decoding](corpus, self.weights_, self._jobs())
@@ -366,16 +340,10 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         """
         check_k(k)
         words, corpus = self._encode(sentences, arc_features, k)
-        ptr, codes, scores, found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        found = kbest(corpus, self.weights_, k, self._jobs())
         return [
-            [
-                (
-                    self._tree(sentence, codes[j, ptr[i] : ptr[i + 1]].tolist()),
-                    float(scores[i, j]),
-                )
-                for j in range(found[i])
-            ]
-            for i, sentence in enumerate(words)
+            [(self._tree(sentence, one.codes), one.score) for one in best]
+            for sentence, best in zip(words, found, strict=True)
         ]
 
     def score(
@@ -400,10 +368,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         arc_features : iterable of sparse matrices, optional
             As in `predict`.
         """
-        if metric not in MEASURES:
-            raise ValueError(
-                f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
-            )
+        check_choice("metric", metric, MEASURES)
         gold = as_sentences(sentences)
         return MEASURES[metric](gold, self.predict(gold, arc_features=arc_features))
 
@@ -441,7 +406,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
-        head, word = _head_and_word(arc)
+        head, word = head_and_word(arc)
         if not 1 <= word <= n:
             raise ValueError(f"words are counted from 1 to {n}; there is no {word}")
         if head is not None and not (0 <= head <= n and head != word):
@@ -455,15 +420,3 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             sentence, corpus, self.weights_, self._labels.classes, head, word,
             self._trees,
         )  # fmt: skip
-
-
-def _head_and_word(arc: Any) -> tuple[int | None, int]:
-    """Return the head, if one is asked for, and the word."""
-    given = (None, arc) if isinstance(arc, int | np.integer) else arc
-    try:
-        head, word = given
-        return None if head is None else index(head), index(word)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"arc must be the number of a word, or (head, word), not {arc!r}"
-        ) from None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from partwise.estimators.allowed_values import OneOf
+from partwise.estimators.allowed_values import NOT_NEGATIVE, one_of
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import NOT_NEGATIVE, TrainingSettings
+from partwise.estimators.shared_settings import TrainingSettings
 
 if TYPE_CHECKING:
     from partwise.solvers import Solver
@@ -44,7 +44,7 @@ class GenerativeSettings(TrainingSettings):
     # Only while there is no data to suit.
     default_C: ClassVar = {"hinge": 1.0, "squared_hinge": 1.0}
 
-    loss: str = setting(default="hinge", allowed=OneOf("hinge", "squared_hinge"))
+    loss: str = setting(default="hinge", allowed=one_of("hinge", "squared_hinge"))
     smoothing: float = setting(default=1.0, allowed=NOT_NEGATIVE)
     solver: str | Solver = "auto"
     tol: float = 1e-3

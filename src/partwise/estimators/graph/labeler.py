@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
-from partwise.estimators.dev_metrics import TAGGING, checked, rehearse
+from partwise.estimators.dev_metrics import TAGGING, find_measure, rehearse
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.graph.persistence import fill, store
@@ -31,9 +32,6 @@ from partwise.structures.interface import FloatArray, IntArray
 
 Labels = list[Label] | dict[Hashable, Label]
 """A list in the order of the nodes, or a dict for a networkx graph."""
-
-DECODERS = ("exact", "relaxed")
-METRICS = ("accuracy", "label_f1_macro")
 
 
 class Labelling(NamedTuple):
@@ -187,11 +185,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         read = self._read(graphs, "dev graph")
         right = read_labels(labels, read)
         _encode_labels(right, self._labels, "dev graph")
-        measure = (
-            checked(self.dev_metric)
-            if callable(self.dev_metric)
-            else TAGGING[self.dev_metric]
-        )
+        measure = find_measure(self.dev_metric, TAGGING)
         rehearse(measure, right)
         corpus = self._structure(read)
 
@@ -229,11 +223,8 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         self, read: list[ReadGraph], ptr: IntArray, codes: Any
     ) -> list[list[Label]]:
         """Return the labels of all graphs as lists."""
-        flat, ends = codes.tolist(), ptr.tolist()
-        return [
-            self._graphs.decode(graph, flat[ends[i] : ends[i + 1]])
-            for i, graph in enumerate(read)
-        ]
+        places = zip(read, pairwise(ptr.tolist()), strict=True)
+        return [self._graphs.decode(g, codes[a:b].tolist()) for g, (a, b) in places]
 
     def predict(self, graphs: Iterable[Any]) -> list[Labels]:
         """Return the best labels of all nodes.

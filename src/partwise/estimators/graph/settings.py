@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import Metric, OneOf, Text
+from partwise.estimators.allowed_values import ATTRIBUTE, COUNT, metric, one_of
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
-    COUNT,
     LabelCostSettings,
     LearningSettings,
     VocabularySettings,
 )
-
-ATTRIBUTE = Text("the name of an attribute")
 
 
 @declares_settings
@@ -45,10 +42,10 @@ class GraphSettings(LabelCostSettings, VocabularySettings, LearningSettings):
     default_C: ClassVar = {"squared_hinge": 0.01, "hinge": 0.1, "log_loss": 1.0}
 
     C: float | None = setting(default=None, kw_only=False)
-    decoder: str = setting(default="exact", allowed=OneOf("exact", "relaxed"))
+    decoder: str = setting(default="exact", allowed=one_of("exact", "relaxed"))
     max_table: int = setting(default=2**24, allowed=COUNT)
     node_kind: str | None = setting(default=None, allowed=ATTRIBUTE)
     edge_kind: str | None = setting(default=None, allowed=ATTRIBUTE)
     dev_metric: Any = setting(
-        default="accuracy", allowed=Metric("accuracy", "label_f1_macro")
+        default="accuracy", allowed=metric("accuracy", "label_f1_macro")
     )

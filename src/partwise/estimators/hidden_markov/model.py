@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
-from partwise.estimators.checks import label_lists
+from partwise.estimators.checks import check_choice, label_lists
 from partwise.estimators.hidden_markov.persistence import fill, store
 from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
 from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
@@ -145,10 +145,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         -------
         list of list of states
         """
-        if decoding not in DECODINGS:
-            raise ValueError(
-                f"decoding must be one of {', '.join(DECODINGS)}, not {decoding!r}"
-            )
+        check_choice("decoding", decoding, DECODINGS)
         if decoding == "minimum_risk":
             risks = [p @ self._costs for p in self.predict_marginals(X)]
             return [self._labels.decode(r.argmin(axis=1).tolist()) for r in risks]

@@ -13,7 +13,7 @@ from partwise.estimators.stored_labels import (
     cost_tensors,
     pack_labels,
     read_costs,
-    read_labels,
+    unpack_labels,
 )
 from partwise.model_file import Content, prefixed
 from partwise.structures.hidden_markov import Probabilities
@@ -42,7 +42,7 @@ def fill(model: Any, content: Content) -> int:
     """Fill a model from a file; return how many weights it has to have."""
     K = len(model._labels)
     are_integers = content.setting("integer_symbols", bool)
-    symbols = read_labels(content, "symbols", are_integers)
+    symbols = unpack_labels(content, "symbols", are_integers)
     if not symbols:
         raise content.error("a model needs at least one symbol")
     model._symbols = LabelCodes(symbols)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from partwise.estimators.allowed_values import Number, OneOf, OneOfOr
+from partwise.estimators.allowed_values import POSITIVE, number, one_of
 from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import POSITIVE
 
 
 @declares_settings
@@ -40,15 +39,15 @@ class HiddenMarkovSettings(GenerativeSettings):
     """
 
     objective: str = setting(
-        default="margin", allowed=OneOf("margin", "likelihood", "auto"), kw_only=False
+        default="margin", allowed=one_of("margin", "likelihood", "auto"), kw_only=False
     )
     C: float | None = setting(default=None, allowed=POSITIVE, kw_only=False)
     reference: Any = setting(
         default=None,
-        allowed=OneOfOr("likelihood", "uniform", "distributions"),
+        allowed=one_of("likelihood", "uniform", other="distributions"),
         kw_only=False,
     )
     costs: Any = None
-    cv: int = setting(default=5, allowed=Number(at_least=2, whole=True))
-    column: int = setting(default=0, allowed=Number(whole=True))
+    cv: int = setting(default=5, allowed=number(at_least=2, whole=True))
+    column: int = setting(default=0, allowed=number(whole=True))
     time_limit: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, untrained
-from partwise.estimators.checks import check_k
+from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.dev_metrics import checked
+from partwise.estimators.dev_metrics import find_measure
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.lattice.corpus import (
     LatticeReader,
@@ -29,10 +29,15 @@ from partwise.metrics.lattices import lattice_scores
 from partwise.solvers.loop import Evaluate
 from partwise.solvers.registry import make_solver
 from partwise.structures import Lattice
-from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.interface import FloatArray
 
-METRICS = ("good_paths", "good_words", "edge_f1")
+MEASURES: dict[str, Callable[[Any, Any], float]] = {
+    "good_paths": lambda right, found: lattice_scores(right, found).good_paths,
+    "good_words": lambda right, found: lattice_scores(right, found).good_words or 0.0,
+    "edge_f1": lambda right, found: lattice_scores(right, found).edge_f1,
+}
+"""What may be measured on development data, by name."""
 
 
 class LatticeRanker(StructuredEstimator, LatticeSettings):
@@ -161,15 +166,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         good = [reader.good_outputs(i) for i in range(len(reader))]
         if not good:
             raise DataError("there are no lattices in dev")
-        if callable(self.dev_metric):
-            measure = checked(self.dev_metric)
-        else:
-            name = self.dev_metric
-
-            def measure(right: Any, found: Any) -> float:
-                value = getattr(lattice_scores(right, found), name)
-                return 0.0 if value is None else float(value)
-
+        measure = find_measure(self.dev_metric, MEASURES)
         measure(good, [paths[0] for paths in good])  # what fails, fails now
 
         def evaluate(w: FloatArray) -> float:
@@ -241,16 +238,8 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
     def _best(
         self, reader: LatticeReader, corpus: Lattice, w: FloatArray
     ) -> list[LatticePath]:
-        found = decode(corpus, w, self._jobs())
-        return [
-            reader.path(
-                corpus,
-                i,
-                found.codes[found.ptr[i] : found.ptr[i + 1]],
-                found.scores[i],
-            )
-            for i in range(len(reader))
-        ]
+        found = split(decode(corpus, w, self._jobs()))
+        return [reader.path(corpus, i, *one) for i, one in enumerate(found)]
 
     def predict(self, lattices: Iterable[Any]) -> list[LatticePath]:
         """Return the best path of every lattice: its edges, its words, its score."""
@@ -288,22 +277,13 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         ['a', 'b']
         """
         self._check_fitted()
-        check_k(k)
         chosen = self.outputs if outputs is None else outputs
         settings_of(LatticeRanker)["outputs"].check(chosen)
         reader, corpus = self._read(lattices, by_words=chosen == "words")
-        found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        found = kbest(corpus, self.weights_, k, self._jobs())
         return [
-            [
-                reader.path(
-                    corpus,
-                    i,
-                    found.codes[j, found.ptr[i] : found.ptr[i + 1]],
-                    found.scores[i, j],
-                )
-                for j in range(found.found[i])
-            ]
-            for i in range(len(reader))
+            [reader.path(corpus, i, *one) for one in best]
+            for i, best in enumerate(found)
         ]
 
     def predict_marginals(self, lattices: Iterable[Any]) -> list[FloatArray]:

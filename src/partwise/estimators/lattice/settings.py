@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import Metric, OneOf
+from partwise.estimators.allowed_values import metric, one_of
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import LearningSettings, VocabularySettings
 
@@ -34,11 +34,11 @@ class LatticeSettings(VocabularySettings, LearningSettings):
 
     default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 0.1, "log_loss": 1.0}
 
-    outputs: str = setting(default="paths", allowed=OneOf("paths", "words"))
-    compare: str = setting(default="worst", allowed=OneOf("worst", "closest"))
+    outputs: str = setting(default="paths", allowed=one_of("paths", "words"))
+    compare: str = setting(default="worst", allowed=one_of("worst", "closest"))
     distance: str = setting(
-        default="parts", allowed=OneOf("parts", "features", "codes")
+        default="parts", allowed=one_of("parts", "features", "codes")
     )
     dev_metric: Any = setting(
-        default="good_paths", allowed=Metric("good_paths", "good_words", "edge_f1")
+        default="good_paths", allowed=metric("good_paths", "good_words", "edge_f1")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import Flag, Metric, OneOf
+from partwise.estimators.allowed_values import FLAG, metric, one_of
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
@@ -55,17 +55,17 @@ class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
     loss: str = setting(default="squared_hinge", kw_only=False)
     template: Any = None
     boundaries: str = setting(
-        default="numbered", allowed=OneOf("numbered", "single", "none")
+        default="numbered", allowed=one_of("numbered", "single", "none")
     )
-    pairs: str = setting(default="all", allowed=OneOf("all", "observed"))
+    pairs: str = setting(default="all", allowed=one_of("all", "observed"))
     transition_features: Iterable[str] = ()
-    start: bool = setting(default=True, allowed=Flag())
-    end: bool = setting(default=True, allowed=Flag())
+    start: bool = setting(default=True, allowed=FLAG)
+    end: bool = setting(default=True, allowed=FLAG)
     costs: Any = None
     constraints: Any = None
     dev_metric: Any = setting(
         default="auto",
-        allowed=Metric(
+        allowed=metric(
             "auto",
             "accuracy",
             "sequence_accuracy",
