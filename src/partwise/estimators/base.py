@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from partwise import model_file
 from partwise._threads import check_jobs
 from partwise.errors import DataError
+from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.persistence import save_model
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
@@ -114,6 +115,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     distance: str = "codes"
 
     solution_: Solution
+    classes_: Any
     weights_: FloatArray
     certificate_: Certificate | None
     trace_: Trace
@@ -122,6 +124,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     solver_: Solver
     C_: float
     bound_: float | None
+    _labels: LabelCodes
     _reason: str
     _mark: str
 
@@ -286,6 +289,11 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         self.C_ = self._effective_C()
         self.bound_ = bound
         self._reason, self._mark = reason, ""
+
+    def _set_labels(self, labels: LabelCodes) -> None:
+        """Set the labels that outputs are made of."""
+        self._labels = labels
+        self.classes_ = class_array(labels.classes)
 
     def _seed(self) -> int:
         """Return an integer seed from any of scikit-learn's ways to give one."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.labels import LabelCodes
 from partwise.estimators.registry import find_estimator, registered
 from partwise.estimators.settings import settings_of, transient_settings
 from partwise.estimators.stored_labels import pack_labels, unpack_labels
@@ -98,8 +98,7 @@ def load(path: str | Path) -> Any:
         raise content.error(
             f"a model needs at least {cls.least_labels} labels, not {len(classes)}"
         )
-    model._labels = LabelCodes(classes)
-    model.classes_ = class_array(classes)
+    model._set_labels(LabelCodes(classes))
     size = model._fill(content)
     if size != content.setting("n_weights", int, at_least=0):
         raise content.error("the number of weights does not fit the vocabulary")

@@ -30,7 +30,7 @@ from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import cost_matrix
 from partwise.estimators.generative.reference_distributions import check_distributions
 from partwise.estimators.generative.suitable_weights import suitable_Cs
-from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.labels import class_array
 from partwise.solvers.loop import Evaluate
 from partwise.structures.bayesnet import (
     BayesNet,
@@ -44,10 +44,8 @@ from partwise.structures.interface import FloatArray, IntArray
 class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     """Everything about training that `BayesianNetworkClassifier` need not show."""
 
-    classes_: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _labels: LabelCodes
     _costs: dict[int, FloatArray]
 
     # --- from a table to training data ------------------------------------------------

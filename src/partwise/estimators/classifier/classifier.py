@@ -34,7 +34,6 @@ from partwise.estimators.explanation import (
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
-    class_array,
     sorted_classes,
 )
 from partwise.features import FeatureDictEncoder
@@ -69,8 +68,6 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
     """
 
     _store, _fill = store, fill
-
-    classes_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse matrices are welcome."""
@@ -145,8 +142,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
             sample_weight = _check_sample_weight(
                 sample_weight, np.zeros((len(gold), 1)), dtype=np.float64
             )
-        self._labels = labels
-        self.classes_ = class_array(labels.classes)
+        self._set_labels(labels)
         self._costs = cost_matrix(self.costs, labels)
         if self.class_weight is not None:
             by_class = class_weights(self.class_weight, labels, gold, sample_weight)
@@ -243,7 +239,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
         codes = decode(self._encode(X), self.weights_, self._jobs()).codes
-        return self.classes_[codes]
+        return np.asarray(self.classes_[codes])
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         s = self._encode(X)

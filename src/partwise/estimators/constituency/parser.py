@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
@@ -85,7 +83,6 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
     _store, _fill = store, fill
     least_labels = 1
 
-    classes_: NDArray[Any]
     n_skipped_: int
 
     # --- training ---------------------------------------------------------------
@@ -135,7 +132,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         gold = [gold[i] for i in kept]
         if weights is not None:
             weights = weights[kept]
-        self._set_labels()
+        self._name_symbols()
         sentences = as_words(gold, bool(self.given_tags))
         self._settings.check_memory(self._grammar, sentences, self._jobs())
         structure = self._settings.structure(
@@ -163,7 +160,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         settings = GrammarSettings(horizontal, int(self.vertical), given_tags, bits)
         return settings, read_grammar(map(settings.binarize, trees)), []
 
-    def _set_labels(self) -> None:
+    def _name_symbols(self) -> None:
         """Name the symbols, and the labels of phrases among them."""
         grammar = self._grammar
         self._labels = LabelCodes(grammar.symbols)

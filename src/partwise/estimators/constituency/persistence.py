@@ -82,7 +82,7 @@ def fill(model: Any, content: Content) -> int:
     check_mark(content, span_features())
     model._grammar = _read_grammar(model._labels.classes, content)
     model.n_skipped_ = content.setting("n_skipped", int, at_least=0)
-    model._set_labels()
+    model._name_symbols()
     if content.settings.get("grammar") is not None:
         model.grammar = content.setting("grammar", str)
     return int(model._settings.n_weights(model._grammar))

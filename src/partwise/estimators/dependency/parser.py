@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
@@ -37,7 +36,7 @@ from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
 from partwise.estimators.dev_metrics import find_measure, rehearse
-from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.features.arc_groups import find_groups
 from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
@@ -85,8 +84,6 @@ class DependencyParser(StructuredEstimator, DependencySettings):
 
     _store, _fill = store, fill
     least_labels = 0
-
-    classes_: NDArray[Any]
 
     # --- training ---------------------------------------------------------------
 
@@ -172,8 +169,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
                 matrices = [matrices[i] for i in kept]
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
-        self._labels = LabelCodes(self._find_labels(trees))
-        self.classes_ = class_array(self._labels.classes)
+        self._set_labels(LabelCodes(self._find_labels(trees)))
         listed = None
         if matrices is not None:
             n_features = matrices[0].shape[1]

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
@@ -18,7 +17,7 @@ from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.graph.settings import GraphSettings
-from partwise.estimators.labels import Label, LabelCodes, class_array, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.settings import check_settings
 from partwise.solvers.loop import Evaluate
 from partwise.structures.decoding import (
@@ -83,8 +82,6 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
 
     _store, _fill = store, fill
 
-    classes_: NDArray[Any]
-
     # --- training ---------------------------------------------------------------
 
     def fit(
@@ -147,8 +144,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
             )
         weight = sample_weights(sample_weight, len(read))
         gold = _encode_labels(right, codes, "graph")
-        self._labels = codes
-        self.classes_ = class_array(codes.classes)
+        self._set_labels(codes)
         self._costs = cost_matrix(self.costs, codes)
         self._graphs, rows = GraphEncoder.learn(
             read, codes, gold, self.min_count, self.hash_bits

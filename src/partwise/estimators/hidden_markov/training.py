@@ -55,10 +55,8 @@ CHOICE_TOL = 1e-2
 class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
     """Everything about training that `HiddenMarkovModel` need not show."""
 
-    classes_: NDArray[Any]
     symbols_: NDArray[Any]
     candidates_: tuple[Candidate, ...]
-    _labels: LabelCodes
     _symbols: LabelCodes
     _costs: FloatArray
     _chosen: Candidate | None = None
@@ -80,14 +78,13 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         y = label_lists(y)
         check_labelled(ptr, y)
         states = [label for labels in y for label in labels]
-        self._labels = LabelCodes(sorted_classes(states))
+        self._set_labels(LabelCodes(sorted_classes(states)))
         self._symbols = LabelCodes(sorted_symbols(flat))
         if len(self._labels) < 2:
             raise DataError(
                 f"all positions have the state {self._labels.classes[0]!r}: nothing to "
                 "learn; give examples of at least two states"
             )
-        self.classes_ = class_array(self._labels.classes)
         self.symbols_ = class_array(self._symbols.classes)
         self._costs = cost_matrix(self.costs, self._labels)
         if not self._costs.any():

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
@@ -14,7 +13,7 @@ from partwise.estimators.base import StructuredEstimator, TrainingData, untraine
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure
-from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.labels import LabelCodes
 from partwise.estimators.lattice.corpus import (
     LatticeReader,
     edge_probabilities,
@@ -74,8 +73,6 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
 
     _store, _fill = store, fill
     least_labels = 0
-
-    classes_: NDArray[Any]
 
     # --- training ---------------------------------------------------------------
 
@@ -149,8 +146,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         weight = sample_weights(sample_weight, len(reader))
         structure = reader.structure(rows)
         self._encoder = encoder
-        self._labels = LabelCodes([])
-        self.classes_ = class_array([])
+        self._set_labels(LabelCodes([]))
         evaluate = None if dev is None else self._evaluator(*_as_pair(dev))
         wants_costs = self.loss != "log_loss" and self.margin == "cost"
         if wants_costs and not structure.costs.any():
@@ -202,8 +198,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
             raise ValueError("given weights have names, which hash_bits does not keep")
         ranker._check_settings()
         ranker._encoder = encoder
-        ranker._labels = LabelCodes([])
-        ranker.classes_ = class_array([])
+        ranker._set_labels(LabelCodes([]))
         name = "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
         given = untrained(values, "given", "weights were given, not learnt")
         ranker._keep(given, make_solver(name))

@@ -36,7 +36,6 @@ from partwise.estimators.explanation import (
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
-    class_array,
     sorted_classes,
 )
 from partwise.estimators.sequence.answers import (
@@ -97,8 +96,6 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     """
 
     _store, _fill = store, fill
-
-    classes_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that inputs are sequences, and labels are needed."""
@@ -184,8 +181,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             )
         gold = labels.encode(flat, "y")
         self._input: Input = source
-        self._labels = labels
-        self.classes_ = class_array(labels.classes)
+        self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = cost_matrix(self.costs, labels)
         sample_weight = sample_weights(sample_weight, len(y))
