@@ -82,7 +82,7 @@ def counted(model: StructuredEstimator) -> Solution:
         model.trace_,
         CONVERGED,
         model.status_,
-        None,  # type: ignore[arg-type]  # there is no solver to go on with
+        None,  # there is no solver to go on with
     )
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
+import copy
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from numbers import Integral
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,7 +15,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from partwise import model_file
 from partwise._threads import check_jobs
 from partwise.errors import DataError
-from partwise.losses import LOSSES, Certificate, Loss, SetHinge, get_loss
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.persistence import save_model
+from partwise.estimators.settings import check_settings, document
+from partwise.estimators.shared_settings import TrainingSettings
+from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
@@ -31,7 +33,6 @@ from partwise.solvers.loop import (
     FAILED,
     INTERRUPTED,
     MAX_ITER,
-    Callback,
     Evaluate,
     Solution,
 )
@@ -44,8 +45,6 @@ from partwise.structures.interface import FloatArray, Structure, n_good
 
 # Ends of training that a user should hear of.
 UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
-
-PENALTIES = ("l2", "l1", "elasticnet")
 
 
 @dataclass(frozen=True)
@@ -70,34 +69,51 @@ class TrainingData:
     reference: FloatArray | None = None
 
 
-class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base class: everything about training that does not depend on the structure."""
+class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc]
+    """Base class: everything about training that does not depend on the structure.
+
+    Attributes
+    ----------
+    weights_ : array
+        All the weights.
+    solution_ : Solution
+        All that training found, and how it ended. Its `state` is kept only with
+        `warm_start`.
+    certificate_ : Certificate or None
+        Objective, lower bound and relative gap; None if no objective was minimised.
+    trace_ : Trace
+        One row a pass.
+    status_ : str
+        How training ended, in a sentence.
+    n_iter_ : int
+        The number of passes.
+    C_ : float
+        The `C` that was used.
+    solver_ : Solver
+        The solver that was used.
+    bound_ : float or None
+        For the hinge with penalty "l1" and margin "unit": a bound on the error on new
+        data that holds with probability 0.95.
+    """
 
     default_C: ClassVar[dict[str, float]]
     """What ``C=None`` means, by loss."""
+    least_labels: ClassVar[int] = 2
+    """How few labels a saved model may have."""
 
     loss: str
     C: float | None
-    class_weight: Any
     solver: str | Solver
-    tol: float
-    max_iter: int
-    penalty: str
-    l1_ratio: float
+    # What they are where they are no settings.
+    penalty: str = "l2"
+    l1_ratio: float = 0.0
     margin: str = "cost"
     positive: bool = False
     compare: str = "worst"
     distance: str = "codes"
-    n_jobs: int | None
-    random_state: int | None
-    verbose: int
-    warm_start: bool
-    patience: int
-    checkpoint: str | Path | None
-    resume: bool
-    time_limit: float | None
-    callbacks: Sequence[Callback]
 
+    solution_: Solution
+    classes_: Any
     weights_: FloatArray
     certificate_: Certificate | None
     trace_: Trace
@@ -106,41 +122,23 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
     solver_: Solver
     C_: float
     bound_: float | None
+    _labels: LabelCodes
+    _reason: str
+    _mark: str
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Document the settings, and what all estimators learn."""
+        super().__init_subclass__(**options)
+        if cls.__doc__ and "Attributes\n" in cls.__doc__:
+            cls.__doc__ = document(cls.__doc__, cls, StructuredEstimator.__doc__ or "")
 
     def _check_settings(self) -> None:
         """Check all that can be checked before any data is touched."""
-        for name in ("C", "tol"):
-            value: Any = getattr(self, name)
-            if name == "C" and value is None:
-                continue
-            if not isinstance(value, int | float | np.number) or not (
-                0 < value < math.inf
-            ):
-                raise ValueError(f"{name} must be a positive number, not {value!r}")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit must be positive, not {self.time_limit!r}")
-        if isinstance(self.random_state, Integral) and self.random_state < 0:
-            raise ValueError(f"random_state must be >= 0, not {self.random_state!r}")
-        for name in ("max_iter", "patience"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
-        if self.loss not in LOSSES or self.loss not in self.default_C:
-            get_loss(self.loss)
-            raise ValueError(
-                f"loss must be one of {', '.join(self.default_C)}, not {self.loss!r}"
-            )
+        check_settings(self)
         if self.checkpoint is not None:
             model_file.check_writable(self.checkpoint)
         elif self.resume:
             raise ValueError("resume=True needs a checkpoint to resume from")
-        if self.penalty not in PENALTIES:
-            raise ValueError(
-                f"penalty must be 'l2', 'l1' or 'elasticnet', not {self.penalty!r}"
-            )
-        ratio: Any = self.l1_ratio
-        if not isinstance(ratio, int | float | np.number) or not 0 <= ratio <= 1:
-            raise ValueError(f"l1_ratio must be a number from 0 to 1, not {ratio!r}")
         loss = self._loss_name()
         penalty = self._penalty_name()
         if self.n_jobs is not None:
@@ -152,9 +150,6 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _loss_name(self) -> str:
         """Check the settings of linear programs; return what solvers call the loss."""
-        set_hinge = SetHinge(self.margin, self.compare, self.distance)  # checks them
-        if not isinstance(self.positive, bool | np.bool_):
-            raise ValueError(f"positive must be True or False, not {self.positive!r}")
         is_program = self.loss == "hinge" and self._l1_share() == 1.0
         plain = (("margin", "cost"), ("positive", False), ("compare", "worst"))
         for name, default in plain:
@@ -164,7 +159,7 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
                     f"{name}={value!r} is for loss='hinge' with penalty='l1'; leave it "
                     "out, or choose these"
                 )
-        return set_hinge.name if self.margin == "unit" else self.loss
+        return SetHinge.name if self.margin == "unit" else self.loss
 
     def _make_loss(self, structure: Structure) -> Loss:
         """Return the loss; that of sets where examples have several good outputs."""
@@ -202,17 +197,37 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             return make_softmax_margin(structure)
         return structure
 
+    def _fit(self, *data: Any, **options: Any) -> Self:
+        """Learn from what `fit` is given, on a copy.
+
+        When that fails, the model there was is still whole. The warning comes last,
+        since a filter may turn it into an exception.
+        """
+        fitted = copy.copy(self)
+        fitted._learn(*data, **options)
+        self.__dict__ = fitted.__dict__
+        if is_unfinished(self.solution_, self.solver_):
+            warnings.warn(self.solution_.status, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _learn(self, *data: Any, **options: Any) -> None:
+        """Learn from what `fit` is given."""
+        self._train(self._prepare(*data, **options))
+
+    def _prepare(self, *data: Any, **options: Any) -> TrainingData:
+        """Encode what `fit` is given; everything is checked before training starts."""
+        raise NotImplementedError(f"{type(self).__name__} learns in its own way")
+
     def _train(self, data: TrainingData, previous: State | None = None) -> Solution:
-        """Solve, and keep weights, certificate, trace and status.
+        """Solve, and keep what follows from the solution.
 
         `previous` is where training with another C on the same data ended.
         """
         structure = data.structure
-        self.C_ = self._effective_C()
         problem = make_problem(
             structure,
             self._make_loss(structure),
-            self.C_,
+            self._effective_C(),
             data.sample_weight,
             self._l1_share(),
             self._jobs(),
@@ -226,17 +241,15 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             if self.solver == "auto"
             else Choice(make_solver(self.solver), "")
         )
-        solver = choice.solver
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol))
         mark = structure_fingerprint(structure) if self.warm_start else ""
-        before = getattr(self, "_warm", None) if self.warm_start else None
-        if previous is None and before is not None and before[0] == mark:
-            previous = before[1]
+        if previous is None and mark and mark == getattr(self, "_mark", ""):
+            previous = self.solution_.state
         solution = solve(
             problem,
-            solver,
+            choice.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             random_state=self._seed(),
@@ -248,30 +261,40 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             time_limit=self.time_limit,
             callbacks=callbacks,
         )
-        self.weights_ = solution.w
-        self.certificate_ = solution.certificate
-        self.bound_ = solver.error_bound(
+        bound = choice.solver.error_bound(
             problem, solution.state, solution.w, solution.certificate
         )
-        self.trace_ = solution.trace
-        self.status_ = solution.status + solver.remark(solution.w)
-        self._reason = choice.reason
-        if choice.reason:
-            self.status_ += f" (solver {name_of(solver)}: {choice.reason})"
-        self.n_iter_ = len(solution.trace)
-        self.solver_ = solver
-        self._warm = (mark, solution.state) if self.warm_start else None
+        self._keep(solution, choice.solver, choice.reason, bound)
+        self._mark = mark
         return solution
 
-    def _become(self, fitted: StructuredEstimator, solution: Solution) -> None:
-        """Take over what a copy of this estimator has learnt.
+    def _keep(
+        self,
+        solution: Solution,
+        solver: Solver,
+        reason: str = "",
+        bound: float | None = None,
+    ) -> None:
+        """Keep a solution, and set all that follows from it.
 
-        Fitting happens on a copy: when it fails, the model there was is still whole.
-        The warning comes last, since a filter may turn it into an exception.
+        `reason` says why this solver was chosen, `bound` bounds the error on new data.
         """
-        self.__dict__ = fitted.__dict__
-        if is_unfinished(solution, self.solver_):
-            warnings.warn(solution.status, ConvergenceWarning, stacklevel=3)
+        # Where the solver ended can be much larger than the model.
+        self.solution_ = solution if self.warm_start else replace(solution, state=None)
+        self.weights_ = solution.w
+        self.certificate_ = solution.certificate
+        self.trace_ = solution.trace
+        self.n_iter_ = len(solution.trace)
+        self.status_ = solution.status + _remarks(solution, solver, reason)
+        self.solver_ = solver
+        self.C_ = self._effective_C()
+        self.bound_ = bound
+        self._reason, self._mark = reason, ""
+
+    def _set_labels(self, labels: LabelCodes) -> None:
+        """Set the labels that outputs are made of."""
+        self._labels = labels
+        self.classes_ = class_array(labels.classes)
 
     def _seed(self) -> int:
         """Return an integer seed from any of scikit-learn's ways to give one."""
@@ -287,6 +310,14 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
                 f"this {type(self).__name__} is not fitted yet; call fit first"
             )
 
+    def _store(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the tensors and settings of a model file that are the class's own."""
+        raise NotImplementedError(f"{type(self).__name__} has no file format")
+
+    def _fill(self, content: model_file.Content) -> int:
+        """Read them, labels being there; return how many weights there must be."""
+        raise NotImplementedError(f"{type(self).__name__} has no file format")
+
     def save(self, path: str | Path, dtype: str = "float64") -> None:
         """Save the model to one file, which `partwise.load` reads back.
 
@@ -298,8 +329,6 @@ class StructuredEstimator(BaseEstimator):  # type: ignore[misc]
             ``"float32"`` halves the weights' size; predictions may change where two
             outputs are closer than its rounding.
         """
-        from partwise.estimators.persistence import save_model
-
         self._check_fitted()
         save_model(self, path, dtype)
 
@@ -311,17 +340,13 @@ def is_unfinished(solution: Solution, solver: Solver) -> bool:
     return solution.reason in UNFINISHED and not finished
 
 
-MOST_BEST = 100_000
+def untrained(w: FloatArray, reason: str, status: str) -> Solution:
+    """Return a solution that no solver has found."""
+    return Solution(w, None, Trace(), reason, status, None)
 
 
-def check_k(k: Any) -> None:
-    """Raise `ValueError` unless `k` is a sensible number of best outputs."""
-    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    if not whole or not 1 <= k <= MOST_BEST:
-        raise ValueError(f"k must be an integer from 1 to {MOST_BEST:,}, not {k!r}")
-
-
-def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
-    """Raise `DataError` unless there is something for every input."""
-    if n_inputs != n_others:
-        raise DataError(f"X has {n_inputs} examples, but {what} has {n_others}")
+def _remarks(solution: Solution, solver: Solver, reason: str) -> str:
+    """Return what `status_` says beyond how training ended."""
+    # A solution that was loaded has no state; its status says all of this already.
+    remarks = "" if solution.state is None else solver.remark(solution.w)
+    return remarks + (f" (solver {name_of(solver)}: {reason})" if reason else "")

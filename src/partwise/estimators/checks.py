@@ -1,4 +1,4 @@
-"""Checks of label sequences, and the labels allowed per token."""
+"""Checks of what methods are given, and the labels allowed per token."""
 
 from __future__ import annotations
 
@@ -9,9 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import check_same_length
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.structures.interface import FloatArray, IntArray
+
+MOST_BEST = 100_000
+
+
+def check_k(k: Any) -> None:
+    """Raise `ValueError` unless `k` is a sensible number of best outputs."""
+    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
+    if not whole or not 1 <= k <= MOST_BEST:
+        raise ValueError(f"k must be an integer from 1 to {MOST_BEST:,}, not {k!r}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise `ValueError` unless an argument is one of some names."""
+    known = tuple(choices)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
+def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
+    """Raise `DataError` unless there is something for every input."""
+    if n_inputs != n_others:
+        raise DataError(f"X has {n_inputs} examples, but {what} has {n_others}")
 
 
 def label_lists(y: Any) -> list[list[Label]]:

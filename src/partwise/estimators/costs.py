@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partwise.errors import DataError
-from partwise.estimators.base import check_same_length
+from partwise.estimators.checks import check_same_length
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.structures.costs import hamming, make_cost_matrix
 from partwise.structures.interface import CodeArray, FloatArray, IntArray

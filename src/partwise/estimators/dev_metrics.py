@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 from partwise import metrics
+from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.labels import Label
 
 Measure = Callable[[Any, Any], float]
@@ -37,30 +37,14 @@ def tagging_measure(metric: Any, classes: Sequence[Label]) -> Measure:
     spelled = metrics.are_chunk_labels(classes)
     if metric == "auto":
         metric = "chunk_f1" if spelled else "accuracy"
-    check_tagging_metric(metric)
+    if metric not in TAGGING:
+        raise unknown_metric(metric, ("auto", *TAGGING))
     if metric.startswith("chunk") and not spelled:
         raise ValueError(
             f"dev_metric={metric!r} needs labels that spell chunks (B-PER, I-PER, O "
             "and the like); use 'accuracy' or 'label_f1_macro'"
         )
     return TAGGING[metric]
-
-
-def check_tagging_metric(metric: Any) -> None:
-    """Raise `ValueError` unless `metric` is a function or a known name."""
-    if not callable(metric) and metric not in ("auto", *TAGGING):
-        raise unknown_metric(metric, ("auto", *TAGGING))
-
-
-def unknown_metric(metric: Any, known: Iterable[str]) -> ValueError:
-    """Return the error for a name that means no metric."""
-    names = list(known)
-    close = difflib.get_close_matches(str(metric), names, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return ValueError(
-        f"unknown dev_metric {metric!r}; {hint}choose from {', '.join(names)}, or pass "
-        "a function of (y_true, y_pred)"
-    )
 
 
 def checked(metric: Callable[[Any, Any], Any]) -> Measure:
@@ -84,6 +68,17 @@ def checked(metric: Callable[[Any, Any], Any]) -> Measure:
         return float(score)
 
     return measure
+
+
+def find_measure(metric: Any, measures: Mapping[str, Measure]) -> Measure:
+    """Return the function that a setting `dev_metric` means.
+
+    Examples
+    --------
+    >>> find_measure("accuracy", TAGGING)([["N"]], [["V"]])
+    0.0
+    """
+    return checked(metric) if callable(metric) else measures[metric]
 
 
 def rehearse(measure: Measure, y: Any) -> None:

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partwise.estimators.base import StructuredEstimator, is_unfinished
 from partwise.losses import Certificate
+from partwise.solvers.base import State
 from partwise.solvers.loop import INTERRUPTED, Solution
 from partwise.solvers.trace import Trace
 
@@ -34,15 +35,18 @@ class PathPoint:
         What training took, from the start that the C before gave.
     estimator : estimator
         A fitted model of its own; all of a path share one vocabulary.
-    solution : Solution
-        How training ended.
     """
 
     C: float
     dev_score: float | None
     seconds: float
     estimator: Any
-    solution: Solution
+
+    @property
+    def solution(self) -> Solution:
+        """How training ended."""
+        solution: Solution = self.estimator.solution_
+        return solution
 
     @property
     def weights(self) -> Any:
@@ -168,15 +172,15 @@ def C_path(
     encoded = copy.copy(estimator)
     data = encoded._prepare(X, y, sample_weight, **fit_options)
     points: list[PathPoint] = []
+    state: State | None = None
     for C in values:
         model = copy.copy(encoded)
         model.C = C
         begin = time.perf_counter()
-        solution = model._train(data, points[-1].solution.state if points else None)
+        solution = model._train(data, state)
         seconds = time.perf_counter() - begin
-        points.append(
-            PathPoint(C, _kept_score(solution.trace), seconds, model, solution)
-        )
+        points.append(PathPoint(C, _kept_score(solution.trace), seconds, model))
+        state = solution.state
         if solution.reason == INTERRUPTED:
             break
     for point in points:

@@ -2,102 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.bayesian_network.classifier import BayesianNetworkClassifier
-from partwise.estimators.bayesian_network.persistence import (
-    fill_bayesian_network,
-    store_bayesian_network,
-)
-from partwise.estimators.classifier.classifier import MulticlassClassifier
-from partwise.estimators.classifier.persistence import fill_classifier, store_classifier
-from partwise.estimators.constituency.parser import ConstituencyParser
-from partwise.estimators.constituency.persistence import (
-    fill_constituency,
-    store_constituency,
-)
-from partwise.estimators.dependency.parser import DependencyParser
-from partwise.estimators.dependency.persistence import fill_parser, store_parser
-from partwise.estimators.graph.labeler import GraphLabeler
-from partwise.estimators.graph.persistence import fill_labeler, store_labeler
-from partwise.estimators.hidden_markov.model import HiddenMarkovModel
-from partwise.estimators.hidden_markov.persistence import (
-    fill_hidden_markov,
-    store_hidden_markov,
-)
-from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.lattice.persistence import fill_ranker, store_ranker
-from partwise.estimators.lattice.ranker import LatticeRanker
-from partwise.estimators.sequence.persistence import fill_tagger, store_tagger
-from partwise.estimators.sequence.tagger import SequenceTagger
+from partwise.estimators.labels import LabelCodes
+from partwise.estimators.registry import find_estimator, registered
+from partwise.estimators.settings import settings_of, transient_settings
+from partwise.estimators.stored_labels import pack_labels, unpack_labels
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
+from partwise.solvers.loop import Solution
 from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
 KIND = "model"
 
-
-class Storage(NamedTuple):
-    """How the models of one class are written and read.
-
-    Attributes
-    ----------
-    cls : type
-        The estimator.
-    store : callable
-        Returns the tensors and settings of a model that are its class's own.
-    fill : callable
-        Reads them into a model that has its labels, and returns how many weights it
-        has to have.
-    least_labels : int
-        How few labels a model may have.
-    """
-
-    cls: Any
-    store: Callable[[Any], tuple[dict[str, Any], dict[str, Any]]]
-    fill: Callable[[Any, Content], int]
-    least_labels: int
-
-
-STORAGES = {
-    storage.cls.__name__: storage
-    for storage in (
-        Storage(SequenceTagger, store_tagger, fill_tagger, least_labels=2),
-        Storage(MulticlassClassifier, store_classifier, fill_classifier, 2),
-        Storage(GraphLabeler, store_labeler, fill_labeler, 2),
-        Storage(LatticeRanker, store_ranker, fill_ranker, least_labels=0),
-        Storage(DependencyParser, store_parser, fill_parser, least_labels=0),
-        Storage(ConstituencyParser, store_constituency, fill_constituency, 1),
-        Storage(HiddenMarkovModel, store_hidden_markov, fill_hidden_markov, 2),
-        Storage(
-            BayesianNetworkClassifier, store_bayesian_network, fill_bayesian_network, 2
-        ),
-    )
-}
-
-# Settings that speak of a run rather than of the model are not saved.
-TRANSIENT = ("callbacks", "checkpoint", "resume", "verbose", "warm_start", "dev_metric")
-FREE = ("random_state", "horizontal")
-"""Settings of more than one type."""
 PLAIN = (str, int, float, bool, type(None))
 
 
-def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None:
+def save_model(model: Any, path: str | Path, dtype: str) -> None:
     """Write a fitted estimator to `path`."""
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
-    name = _storage_name(model)
-    tensors, settings = STORAGES[name].store(model)
-    classes = model._labels.classes
-    tensors |= prefixed("labels", model_file.pack_strings(list(map(str, classes))))
+    cls = registered(type(model))
+    tensors, settings = model._store()
+    labels, are_integers = pack_labels("labels", model._labels)
+    tensors |= labels
     tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
     trace = {name: model.trace_[name].astype(np.float64) for name in COLUMNS}
     for added in ADDED:  # where they say nothing, the first versions can read the file
@@ -111,15 +46,16 @@ def save_model(model: StructuredEstimator, path: str | Path, dtype: str) -> None
         )
     certificate = model.certificate_
     settings |= {
-        "estimator": name,
-        "params": _plain_params(model),
+        "estimator": cls.__name__,
+        "params": _plain_params(model, cls),
         "solver": _describe_solver(model.solver),
-        "integer_labels": bool(classes) and isinstance(classes[0], int),
+        "integer_labels": are_integers,
         "n_weights": int(model.weights_.size),
         "certificate": None if certificate is None else list(certificate),
         "status": model.status_,
+        "reason": model.solution_.reason,
     }
-    if getattr(model, "bound_", None) is not None:
+    if model.bound_ is not None:
         settings["generalization_bound"] = model.bound_
     model_file.write(path, tensors, settings, kind=KIND)
 
@@ -151,42 +87,32 @@ def load(path: str | Path) -> Any:
     array(['pea'], dtype=object)
     """
     content = model_file.read(path, kind=KIND)
-    storage = STORAGES[content.setting("estimator", str, choices=tuple(STORAGES))]
-    model = _empty_model(storage.cls, content)
-    labels = model_file.unpack_strings(
-        content.part("labels").tensors, unique=True, source=str(path)
-    )
-    if len(labels) < storage.least_labels:
+    try:
+        cls = find_estimator(content.setting("estimator", str))
+    except LookupError as error:
+        raise content.error(str(error)) from None
+    model = _empty_model(cls, content)
+    are_integers = content.setting("integer_labels", bool)
+    classes = unpack_labels(content, "labels", are_integers)
+    if len(classes) < cls.least_labels:
         raise content.error(
-            f"a model needs at least {storage.least_labels} labels, not {len(labels)}"
+            f"a model needs at least {cls.least_labels} labels, not {len(classes)}"
         )
-    classes: list[Any] = list(labels)
-    if content.setting("integer_labels", bool):
-        try:
-            classes = sorted_classes([int(label) for label in labels])
-        except ValueError:
-            classes = []
-        if list(map(str, classes)) != labels:
-            raise content.error("labels are not the integers they should be")
-    model._labels = LabelCodes(classes)
-    model.classes_ = class_array(classes)
-    size = storage.fill(model, content)
+    model._set_labels(LabelCodes(classes))
+    size = model._fill(content)
     if size != content.setting("n_weights", int, at_least=0):
         raise content.error("the number of weights does not fit the vocabulary")
-    model.weights_ = model_file.unpack_sparse(
+    w = model_file.unpack_sparse(
         content.part("w").tensors,
         size,
         max_size=_weight_limit(content.tensors),
         source=str(path),
     ).astype(np.float64)
-    _fill_history(model, content)
+    bound = content.settings.get("generalization_bound")
+    if not isinstance(bound, float | None):
+        raise content.error("the generalization bound is damaged")
+    model._keep(_read_solution(w, content), model.solver, bound=bound)
     return model
-
-
-def _storage_name(model: StructuredEstimator) -> str:
-    """Return the name of the class that a model, or one it is derived from, has."""
-    names = [cls.__name__ for cls in type(model).__mro__]
-    return next(name for name in names if name in STORAGES)
 
 
 def _weight_limit(tensors: Mapping[str, Any]) -> int:
@@ -198,12 +124,13 @@ def _weight_limit(tensors: Mapping[str, Any]) -> int:
     return max(2**28, 256 * sum(int(tensor.size) for tensor in tensors.values()))
 
 
-def _plain_params(model: StructuredEstimator) -> dict[str, Any]:
-    params = model.get_params(deep=False)
+def _plain_params(model: Any, cls: type) -> dict[str, Any]:
+    """Return the settings that JSON can hold; rooms store others in their own way."""
+    left_out = {"solver", *transient_settings(cls)}
+    params = {name: getattr(model, name) for name in {*settings_of(cls)} - left_out}
     plain = {
         name: value.item() if isinstance(value, np.generic) else value
-        for name, value in params.items()
-        if name not in TRANSIENT and name != "solver"
+        for name, value in sorted(params.items())
     }
     return {name: value for name, value in plain.items() if type(value) in PLAIN}
 
@@ -239,25 +166,19 @@ def _read_solver(content: Content) -> Any:
 def _empty_model(cls: Any, content: Content) -> Any:
     """Make an unfitted estimator with the saved settings."""
     params = content.setting("params", dict)
-    defaults = cls().get_params(deep=False)
-    C = params.get("C")
-    if C is not None and (type(C) not in (int, float) or not 0 < C < np.inf):
-        raise content.error(f"setting 'C' should be a positive number, not {C!r}")
+    known, transient = settings_of(cls), transient_settings(cls)
     for name, value in params.items():
-        if name not in defaults or name in TRANSIENT or type(value) not in PLAIN:
+        if name not in known or name in transient or type(value) not in PLAIN:
             raise content.error(f"setting {name!r} is unknown or of a wrong type")
-        kind = type(defaults[name])
-        kinds = (int, float) if kind is float else (kind,)
-        free = defaults[name] is None or name in FREE
-        if not free and type(value) not in kinds:
-            raise content.error(f"setting {name!r} should be of {kind.__name__}")
-    model = cls(**params, solver=_read_solver(content))
-    if model.loss not in model.default_C:
-        raise content.error(f"setting 'loss' is none that there is: {model.loss!r}")
-    return model
+        try:
+            known[name].check(value)
+        except ValueError as error:
+            raise content.error(str(error)) from None
+    return cls(**params, solver=_read_solver(content))
 
 
-def _fill_history(model: Any, content: Content) -> None:
+def _read_solution(w: Any, content: Content) -> Solution:
+    """Return what training found; where the solver ended is not saved."""
     certificate = content.settings.get("certificate")
     if certificate is not None:
         try:
@@ -265,7 +186,6 @@ def _fill_history(model: Any, content: Content) -> None:
             certificate = Certificate(float(primal), float(dual), bool(exact))
         except (TypeError, ValueError, OverflowError):
             raise content.error("the certificate is damaged") from None
-    model.certificate_ = certificate
     part = content.part("trace")
     columns = {
         c: part.tensor(c, dtype=np.float64, finite=False)
@@ -273,15 +193,12 @@ def _fill_history(model: Any, content: Content) -> None:
         if c in part.tensors or c not in ADDED
     }
     try:
-        model.trace_ = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
+        trace = Trace.from_dict({c: v.tolist() for c, v in columns.items()})
     except (ValueError, OverflowError):
         raise content.error("the trace is damaged") from None
-    model.status_ = content.setting("status", str)
-    bound = content.settings.get("generalization_bound")
-    if not isinstance(bound, float | None):
-        raise content.error("the generalization bound is damaged")
-    model.bound_ = bound
-    model.n_iter_ = len(model.trace_)
-    model.solver_ = model.solver
-    model.C_ = model._effective_C()
-    model._warm = None
+    status = content.setting("status", str)
+    # The first versions saved the sentence only, which begins with the reason.
+    reason = content.settings.get("reason", status.partition(" ")[0].strip(":"))
+    if not isinstance(reason, str):
+        raise content.error("why training ended is damaged")
+    return Solution(w, certificate, trace, reason, status, None)

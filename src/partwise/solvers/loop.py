@@ -49,8 +49,8 @@ class Solution:
         One row a pass.
     reason : str
         Why training ended, in a word; `status` says it in a sentence.
-    state : State
-        Where the solver ended, to start another run from.
+    state : State or None
+        Where the solver ended, to start another run from; None where it is not kept.
     """
 
     w: FloatArray
@@ -58,7 +58,7 @@ class Solution:
     trace: Trace
     reason: str
     status: str
-    state: State
+    state: State | None
 
     @property
     def converged(self) -> bool:

@@ -381,7 +381,7 @@ def test_span_shapes_are_those_of_the_words_in_it() -> None:
         ({"vertical": 0}, "vertical must be an integer"),
         ({"hash_bits": 40}, "hash_bits must be an integer"),
         ({"given_tags": "yes"}, "given_tags must be True or False"),
-        ({"underivable": "ignore"}, "underivable must be one of refuse, skip"),
+        ({"underivable": "ignore"}, "underivable must be 'refuse' or 'skip'"),
         ({"span_cost": -1.0}, "span_cost must be a number"),
         ({"dev_metric": "f2"}, "unknown dev_metric 'f2'; choose from f1"),
         ({"C": 0.0}, "C must be a positive number"),

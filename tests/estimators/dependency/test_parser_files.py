@@ -13,7 +13,7 @@ import problems
 from corruption import corruptions, join, split
 from partwise import DependencyParser, ModelFileError, load
 from partwise.data import Sentence, read_trees
-from partwise.estimators.dependency.persistence import feature_mark
+from partwise.estimators.dependency.persistence import arc_features
 from places import GOLDEN
 from small_treebank import short_sentences
 
@@ -231,9 +231,9 @@ def test_parser_of_other_features_says_what_to_do(
     from partwise.features import arc_codes
 
     (tmp_path / "m").write_bytes(files["bare"])
-    before = feature_mark()
+    before = arc_features()
     monkeypatch.setattr(arc_codes, "BETWEEN_TEMPLATE", ("x", "x"))
-    assert feature_mark() != before
+    assert arc_features() != before
     with pytest.raises(ModelFileError, match="train it again"):
         load(tmp_path / "m")
 

@@ -270,7 +270,7 @@ def test_graph_labeler_refuses(graphs, labels, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"decoder": "greedy"}, "decoder must be one of exact, relaxed"),
+        ({"decoder": "greedy"}, "decoder must be 'exact' or 'relaxed'"),
         ({"decoder": "relaxed", "loss": "log_loss"}, "no probabilities"),
         ({"max_table": 0}, "max_table must be an integer"),
         ({"node_kind": 3}, "node_kind must be the name"),

@@ -367,7 +367,7 @@ def test_hidden_markov_other_alphabet_is_refused_when_predicting() -> None:
         ({"reference": "likelihood", "smoothing": 0.0}, "needs smoothing"),
         ({"loss": "log_loss"}, "loss must be"),
         ({"C": 0.0}, "C must be"),
-        ({"cv": 1}, "cv must be at least 2"),
+        ({"cv": 1}, "cv must be an integer >= 2"),
         ({"cv": 2.5}, "cv must be an integer"),
         ({"column": "first"}, "column must be an integer"),
         ({"costs": "rign"}, "costs must be"),

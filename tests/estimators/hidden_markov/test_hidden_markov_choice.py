@@ -9,13 +9,13 @@ import pytest
 import problems
 from hidden_markov_data import X, Y, noisy
 from partwise import C_path, HiddenMarkovModel, ModelFileError, load, model_file
+from partwise.estimators.generative.suitable_weights import suitable_Cs
 from partwise.estimators.hidden_markov.choice import (
     Candidate,
     choose,
     compare,
     make_candidates,
     make_trials,
-    suitable_Cs,
 )
 from partwise.estimators.hidden_markov.symbol_sequences import SymbolSequences
 
@@ -85,10 +85,10 @@ def test_choice_of_what_may_be_chance_is_the_likelihood() -> None:
 
 def test_choice_C_shrinks_with_the_data_and_its_costs() -> None:
     costs = 1.0 - np.eye(3)
-    few, many = (suitable_Cs(sequences(n), costs, 7, 1) for n in (10, 100))
+    few, many = (suitable_Cs(7, sequences(n).worst_loss(costs, 1)) for n in (10, 100))
     np.testing.assert_allclose(np.array(many) * 10, few, rtol=0.06)
-    dear = suitable_Cs(sequences(10), 10 * costs, 7, 2)
-    cheap = suitable_Cs(sequences(10), costs, 7, 2)
+    dear = suitable_Cs(7, sequences(10).worst_loss(10 * costs, 2))
+    cheap = suitable_Cs(7, sequences(10).worst_loss(costs, 2))
     np.testing.assert_allclose(np.array(dear) * 100, cheap, rtol=0.06)
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from partwise.estimators.base import check_same_length
 from partwise.estimators.bayesian_network.answers import NetworkAnswers
 from partwise.estimators.bayesian_network.discrete_table import Name, table_error
+from partwise.estimators.bayesian_network.persistence import fill, store
 from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
+from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.labels import class_array
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback
+from partwise.estimators.settings import check_settings
 from partwise.structures.bayesian_network import topological_order
-from partwise.structures.graph.corpus import MAX_TABLE
 from partwise.structures.hidden_markov import draw_values
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -31,72 +27,6 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
     The distribution of every variable depends on its parents in a directed acyclic
     graph; their product is that of all of them. Inference is exact, by conditioning on
     what is observed and messages on a junction tree of what is not.
-
-    Parameters
-    ----------
-    graph : networkx.DiGraph or list of (parent, child) pairs, optional
-        What depends on what. By default it is learnt (`structure`).
-    objective : {"margin", "likelihood"}
-        How the probabilities are found: so that predictions are right, with a margin
-        that grows with the cost of a mistake; or by counting (maximum likelihood).
-    C : float, optional
-        Weight of the margin violations against the divergence from the `reference`; by
-        default one that suits costs and size of the data, small enough to stay near to
-        the reference. Choose it on development data (`C_path`). Without meaning for the
-        likelihood.
-    reference : {"likelihood", "uniform"} or mapping, optional
-        What the probabilities stay near to, unless margins need something else: the
-        smoothed counts (the default), uniform distributions, or your own tables by the
-        name of a variable, laid out as `probabilities_`.
-    target : str, int or list of them, optional
-        The column to predict, or several. With a `y` in `fit`, what it is called;
-        "class" by default.
-    structure : {"tan", "naive"}
-        The graph that is learnt for a single class: a tree of the most informative
-        dependencies below it (tree-augmented naive Bayes), or none (naive Bayes).
-    missing : {"marginalise", "maximise"}
-        What becomes of other values that are missing when predicting: they are summed
-        over, or taken at their most probable together with the prediction.
-    unseen : {"unknown", "missing", "error"}
-        What becomes of values that training has not seen: they have the probability
-        that the known ones leave to one, and what depends on them tells nothing; or
-        they count as missing; or they are refused.
-    max_table : int
-        The most numbers in the tables that exact inference makes for one row, as in
-        `GraphLabeler`: what is hidden together must not hang together too much.
-    loss : {"hinge", "squared_hinge"}
-        How a violated margin is penalised.
-    costs : matrix, dict or callable, optional
-        What predicting one value for another costs; 1 for every wrong one by default.
-        A dict is keyed by ``(right, predicted)``, a callable takes the two. Of several
-        targets, a dict of these by name.
-    smoothing : float
-        Added to every count, for the likelihood and the reference that is made of it.
-    solver : str or Solver
-        "auto", or a `RestrictedSimplicialDecomposition` with settings of your own.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible.
-    max_iter : int
-        The most passes over the data.
-    n_jobs : int, optional
-        Threads; -1 for one per core.
-    random_state : int, RandomState or None
-        Seed.
-    verbose : int
-        1 shows a progress bar.
-    warm_start : bool
-        Go on from the last fit when the data is the same, with another `C`.
-    patience : int
-        With development data: stop after this many passes without a new best.
-    checkpoint : path, optional
-        Save the state of training there after every pass.
-    resume : bool
-        Go on from `checkpoint` if it exists.
-    time_limit : float, optional
-        Stop training after this many seconds.
-    callbacks : sequence of Callback
-        Watchers of the training loop.
 
     Attributes
     ----------
@@ -119,10 +49,6 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
     certificate_ : Certificate or None
         Objective, lower bound and relative gap; None for the likelihood, whose
         solution is exact.
-    trace_ : Trace
-        One row a pass.
-    status_ : str
-        How training ended, in a sentence.
 
     See Also
     --------
@@ -144,58 +70,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
     array(['on'], dtype=object)
     """
 
-    def __init__(
-        self,
-        graph: Any = None,
-        objective: str = "margin",
-        C: float | None = None,
-        reference: Any = None,
-        *,
-        target: Any = None,
-        structure: str = "tan",
-        missing: str = "marginalise",
-        unseen: str = "unknown",
-        max_table: int = MAX_TABLE,
-        loss: str = "hinge",
-        costs: Any = None,
-        smoothing: float = 1.0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 100,
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.graph = graph
-        self.objective = objective
-        self.C = C
-        self.reference = reference
-        self.target = target
-        self.structure = structure
-        self.missing = missing
-        self.unseen = unseen
-        self.max_table = max_table
-        self.loss = loss
-        self.costs = costs
-        self.smoothing = smoothing
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what tables may hold."""
@@ -236,13 +111,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         BayesianNetworkClassifier
             Itself.
         """
-        fitted = copy.copy(self)
-        solution = fitted._learn(X, y, sample_weight, dev, hidden)
-        if solution is None:
-            self.__dict__ = fitted.__dict__
-        else:
-            self._become(fitted, solution)
-        return self
+        return self._fit(X, y, sample_weight, dev=dev, hidden=hidden)
 
     # --- predicting -------------------------------------------------------------------
 
@@ -338,7 +207,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
     def _asked(self, target: Any) -> tuple[list[int], bool]:
         """Return the variables to predict, and whether it is a single one."""
         self._check_fitted()
-        self._check_answers()
+        check_settings(self, "missing", "unseen", "max_table")  # set since fitting?
         if target is None:
             return self._targets, len(self._targets) == 1
         single = not isinstance(target, list | tuple)

@@ -13,8 +13,6 @@ from partwise.estimators.bayesian_network.discrete_table import Name
 from partwise.structures.bayesian_network import find_cycle
 from partwise.structures.interface import FloatArray, IntArray
 
-STRUCTURES = ("tan", "naive")
-
 
 def read_graph(graph: Any, names: Sequence[Name]) -> list[list[int]]:
     """Return the parents of every variable in a user's graph.

@@ -9,7 +9,6 @@ import numpy as np
 
 from partwise import model_file
 from partwise.errors import ModelFileError
-from partwise.estimators.bayesian_network.classifier import BayesianNetworkClassifier
 from partwise.estimators.bayesian_network.discrete_table import Variable
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.model_file import Content, prefixed
@@ -18,7 +17,7 @@ from partwise.structures.costs import hamming, make_cost_matrix
 from partwise.structures.interface import FloatArray
 
 
-def store_bayesian_network(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a Bayesian network's own."""
     variables = model._variables
     values = [str(value) for one in variables for value in one.values.classes]
@@ -47,7 +46,7 @@ def store_bayesian_network(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return tensors, settings
 
 
-def fill_bayesian_network(model: BayesianNetworkClassifier, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a model from a file; return how many weights it has to have."""
     names = _names(content)
     n = len(names)
@@ -83,7 +82,7 @@ def fill_bayesian_network(model: BayesianNetworkClassifier, content: Content) ->
             model._own_reference()
         except ValueError as error:
             raise content.error(str(error)) from None
-    return size
+    return int(size)
 
 
 def _names(content: Content) -> list[Any]:

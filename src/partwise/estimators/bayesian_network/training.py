@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import TrainingData, check_same_length
 from partwise.estimators.bayesian_network.answers import make_corpus
 from partwise.estimators.bayesian_network.discrete_table import (
     MISSING,
@@ -23,18 +21,18 @@ from partwise.estimators.bayesian_network.discrete_table import (
     table_error,
 )
 from partwise.estimators.bayesian_network.graph import (
-    STRUCTURES,
     naive_parents,
     read_graph,
     tree_augmented_parents,
 )
+from partwise.estimators.bayesian_network.settings import BayesianNetworkSettings
 from partwise.estimators.bayesian_network.tables import NetworkTables
-from partwise.estimators.checks import as_pair
-from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.checks import check_same_length
+from partwise.estimators.costs import cost_matrix
 from partwise.estimators.generative.reference_distributions import check_distributions
-from partwise.estimators.hidden_markov.choice import SHARES
-from partwise.estimators.labels import LabelCodes, class_array
-from partwise.solvers.loop import Evaluate, Solution
+from partwise.estimators.generative.suitable_weights import suitable_Cs
+from partwise.estimators.labels import class_array
+from partwise.solvers.loop import Evaluate
 from partwise.structures.bayesian_network import (
     BayesianNetwork,
     make_network,
@@ -43,49 +41,13 @@ from partwise.structures.bayesian_network import (
 from partwise.structures.decoding import decode
 from partwise.structures.interface import FloatArray, IntArray
 
-UNSEEN_VALUES = ("unknown", "missing", "error")
-MISSING_VALUES = ("marginalise", "maximise")
 
-
-class BayesianNetworkTraining(NetworkTables):
+class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     """Everything about training that `BayesianNetworkClassifier` need not show."""
 
-    graph: Any
-    target: Any
-    structure: str
-    costs: Any
-    missing: str
-    unseen: str
-    max_table: int
-
-    classes_: Any
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-    _labels: LabelCodes
     _costs: dict[int, FloatArray]
-
-    def _check_answers(self) -> None:
-        """Check what may have been set after fitting."""
-        for name, known in (
-            ("missing", MISSING_VALUES),
-            ("unseen", UNSEEN_VALUES),
-        ):
-            if getattr(self, name) not in known:
-                shown = " or ".join(map(repr, known))
-                raise ValueError(f"{name} must be {shown}, not {getattr(self, name)!r}")
-
-        if not isinstance(self.max_table, Integral) or self.max_table < 1:
-            raise ValueError(
-                f"max_table must be an integer >= 1, not {self.max_table!r}"
-            )
-
-    def _check_settings(self) -> None:
-        self._check_answers()
-        if self.structure not in STRUCTURES:
-            raise ValueError(
-                f"structure must be 'tan' or 'naive', not {self.structure!r}"
-            )
-        super()._check_settings()
 
     # --- from a table to training data ------------------------------------------------
 
@@ -109,9 +71,7 @@ class BayesianNetworkTraining(NetworkTables):
             self._variables.append(variable)
             columns.append(codes)
         codes = np.column_stack(columns)
-        weight = sample_weights(sample_weight, len(codes))
-        if weight is not None and not weight.any():
-            raise DataError("every sample weight is zero: nothing to learn from")
+        weight = self._weights_of(sample_weight, len(codes))
         self._set_targets(targets)
         n_values = [len(variable.values) for variable in self._variables]
         parents = self._find_parents(codes, weight)
@@ -221,7 +181,7 @@ class BayesianNetworkTraining(NetworkTables):
         apart = [m.sum() / (m.size - len(m)) for m in self._costs.values()]
         power = 2 if self.loss == "squared_hinge" else 1
         worst = n_rows * float(sum(apart)) ** power
-        return float(f"{SHARES[0] * self._network.n_distributions / worst:.2g}")
+        return suitable_Cs(self._network.n_distributions, worst)[0]
 
     def _own_reference(self) -> FloatArray:
         """Return a user's tables, as the weights are laid out."""
@@ -244,56 +204,22 @@ class BayesianNetworkTraining(NetworkTables):
 
     # --- training ---------------------------------------------------------------------
 
-    def _corpus(self, codes: IntArray, hidden: Any = None) -> BayesianNetwork:
+    def _corpus(self, data: IntArray, *, hidden: Any = None) -> BayesianNetwork:
         """Return training rows as a structure; the targets are hidden by default."""
         if hidden is None:
             hidden = np.isin(np.arange(len(self._variables)), self._targets)
-            mask = np.broadcast_to(hidden, codes.shape)
+            mask = np.broadcast_to(hidden, data.shape)
         else:
             mask = np.asarray(hidden)
-            if mask.shape != codes.shape or mask.dtype != bool:
+            if mask.shape != data.shape or mask.dtype != bool:
                 raise DataError(
-                    f"hidden must be an array of bool of shape {codes.shape}, a column "
+                    f"hidden must be an array of bool of shape {data.shape}, a column "
                     "for every variable"
                 )
             if not mask.any():
                 raise DataError("nothing is hidden: there is nothing to predict")
         most, names = int(self.max_table), [one.name for one in self._variables]
-        return make_corpus(self._network, names, codes, mask, most, self._costs)
-
-    def _training_data(
-        self, codes: IntArray, weight: FloatArray | None, dev: Any, hidden: Any = None
-    ) -> TrainingData:
-        name = self._own_name()
-        self._check_reference(name)
-        corpus = self._corpus(codes, hidden)
-        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
-        reference = self._make_reference(name, corpus, weight)
-        return TrainingData(corpus, weight, evaluate, reference)
-
-    def _prepare(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
-    ) -> TrainingData:
-        """Encode what `C_path` is given."""
-        if self.objective != "margin":
-            raise ValueError(
-                f"C has no meaning for objective={self.objective!r}; a path of C needs "
-                "objective='margin'"
-            )
-        return self._training_data(*self._read(X, y, sample_weight), dev)
-
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, dev: Any, hidden: Any
-    ) -> Solution | None:
-        """Train as the settings say; None where there was only counting to do."""
-        codes, weight = self._read(X, y, sample_weight)
-        self._warm = getattr(self, "_warm", None)
-        if self.objective == "likelihood":
-            if dev is not None:
-                self._evaluator(*as_pair(dev))  # not needed, but it should be right
-            self._count(self._corpus(codes, hidden), weight)
-            return None
-        return self._train(self._training_data(codes, weight, dev, hidden))
+        return make_corpus(self._network, names, data, mask, most, self._costs)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from partwise.errors import DataError
-from partwise.estimators.base import (
-    StructuredEstimator,
-    TrainingData,
-    check_k,
-    check_same_length,
-)
-from partwise.estimators.checks import as_pair
+from partwise.estimators.allowed_values import unknown_metric
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.best_codes import kbest
+from partwise.estimators.checks import as_pair, check_k, check_same_length
+from partwise.estimators.classifier.persistence import fill, store
+from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.costs import class_weights, cost_matrix
-from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
+from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.explanation import (
     Choice,
     NumberedNames,
@@ -36,12 +34,10 @@ from partwise.estimators.explanation import (
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
-    class_array,
     sorted_classes,
 )
 from partwise.features import FeatureDictEncoder
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
+from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import CodeArray, FloatArray
@@ -51,73 +47,16 @@ from partwise.structures.rows import Rows, make_dense_rows, make_sparse_rows
 INTERCEPT = "(intercept)"
 
 
-class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignore[misc]
+class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSettings):  # type: ignore[misc]
     """Predict one label per example, with one weight vector per class.
 
     Minimises ``penalty(w) + C sum_i loss_i(w)`` over all classes jointly (Crammer and
     Singer), not one class against the rest.
 
-    Parameters
-    ----------
-    loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. The log loss is multinomial logistic regression.
-    C : float, optional
-        Weight of the losses against the penalty; 1 by default.
-    solver : str or Solver
-        "auto", a solver object, or a name. Squared hinge: "dcd-ssvm", "dcd-light",
-        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "frank-wolfe",
-        "smo", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
-        "mira-kbest" run with any loss, but minimise none.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible.
-    max_iter : int
-        The most passes over the data.
-    penalty : {"l2", "l1", "elasticnet"}
-        What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
-        them zero, or a mixture of both. "l1" goes with the log loss and, by linear
-        programming, with the hinge; "elasticnet" with the log loss.
-    l1_ratio : float
-        With "elasticnet", the share `r` of the L1 norm: the penalty is
-        ``(1 - r)/2 |w|^2 + r |w|_1``.
-    margin : {"cost", "unit"}
-        By how much the right output must beat a wrong one: by its cost, or, for the
-        hinge with penalty "l1", by one.
-    positive : bool
-        Whether weights must not be negative, for the hinge with penalty "l1".
-    n_jobs : int, optional
-        Threads for everything that passes over the data without learning in
-        between: predictions, certificates, and most of "lbfgs", "cg", "owlqn",
-        "eg-batch", "eg-primal", "cpd" and "cutting-plane"; -1 for one per core. The
-        same number gives the same result, bit for bit.
-    fit_intercept : bool
-        Add a constant feature; its weights are regularised like all others.
-    min_count, hash_bits : int
-        For feature dicts, as in `SequenceTagger`.
-    costs : matrix, dict or callable, optional
-        What predicting one class for another costs, as in `SequenceTagger`.
-    class_weight : dict or "balanced", optional
-        What multiplies the weight of an example of this class; classes not named have
-        1. "balanced" gives rare classes more: ``n_samples / (n_classes * count)``.
-    random_state : int, RandomState or None
-        Seed of the order in which examples are visited.
-    verbose : int
-        1 shows a progress bar.
-    warm_start : bool
-        Go on from the last fit when the data is the same.
-    dev_metric : str or callable
-        What is measured on development data: the name of a scikit-learn scorer, such
-        as "accuracy", "f1_macro" or "neg_log_loss", or a function of
-        ``(y_true, y_pred)``; higher is better.
-    patience, checkpoint, resume, time_limit, callbacks
-        As in `SequenceTagger`.
-
     Attributes
     ----------
     classes_ : array
         The classes, sorted.
-    certificate_, trace_, status_, weights_, C_, solver_
-        As in `SequenceTagger`.
 
     Examples
     --------
@@ -128,66 +67,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     array(['pea'], dtype=object)
     """
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 1.0,
-        "hinge": 1.0,
-        "log_loss": 1.0,
-    }
-
-    classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float | None = None,
-        solver: str | Solver = "auto",
-        *,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        margin: str = "cost",
-        positive: bool = False,
-        n_jobs: int | None = None,
-        fit_intercept: bool = True,
-        min_count: int = 1,
-        hash_bits: int | None = None,
-        costs: Any = None,
-        class_weight: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 5,
-        dev_metric: Any = "accuracy",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.loss = loss
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.positive = positive
-        self.n_jobs = n_jobs
-        self.fit_intercept = fit_intercept
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.costs = costs
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.dev_metric = dev_metric
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse matrices are welcome."""
@@ -223,10 +103,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
         MulticlassClassifier
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(X, y, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(X, y, sample_weight, dev=dev)
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any = None, *, dev: Any = None
@@ -265,8 +142,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
             sample_weight = _check_sample_weight(
                 sample_weight, np.zeros((len(gold), 1)), dtype=np.float64
             )
-        self._labels = labels
-        self.classes_ = class_array(labels.classes)
+        self._set_labels(labels)
         self._costs = cost_matrix(self.costs, labels)
         if self.class_weight is not None:
             by_class = class_weights(self.class_weight, labels, gold, sample_weight)
@@ -363,7 +239,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
         codes = decode(self._encode(X), self.weights_, self._jobs()).codes
-        return self.classes_[codes]
+        return np.asarray(self.classes_[codes])
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         s = self._encode(X)
@@ -396,14 +272,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator):  # type: ignor
     def predict_kbest(self, X: Any, k: int = 5) -> list[list[tuple[Label, float]]]:
         """Return the `k` best classes of every example with their scores."""
         check_k(k)
-        _, codes, scores, found = decode_kbest(
-            self._encode(X), self.weights_, k, self._jobs()
-        )
+        found = kbest(self._encode(X), self.weights_, k, self._jobs())
         classes = self._labels.classes
-        return [
-            [(classes[codes[j, i]], float(scores[i, j])) for j in range(found[i])]
-            for i in range(found.size)
-        ]
+        return [[(classes[y[0]], score) for y, score in best] for best in found]
 
     # --- understanding --------------------------------------------------------------
 

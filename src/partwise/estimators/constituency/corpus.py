@@ -28,14 +28,11 @@ from partwise.structures.grammar import ConstituencyTrees, make_constituency_tre
 from partwise.structures.grammar.places import n_cells, n_phrases, n_splits
 from partwise.structures.rows import make_sparse_rows
 
-UNDERIVABLE = ("refuse", "skip")
-"""What may be done with training trees that the grammar does not derive."""
-
 BATCH = 4_000_000
 """Features of so many splits, a few more, are in memory at once when predicting."""
 
 
-class Words(NamedTuple):
+class TaggedWords(NamedTuple):
     """A sentence: its words, and their tags if these are given."""
 
     words: tuple[str, ...]
@@ -43,7 +40,7 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ConstituencySettings:
+class GrammarSettings:
     """What a parser's trees and features are, as far as it decides its weights.
 
     Attributes
@@ -54,7 +51,7 @@ class ConstituencySettings:
     given_tags : bool
         Whether the tags of words are given.
     hash_bits : int
-        Words, spans and splits have ``2^hash_bits`` different features each.
+        TaggedWords, spans and splits have ``2^hash_bits`` different features each.
     """
 
     horizontal: int | None
@@ -69,7 +66,7 @@ class ConstituencySettings:
     def structure(
         self,
         grammar: TreebankGrammar,
-        sentences: Sequence[Words],
+        sentences: Sequence[TaggedWords],
         gold: Sequence[Sequence[int]] | None = None,
         *,
         span_cost: float = 1.0,
@@ -81,8 +78,9 @@ class ConstituencySettings:
         --------
         >>> from partwise.estimators.constituency.grammar import read_grammar
         >>> one = Tree("S", (Tree("NP+NNS", ("dogs",)), Tree("VP+VBP", ("bark",))))
-        >>> settings = ConstituencySettings(1, 1, False, 8)
-        >>> corpus = settings.structure(read_grammar([one]), [Words(words(one), None)])
+        >>> settings = GrammarSettings(1, 1, False, 8)
+        >>> sentence = TaggedWords(words(one), None)
+        >>> corpus = settings.structure(read_grammar([one]), [sentence])
         >>> corpus.grammar.n_symbols, corpus.sentences.ptr.tolist()
         (3, [0, 2])
         """
@@ -127,7 +125,7 @@ class ConstituencySettings:
     def check_memory(
         self,
         grammar: TreebankGrammar,
-        sentences: Sequence[Words],
+        sentences: Sequence[TaggedWords],
         n_jobs: int,
         k: int = 1,
     ) -> None:
@@ -161,7 +159,9 @@ def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
     return result
 
 
-def as_words(sentences: Any, given_tags: bool, what: str = "sentences") -> list[Words]:
+def as_words(
+    sentences: Any, given_tags: bool, what: str = "sentences"
+) -> list[TaggedWords]:
     """Return words, and tags if they are given: from words, pairs or trees."""
     if isinstance(sentences, Tree | str | bytes) or not isinstance(sentences, Iterable):
         raise DataError(
@@ -177,10 +177,10 @@ def as_words(sentences: Any, given_tags: bool, what: str = "sentences") -> list[
     return result
 
 
-def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
+def _as_words(sentence: Any, given_tags: bool, place: str) -> TaggedWords:
     if isinstance(sentence, Tree):
         check_writable(sentence, place)
-        return Words(words(sentence), tags(sentence))
+        return TaggedWords(words(sentence), tags(sentence))
     if isinstance(sentence, str | bytes) or not isinstance(sentence, Iterable):
         raise DataError(f"{place} is {sentence!r}, not a list of words (split it)")
     found = list(sentence)
@@ -190,7 +190,7 @@ def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
                 f"{place} has words without tags, but the parser was trained with tags "
                 "that are given (give pairs of a word and its tag)"
             )
-        return Words(_writable(found, "word", place), None)
+        return TaggedWords(_writable(found, "word", place), None)
     for word in found:
         if not (isinstance(word, str) or _is_pair(word)):
             raise DataError(
@@ -203,7 +203,7 @@ def _as_words(sentence: Any, given_tags: bool, place: str) -> Words:
             f"{place} has tags, but the parser finds tags itself (give words alone; "
             "given_tags=True trains a parser that is given tags)"
         )
-    return Words(
+    return TaggedWords(
         _writable([word for word, _ in found], "word", place),
         _writable([tag for _, tag in found], "tag", place),
     )
@@ -233,7 +233,7 @@ def _is_pair(word: Any) -> bool:
 def derivations(
     trees: Sequence[Tree],
     grammar: TreebankGrammar,
-    settings: ConstituencySettings,
+    settings: GrammarSettings,
     policy: str,
     productions: Sequence[Production] = (),
 ) -> tuple[list[list[int]], list[int]]:
@@ -265,7 +265,9 @@ def derivations(
     return codes, kept
 
 
-def batches(sentences: Sequence[Words]) -> Iterator[tuple[int, list[Words]]]:
+def batches(
+    sentences: Sequence[TaggedWords],
+) -> Iterator[tuple[int, list[TaggedWords]]]:
     """Cut sentences into batches whose features fit into memory, with their starts."""
     start, size = 0, 0
     for i, sentence in enumerate(sentences):

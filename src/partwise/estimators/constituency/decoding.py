@@ -10,8 +10,8 @@ import numpy as np
 
 from partwise.constituents import Bracket, Tree, read_symbol, restore
 from partwise.estimators.constituency.corpus import (
-    ConstituencySettings,
-    Words,
+    GrammarSettings,
+    TaggedWords,
     batches,
 )
 from partwise.estimators.constituency.grammar import TreebankGrammar
@@ -27,14 +27,14 @@ N_NAMED = 3
 class Model(NamedTuple):
     """All that predicting needs."""
 
-    settings: ConstituencySettings
+    settings: GrammarSettings
     grammar: TreebankGrammar
     weights: FloatArray
     n_jobs: int = 1
 
 
 def best_trees(
-    model: Model, sentences: Sequence[Words]
+    model: Model, sentences: Sequence[TaggedWords]
 ) -> tuple[list[Tree], list[int]]:
     """Return the best trees, and the numbers of sentences that have none.
 
@@ -54,7 +54,7 @@ def best_trees(
     return trees, failed
 
 
-def unproduced(model: Model, sentences: Iterable[Words]) -> list[str]:
+def unproduced(model: Model, sentences: Iterable[TaggedWords]) -> list[str]:
     """Return the words that no rule produces, each once; with tags that are given."""
     found: dict[str, None] = {}
     for words, tags in sentences:
@@ -84,7 +84,7 @@ def name_unproduced(words: Sequence[str]) -> str:
 
 
 def kbest_trees(
-    model: Model, sentences: Sequence[Words], k: int
+    model: Model, sentences: Sequence[TaggedWords], k: int
 ) -> list[list[tuple[Tree, float]]]:
     """Return up to `k` best trees of every sentence, and their scores."""
     result = []
@@ -102,7 +102,7 @@ def kbest_trees(
 
 
 def bracket_probabilities(
-    model: Model, sentences: Sequence[Words], at_least: float
+    model: Model, sentences: Sequence[TaggedWords], at_least: float
 ) -> list[dict[Bracket, float]]:
     """Return the expected number of every bracket, the largest first."""
     result = []
@@ -151,13 +151,13 @@ def _symbols(corpus: ConstituencyTrees, t: int) -> Any:
     return corpus.sentences.symbol[slice(*corpus.sentences.symbol_ptr[t : t + 2])]
 
 
-def _tree(model: Model, codes: Sequence[int], sentence: Words) -> Tree:
+def _tree(model: Model, codes: Sequence[int], sentence: TaggedWords) -> Tree:
     """Return the tree that codes stand for, as users know trees."""
     return restore(model.grammar.tree(codes, sentence.words))
 
 
 def _flat_tree(
-    model: Model, sentence: Words, corpus: ConstituencyTrees, i: int
+    model: Model, sentence: TaggedWords, corpus: ConstituencyTrees, i: int
 ) -> Tree:
     """Return a tree without phrases, every word with the tag given or its best one."""
     layout, grammar = corpus.layout, corpus.grammar

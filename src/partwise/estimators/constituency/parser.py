@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.constituency.corpus import (
-    UNDERIVABLE,
-    ConstituencySettings,
-    Words,
+    GrammarSettings,
+    TaggedWords,
     as_trees,
     as_words,
     derivations,
@@ -31,26 +26,27 @@ from partwise.estimators.constituency.decoding import (
     unproduced,
 )
 from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
+from partwise.estimators.constituency.persistence import fill, store
 from partwise.estimators.constituency.productions import (
     Production,
     compile_grammar,
     read_productions,
 )
+from partwise.estimators.constituency.settings import ConstituencySettings
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
+from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.metrics.brackets import BracketScores, bracket_scores
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
+from partwise.metrics.brackets import bracket_scores
+from partwise.solvers.loop import Evaluate
 from partwise.structures.interface import FloatArray
 
 Trees = Sequence[Tree]
 
-MEASURES: dict[str, Callable[[BracketScores], float]] = {
-    "f1": lambda scores: scores.f1,
-    "precision": lambda scores: scores.precision,
-    "recall": lambda scores: scores.recall,
-    "exact_match": lambda scores: scores.exact_match,
+MEASURES: dict[str, Callable[[Any, Any], float]] = {
+    "f1": lambda gold, found: bracket_scores(gold, found).f1,
+    "precision": lambda gold, found: bracket_scores(gold, found).precision,
+    "recall": lambda gold, found: bracket_scores(gold, found).recall,
+    "exact_match": lambda gold, found: bracket_scores(gold, found).exact_match,
 }
 """What may be measured on development data, by name."""
 
@@ -58,57 +54,12 @@ NO_PARSE = ("flat", "none")
 """What may stand for the tree of a sentence that the grammar cannot parse."""
 
 
-class ConstituencyParser(StructuredEstimator):
+class ConstituencyParser(StructuredEstimator, ConstituencySettings):
     """Predict the phrases of a sentence from its words, or from words and tags.
 
     A weighted context-free grammar: the score of a tree is the sum of the scores of its
     rules, spans and splits, which come from sparse features of the words at their
     borders, of lengths and shapes. The best of all trees is found exactly.
-
-    Parameters
-    ----------
-    loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. Only the log loss gives calibrated probabilities.
-    C : float, optional
-        Weight of the losses against the penalty. The default depends on the loss.
-    solver : str or Solver
-        "auto", a solver object, or a name, as in `SequenceTagger`.
-    grammar : str or sequence of str, optional
-        Productions such as ``"S -> NP VP"``, with ``|`` between alternatives and words
-        in quotes; the first parent is the root. Without words, those of each tag are
-        learnt. By default all productions of the training trees, and those that
-        `horizontal` and `vertical` add to them.
-    horizontal : int, optional
-        How many children before it the rest of a phrase remembers, when the grammar is
-        read from trees. A small number allows phrases that no training tree has; None
-        remembers all of them.
-    vertical : int
-        How many generations a phrase knows, itself included.
-    given_tags : bool
-        Whether the tags of words are given, and kept; or else found with the phrases.
-    underivable : {"refuse", "skip"}
-        What is done with training trees that a given grammar does not have: say so and
-        stop, or leave the tree out.
-    hash_bits : int
-        Words, spans and splits have ``2^hash_bits`` features each, and these a weight
-        for each label.
-    span_cost, word_cost : float
-        What a span with a wrong label costs in training with margins, and a word with a
-        wrong tag.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible. Trees hardly change any more long before it is small.
-    max_iter : int
-        The most passes over the data.
-    penalty, l1_ratio, margin, positive, n_jobs, random_state, verbose
-        As in `SequenceTagger`.
-    warm_start, patience
-        As in `SequenceTagger`.
-    dev_metric : {"f1", "precision", "recall", "exact_match"} or callable
-        What is measured on development data. A function takes the right and the
-        predicted trees.
-    checkpoint, resume, time_limit, callbacks
-        As in `SequenceTagger`.
 
     Attributes
     ----------
@@ -116,8 +67,6 @@ class ConstituencyParser(StructuredEstimator):
         The labels of phrases, sorted.
     n_skipped_ : int
         How many training trees were left out.
-    certificate_, trace_, status_, weights_, C_, solver_
-        As in `SequenceTagger`.
 
     Examples
     --------
@@ -131,73 +80,10 @@ class ConstituencyParser(StructuredEstimator):
     (S (NP (NNS cats)) (VP (VBP bark)))
     """
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 0.1,
-        "log_loss": 1.0,
-    }
+    _store, _fill = store, fill
+    least_labels = 1
 
-    classes_: NDArray[Any]
     n_skipped_: int
-
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float | None = None,
-        solver: str | Solver = "auto",
-        *,
-        grammar: str | Sequence[str] | None = None,
-        horizontal: int | None = 1,
-        vertical: int = 1,
-        given_tags: bool = False,
-        underivable: str = "refuse",
-        hash_bits: int = 15,
-        span_cost: float = 1.0,
-        word_cost: float = 1.0,
-        tol: float = 0.1,
-        max_iter: int = 100,
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        margin: str = "cost",
-        positive: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 5,
-        dev_metric: Any = "f1",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.loss = loss
-        self.C = C
-        self.solver = solver
-        self.grammar = grammar
-        self.horizontal = horizontal
-        self.vertical = vertical
-        self.given_tags = given_tags
-        self.underivable = underivable
-        self.hash_bits = hash_bits
-        self.span_cost = span_cost
-        self.word_cost = word_cost
-        self.tol = tol
-        self.max_iter = max_iter
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.positive = positive
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.dev_metric = dev_metric
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
 
     # --- training ---------------------------------------------------------------
 
@@ -227,41 +113,7 @@ class ConstituencyParser(StructuredEstimator):
         ConstituencyParser
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(trees, y, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        if self.underivable not in UNDERIVABLE:
-            raise ValueError(
-                f"underivable must be one of {', '.join(UNDERIVABLE)}, not "
-                f"{self.underivable!r}"
-            )
-        if not isinstance(self.given_tags, bool | np.bool_):
-            raise ValueError(
-                f"given_tags must be True or False, not {self.given_tags!r}"
-            )
-        for name, least, most in (
-            ("horizontal", 0, 1000),
-            ("vertical", 1, 1000),
-            ("hash_bits", 4, 24),
-        ):
-            value: Any = getattr(self, name)
-            if name == "horizontal" and value is None:
-                continue
-            if not isinstance(value, int | np.integer) or not least <= value <= most:
-                raise ValueError(
-                    f"{name} must be an integer from {least} to {most}, not {value!r}"
-                )
-        for name in ("span_cost", "word_cost"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not (
-                0 <= value < np.inf
-            ):
-                raise ValueError(f"{name} must be a number >= 0, not {value!r}")
-        self._measure()
+        return self._fit(trees, y, sample_weight, dev=dev)
 
     def _prepare(
         self, trees: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
@@ -280,7 +132,7 @@ class ConstituencyParser(StructuredEstimator):
         gold = [gold[i] for i in kept]
         if weights is not None:
             weights = weights[kept]
-        self._set_labels()
+        self._name_symbols()
         sentences = as_words(gold, bool(self.given_tags))
         self._settings.check_memory(self._grammar, sentences, self._jobs())
         structure = self._settings.structure(
@@ -295,22 +147,20 @@ class ConstituencyParser(StructuredEstimator):
 
     def _read_grammar(
         self, trees: Trees
-    ) -> tuple[ConstituencySettings, TreebankGrammar, list[Production]]:
+    ) -> tuple[GrammarSettings, TreebankGrammar, list[Production]]:
         bits, given_tags = int(self.hash_bits), bool(self.given_tags)
         if self.grammar is not None:
-            settings = ConstituencySettings(None, 1, given_tags, bits)
+            settings = GrammarSettings(None, 1, given_tags, bits)
             productions = read_productions(self.grammar)
             nodes = (node for tree in trees for node in subtrees(tree))
             tagged = ((node.word, node.label) for node in nodes if node.is_tag)
             grammar = compile_grammar(productions, tagged, given_tags=given_tags)
             return settings, grammar, productions
         horizontal = None if self.horizontal is None else int(self.horizontal)
-        settings = ConstituencySettings(
-            horizontal, int(self.vertical), given_tags, bits
-        )
+        settings = GrammarSettings(horizontal, int(self.vertical), given_tags, bits)
         return settings, read_grammar(map(settings.binarize, trees)), []
 
-    def _set_labels(self) -> None:
+    def _name_symbols(self) -> None:
         """Name the symbols, and the labels of phrases among them."""
         grammar = self._grammar
         self._labels = LabelCodes(grammar.symbols)
@@ -320,19 +170,11 @@ class ConstituencyParser(StructuredEstimator):
             found |= set(labels[:-1] if number in of_words else labels)
         self.classes_ = class_array(sorted(found))
 
-    def _measure(self) -> Callable[[Trees, Trees], float]:
-        metric = self.dev_metric
-        if callable(metric):
-            return checked(metric)
-        if metric not in MEASURES:
-            raise unknown_metric(metric, MEASURES)
-        return lambda gold, found: MEASURES[metric](bracket_scores(gold, found))
-
     def _evaluator(self, dev: list[Tree]) -> Evaluate:
         """Make the function that scores weights on development data."""
         if not dev:
             raise DataError("dev: there are no trees")
-        measure = self._measure()
+        measure = find_measure(self.dev_metric, MEASURES)
         rehearse(measure, dev)
         sentences = as_words(dev, bool(self.given_tags), "dev")
         self._settings.check_memory(self._grammar, sentences, self._jobs())
@@ -344,7 +186,7 @@ class ConstituencyParser(StructuredEstimator):
 
     # --- predicting -----------------------------------------------------------------
 
-    def _encode(self, sentences: Any, k: int = 1) -> list[Words]:
+    def _encode(self, sentences: Any, k: int = 1) -> list[TaggedWords]:
         self._check_fitted()
         found = as_words(sentences, self._settings.given_tags)
         self._settings.check_memory(self._grammar, found, self._jobs(), k)
@@ -379,10 +221,7 @@ class ConstituencyParser(StructuredEstimator):
         list of Tree
             Or of None, if `no_parse` says so.
         """
-        if no_parse not in NO_PARSE:
-            raise ValueError(
-                f"no_parse must be one of {', '.join(NO_PARSE)}, not {no_parse!r}"
-            )
+        check_choice("no_parse", no_parse, NO_PARSE)
         words = self._encode(sentences)
         model = self._model(self.weights_)
         found, failed = best_trees(model, words)
@@ -455,9 +294,6 @@ class ConstituencyParser(StructuredEstimator):
             Of labelled brackets, as EVALB counts them; or the share of sentences with
             all brackets right. `bracket_scores` has more.
         """
-        if metric not in MEASURES:
-            raise ValueError(
-                f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
-            )
+        check_choice("metric", metric, MEASURES)
         gold = as_trees(trees)
-        return MEASURES[metric](bracket_scores(gold, self.predict(gold)))
+        return MEASURES[metric](gold, self.predict(gold))

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.constituency.corpus import ConstituencySettings
+from partwise.estimators.constituency.corpus import GrammarSettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
-from partwise.estimators.constituency.parser import ConstituencyParser
+from partwise.estimators.stored_labels import check_mark, mark_of
 from partwise.features import span_codes
 from partwise.model_file import Content, prefixed
 
 
-def feature_mark() -> str:
-    """Return a mark of the features that this version gives to spans.
-
-    Weights are found by hashing, so that those of other features could not be told
-    from the right ones.
-
-    Examples
-    --------
-    >>> len(feature_mark())
-    16
-    """
-    features = (
+def span_features() -> tuple[Any, ...]:
+    """Return the features that this version gives to spans."""
+    return (
         span_codes.WORD_TEMPLATES,
         span_codes.SPAN_TEMPLATES,
         span_codes.SPLIT_TEMPLATES,
         span_codes.LENGTHS,
         span_codes.LONGEST_SHAPE,
     )
-    return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
 
 
-def store_constituency(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     grammar: TreebankGrammar = model._grammar
-    settings: ConstituencySettings = model._settings
+    settings: GrammarSettings = model._settings
     lexicon = grammar.lexicon
     tags = sorted({tag for own in lexicon.words.values() for tag in own})
     tags = sorted({*tags, *lexicon.open_tags})
@@ -65,7 +54,7 @@ def store_constituency(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             "given_tags": settings.given_tags,
             "hash_bits": settings.hash_bits,
         },
-        "features": feature_mark(),
+        "features": mark_of(span_features()),
         "n_skipped": int(model.n_skipped_),
         "grammar": _as_text(model.grammar),
     }
@@ -78,29 +67,25 @@ def _as_text(grammar: Any) -> str | None:
     return "\n".join(grammar)
 
 
-def fill_constituency(model: ConstituencyParser, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a parser from a file; return how many weights it has to have."""
     trees = content.part("trees")
     horizontal = None
     if trees.settings.get("horizontal") is not None:
         horizontal = trees.setting("horizontal", int, at_least=0, below=1001)
-    model._settings = ConstituencySettings(
+    model._settings = GrammarSettings(
         horizontal,
         trees.setting("vertical", int, at_least=1, below=1001),
         trees.setting("given_tags", bool),
         trees.setting("hash_bits", int, at_least=4, below=25),
     )
-    if content.setting("features", str) != feature_mark():
-        raise content.error(
-            "the parser was trained with the features of another version (train it "
-            "again)"
-        )
+    check_mark(content, span_features())
     model._grammar = _read_grammar(model._labels.classes, content)
     model.n_skipped_ = content.setting("n_skipped", int, at_least=0)
-    model._set_labels()
+    model._name_symbols()
     if content.settings.get("grammar") is not None:
         model.grammar = content.setting("grammar", str)
-    return model._settings.n_weights(model._grammar)
+    return int(model._settings.n_weights(model._grammar))
 
 
 def _read_grammar(symbols: list[Any], content: Content) -> TreebankGrammar:

@@ -37,9 +37,6 @@ from partwise.structures.dependency import (
 from partwise.structures.interface import FloatArray
 from partwise.trees import check_tree, is_projective, lift, nonprojective_words
 
-CROSSING = ("refuse", "lift", "skip")
-"""What may be done with training trees whose arcs cross, by a projective parser."""
-
 N_FEATURES = 2 * (len(ARC_TEMPLATES) + 2) + len(
     (*MODIFIER_TEMPLATES, *HEAD_TEMPLATES, *PAIR_TEMPLATES)
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -222,3 +223,15 @@ def _label_names(
     else:
         pairs = templates.pairs
     return [f"{_sides(columns, h, m, pair)}, {direction}" for pair in pairs]
+
+
+def head_and_word(arc: Any) -> tuple[int | None, int]:
+    """Return the head, if one is asked for, and the word."""
+    given = (None, arc) if isinstance(arc, int | np.integer) else arc
+    try:
+        head, word = given
+        return None if head is None else index(head), index(word)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"arc must be the number of a word, or (head, word), not {arc!r}"
+        ) from None

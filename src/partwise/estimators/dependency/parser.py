@@ -2,69 +2,48 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from operator import index
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError
-from partwise.estimators.base import (
-    StructuredEstimator,
-    TrainingData,
-    check_k,
-)
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.best_codes import kbest, split
+from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency.corpus import (
-    CROSSING,
     TreeSettings,
     as_sentences,
     check_training_trees,
     named,
     without_crossings,
 )
-from partwise.estimators.dependency.explanation import ArcChoice, explain_arc
+from partwise.estimators.dependency.explanation import (
+    ArcChoice,
+    explain_arc,
+    head_and_word,
+)
 from partwise.estimators.dependency.features import (
     arcs_as_trained,
     as_matrices,
     list_arcs,
     most_listed,
 )
-from partwise.estimators.dev_metrics import checked, rehearse, unknown_metric
-from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
+from partwise.estimators.dependency.measures import MEASURES, Trees
+from partwise.estimators.dependency.persistence import fill, store
+from partwise.estimators.dependency.settings import DependencySettings
+from partwise.estimators.dev_metrics import find_measure, rehearse
+from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.features.arc_groups import find_groups
-from partwise.metrics.attachment import attachment_scores, is_punctuation
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
-from partwise.structures.decoding import Decoded, decode, decode_kbest, part_marginals
+from partwise.metrics.attachment import is_punctuation
+from partwise.solvers.loop import Evaluate
+from partwise.structures.decoding import Decoded, decode, part_marginals
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
-from partwise.structures.interface import FloatArray
-
-Trees = Sequence[Sentence]
-
-
-def _las(gold: Trees, found: Trees) -> float:
-    scores = attachment_scores(gold, found)
-    if scores.las is None and scores.n_words:
-        raise DataError(
-            "'las' compares labels, which the right or the predicted trees do not have "
-            "(use 'uas')"
-        )
-    return scores.las or 0.0
-
-
-MEASURES: dict[str, Callable[[Trees, Trees], float]] = {
-    "uas": lambda gold, found: attachment_scores(gold, found).uas,
-    "las": _las,
-    "complete": lambda gold, found: attachment_scores(gold, found).complete,
-}
-"""What may be measured on development data, by name."""
+from partwise.structures.interface import CodeArray, FloatArray
 
 DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
     "best": decode,
@@ -73,66 +52,17 @@ DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
 """How a tree is chosen."""
 
 
-class DependencyParser(StructuredEstimator):
+class DependencyParser(StructuredEstimator, DependencySettings):
     """Predict the dependency tree of a sentence from its words and tags.
 
     First-order parsing: the score of a tree is the sum of the scores of its arcs, which
     come from sparse features of the two words and of what is around and between them.
     The best of all trees is found exactly.
 
-    Parameters
-    ----------
-    loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. Only the log loss gives calibrated probabilities.
-    C : float, optional
-        Weight of the losses against the penalty. The default depends on the loss.
-    solver : str or Solver
-        "auto", a solver object, or a name, as in `SequenceTagger`.
-    projective : bool
-        Whether arcs may not cross (Eisner's algorithm), or any tree will do (maximum
-        spanning trees).
-    single_root : bool
-        Whether exactly one word of a sentence hangs from the root.
-    labelled : bool, optional
-        Whether arcs have labels. By default they have if the training data has labels.
-    crossing : {"refuse", "lift", "skip"}
-        What a projective parser does with training trees whose arcs cross: say so and
-        stop, hang the words higher until nothing crosses, or leave the sentence out.
-    hash_bits : int
-        Features of arcs share ``2^hash_bits`` weights.
-    suffix : int
-        How many letters of the end of a word are a feature.
-    features : "all", str or sequence of str
-        The groups of features that are on, as a sequence of names or a string with
-        commas: "words", "lemmas", "tags", "morphology", "suffixes", "markers" (the
-        preposition or conjunction that a word's phrase begins with), "neighbours" (of
-        the two words), "between" (the tags between them) and "agreement" (in case,
-        gender, number and person). A feature is on if all that it looks at is.
-    head_cost, label_cost : float
-        What a wrong head, and a wrong label, cost in training with margins.
-    punctuation_weight : float
-        What multiplies these costs for punctuation; 0 if it does not count.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible. Trees hardly change any more long before it is small.
-    max_iter : int
-        The most passes over the data.
-    penalty, l1_ratio, margin, positive, n_jobs, random_state, verbose
-        As in `SequenceTagger`.
-    warm_start, patience
-        As in `SequenceTagger`.
-    dev_metric : {"las", "uas", "complete"} or callable, optional
-        What is measured on development data; by default "las", or "uas" without
-        labels. A function takes the right and the predicted sentences.
-    checkpoint, resume, time_limit, callbacks
-        As in `SequenceTagger`.
-
     Attributes
     ----------
     classes_ : array
         The labels of arcs, sorted; empty without labels.
-    certificate_, trace_, status_, weights_, C_, solver_
-        As in `SequenceTagger`.
 
     Examples
     --------
@@ -152,76 +82,8 @@ class DependencyParser(StructuredEstimator):
     ((2, 0), ('nsubj', 'root'))
     """
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.01,
-        "hinge": 0.01,
-        "log_loss": 1.0,
-    }
-
-    classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float | None = None,
-        solver: str | Solver = "auto",
-        *,
-        projective: bool = True,
-        single_root: bool = True,
-        labelled: bool | None = None,
-        crossing: str = "refuse",
-        hash_bits: int = 22,
-        suffix: int = 3,
-        features: str | Sequence[str] = "all",
-        head_cost: float = 1.0,
-        label_cost: float = 1.0,
-        punctuation_weight: float = 1.0,
-        tol: float = 0.1,
-        max_iter: int = 100,
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        margin: str = "cost",
-        positive: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 5,
-        dev_metric: Any = None,
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.loss = loss
-        self.C = C
-        self.solver = solver
-        self.projective = projective
-        self.single_root = single_root
-        self.labelled = labelled
-        self.crossing = crossing
-        self.hash_bits = hash_bits
-        self.suffix = suffix
-        self.features = features
-        self.head_cost = head_cost
-        self.label_cost = label_cost
-        self.punctuation_weight = punctuation_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.positive = positive
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.dev_metric = dev_metric
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
+    least_labels = 0
 
     # --- training ---------------------------------------------------------------
 
@@ -260,8 +122,7 @@ class DependencyParser(StructuredEstimator):
         DependencyParser
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(
+        return self._fit(
             sentences,
             y,
             sample_weight,
@@ -269,35 +130,10 @@ class DependencyParser(StructuredEstimator):
             dev=dev,
             dev_arc_features=dev_arc_features,
         )
-        self._become(fitted, fitted._train(data))
-        return self
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if self.crossing not in CROSSING:
-            raise ValueError(
-                f"crossing must be one of {', '.join(CROSSING)}, not {self.crossing!r}"
-            )
-        for name in ("projective", "single_root", "labelled"):
-            value = getattr(self, name)
-            free = name == "labelled" and value is None
-            if not (free or isinstance(value, bool | np.bool_)):
-                raise ValueError(f"{name} must be True or False, not {value!r}")
-        for name, least, most in (("hash_bits", 8, 30), ("suffix", 1, 20)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or not least <= value <= most:
-                raise ValueError(
-                    f"{name} must be an integer from {least} to {most}, not {value!r}"
-                )
         find_groups(self.features)
-        for name in ("head_cost", "label_cost", "punctuation_weight"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float | np.number) or not (
-                0 <= value < np.inf
-            ):
-                raise ValueError(f"{name} must be a number >= 0, not {value!r}")
-        if self.dev_metric is not None:
-            self._measure()
 
     def _settings(self) -> TreeSettings:
         return TreeSettings(
@@ -333,8 +169,7 @@ class DependencyParser(StructuredEstimator):
                 matrices = [matrices[i] for i in kept]
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
-        self._labels = LabelCodes(self._find_labels(trees))
-        self.classes_ = class_array(self._labels.classes)
+        self._set_labels(LabelCodes(self._find_labels(trees)))
         listed = None
         if matrices is not None:
             n_features = matrices[0].shape[1]
@@ -390,14 +225,8 @@ class DependencyParser(StructuredEstimator):
         return sorted_classes([label for s in trees for label in s.labels or ()])
 
     def _measure(self) -> Callable[[Trees, Trees], float]:
-        metric = self.dev_metric
-        if callable(metric):
-            return checked(metric)
-        if metric is None:
-            metric = "las" if len(self._labels) else "uas"
-        if metric not in MEASURES:
-            raise unknown_metric(metric, MEASURES)
-        return MEASURES[metric]
+        by_default = "las" if len(self._labels) else "uas"
+        return find_measure(self.dev_metric or by_default, MEASURES)
 
     def _evaluator(self, dev: list[Sentence], arc_features: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
@@ -430,14 +259,13 @@ class DependencyParser(StructuredEstimator):
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""
-        codes, ends = found.codes.tolist(), found.ptr.tolist()
         return [
-            self._tree(sentence, codes[ends[i] : ends[i + 1]])
-            for i, sentence in enumerate(words)
+            self._tree(sentence, one.codes)
+            for sentence, one in zip(words, split(found), strict=True)
         ]
 
-    def _tree(self, sentence: Sentence, y: list[int]) -> Sentence:
-        n = len(sentence)
+    def _tree(self, sentence: Sentence, codes: CodeArray) -> Sentence:
+        n, y = len(sentence), codes.tolist()
         labels = self._labels.decode(y[n:]) if len(self._labels) else None
         return sentence.with_tree(y[:n], labels)
 
@@ -465,10 +293,7 @@ class DependencyParser(StructuredEstimator):
         list of Sentence
             They write everything but heads and labels as it was read.
         """
-        if decoding not in DECODERS:
-            raise ValueError(
-                f"decoding must be one of {', '.join(DECODERS)}, not {decoding!r}"
-            )
+        check_choice("decoding", decoding, DECODERS)
         words, corpus = self._encode(sentences, arc_features)
         return self._with_trees(
             words, DECODERS[decoding](corpus, self.weights_, self._jobs())
@@ -513,16 +338,10 @@ class DependencyParser(StructuredEstimator):
         """
         check_k(k)
         words, corpus = self._encode(sentences, arc_features, k)
-        ptr, codes, scores, found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        found = kbest(corpus, self.weights_, k, self._jobs())
         return [
-            [
-                (
-                    self._tree(sentence, codes[j, ptr[i] : ptr[i + 1]].tolist()),
-                    float(scores[i, j]),
-                )
-                for j in range(found[i])
-            ]
-            for i, sentence in enumerate(words)
+            [(self._tree(sentence, one.codes), one.score) for one in best]
+            for sentence, best in zip(words, found, strict=True)
         ]
 
     def score(
@@ -547,10 +366,7 @@ class DependencyParser(StructuredEstimator):
         arc_features : iterable of sparse matrices, optional
             As in `predict`.
         """
-        if metric not in MEASURES:
-            raise ValueError(
-                f"metric must be one of {', '.join(MEASURES)}, not {metric!r}"
-            )
+        check_choice("metric", metric, MEASURES)
         gold = as_sentences(sentences)
         return MEASURES[metric](gold, self.predict(gold, arc_features=arc_features))
 
@@ -588,7 +404,7 @@ class DependencyParser(StructuredEstimator):
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
-        head, word = _head_and_word(arc)
+        head, word = head_and_word(arc)
         if not 1 <= word <= n:
             raise ValueError(f"words are counted from 1 to {n}; there is no {word}")
         if head is not None and not (0 <= head <= n and head != word):
@@ -602,15 +418,3 @@ class DependencyParser(StructuredEstimator):
             sentence, corpus, self.weights_, self._labels.classes, head, word,
             self._trees,
         )  # fmt: skip
-
-
-def _head_and_word(arc: Any) -> tuple[int | None, int]:
-    """Return the head, if one is asked for, and the word."""
-    given = (None, arc) if isinstance(arc, int | np.integer) else arc
-    try:
-        head, word = given
-        return None if head is None else index(head), index(word)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"arc must be the number of a word, or (head, word), not {arc!r}"
-        ) from None

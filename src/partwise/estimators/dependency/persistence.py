@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict
 from typing import Any
 
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
-from partwise.estimators.dependency.parser import DependencyParser
+from partwise.estimators.stored_labels import check_mark, mark_of
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, find_groups
 from partwise.model_file import Content
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 
 
-def feature_mark() -> str:
-    """Return a mark of the features that this version gives to arcs.
-
-    Weights are found by hashing, so that those of other features could not be told
-    from the right ones.
-
-    Examples
-    --------
-    >>> len(feature_mark())
-    16
-    """
-    features = (
+def arc_features() -> tuple[Any, ...]:
+    """Return the features that this version gives to arcs."""
+    return (
         arc_codes.ATTRIBUTES,
         arc_codes.CODES,
         arc_codes.ARC_TEMPLATES,
@@ -38,16 +28,15 @@ def feature_mark() -> str:
         tuple(map(int, LENGTHS)),
         LABEL_ROW_BITS,
     )
-    return hashlib.sha256(repr(features).encode()).hexdigest()[:16]
 
 
-def store_parser(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     # What the weights were learnt with, whatever was set after fitting.
-    return {}, {"trees": asdict(model._trees), "features": feature_mark()}
+    return {}, {"trees": asdict(model._trees), "features": mark_of(arc_features())}
 
 
-def fill_parser(model: DependencyParser, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a parser from a file; return how many weights it has to have."""
     trees = content.part("trees")
     model._trees = TreeSettings(
@@ -58,18 +47,12 @@ def fill_parser(model: DependencyParser, content: Content) -> int:
         features=_read_groups(trees),
         n_arc_features=_n_arc_features(trees),
     )
-    if content.setting("features", str) != feature_mark():
-        raise content.error(
-            "the parser was trained with the features of another version (train it "
-            "again)"
-        )
+    check_mark(content, arc_features())
     _check_named_groups(model, content)
-    if model.labelled not in (None, True, False) or type(model.labelled) is int:
-        raise content.error("setting 'labelled' should be true, false or nothing")
     for label in model._labels.classes:
         if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):
             raise content.error(f"{label!r} cannot be the label of an arc")
-    return model._trees.n_weights(len(model._labels))
+    return int(model._trees.n_weights(len(model._labels)))
 
 
 def _read_groups(trees: Content) -> tuple[str, ...]:
@@ -92,7 +75,7 @@ def _n_arc_features(trees: Content) -> int:
     return trees.setting("n_arc_features", int, at_least=0, below=2**31)
 
 
-def _check_named_groups(model: DependencyParser, content: Content) -> None:
+def _check_named_groups(model: Any, content: Content) -> None:
     """Check the groups as the user named them; settings hold no sequence of names."""
     if "features" not in content.setting("params", dict):
         groups = model._trees.features

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from partwise.estimators.base import StructuredEstimator
-from partwise.estimators.generative.reference_distributions import REFERENCES, counted
+from partwise.errors import DataError
+from partwise.estimators.base import StructuredEstimator, TrainingData, untrained
+from partwise.estimators.checks import as_pair
+from partwise.estimators.costs import sample_weights
+from partwise.estimators.generative.reference_distributions import counted
+from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.solvers.log_distributions import (
     make_log_distributions,
     uniform_reference,
 )
+from partwise.solvers.loop import CONVERGED, Evaluate
 from partwise.solvers.registry import default_solver
-from partwise.solvers.trace import Trace
 from partwise.structures.interface import (
     LEAST_PROBABILITY,
     FloatArray,
@@ -24,41 +27,14 @@ from partwise.structures.interface import (
 )
 
 
-class GenerativeModel(StructuredEstimator, ABC):
+class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
     """Base class: probabilities found by counting, or trained for margins."""
 
-    objectives: ClassVar[tuple[str, ...]] = ("margin", "likelihood")
-    # Only while there is no data to suit.
-    default_C: ClassVar[dict[str, float]] = {"hinge": 1.0, "squared_hinge": 1.0}
-    penalty = "l2"
-    l1_ratio = 0.0
-
+    C: float | None = None
     objective: str
     reference: Any
-    smoothing: float
 
     _suitable_C: float | None = None
-
-    def _check_settings(self) -> None:
-        if self.objective not in self.objectives:
-            *names, last = map(repr, self.objectives)
-            raise ValueError(
-                f"objective must be {', '.join(names)} or {last}, not "
-                f"{self.objective!r}"
-            )
-        if self.loss not in self.default_C:
-            raise ValueError(
-                f"loss must be 'hinge' or 'squared_hinge', not {self.loss!r}"
-            )
-        if isinstance(self.reference, str) and self.reference not in REFERENCES:
-            raise ValueError(
-                "reference must be 'uniform', 'likelihood' or distributions, not "
-                f"{self.reference!r}"
-            )
-        smooth = self.smoothing
-        if not isinstance(smooth, Real) or not 0 <= smooth < np.inf:
-            raise ValueError(f"smoothing must be a number >= 0, not {smooth!r}")
-        super()._check_settings()
 
     def _penalty_name(self) -> str:
         return "divergence"
@@ -88,6 +64,75 @@ class GenerativeModel(StructuredEstimator, ABC):
     def _own_reference(self) -> FloatArray:
         """Return the distributions a user gave, checked, as weights are laid out."""
 
+    @abstractmethod
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, FloatArray | None]:
+        """Encode what `fit` is given; everything is checked before training starts."""
+
+    @abstractmethod
+    def _corpus(self, data: Any, *, hidden: Any = None) -> Structure:
+        """Return encoded data as the structure to train on; `hidden` as in `fit`."""
+
+    @abstractmethod
+    def _evaluator(self, X: Any, y: Any) -> Evaluate:
+        """Make the function that scores weights by what they cost on other data."""
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        dev: Any = None,
+        **options: Any,
+    ) -> None:
+        """Count, or train for margins, as the settings say."""
+        data, weight = self._read(X, y, sample_weight)
+        if self.objective == "auto":
+            self._choose(data, weight, dev)
+            dev = None  # it has had its say
+        if self.objective_ == "margin":
+            self._train(self._training_data(data, weight, dev, **options))
+            return
+        if dev is not None:
+            self._evaluator(*as_pair(dev))  # counts do not need it: only to check it
+        self._count(self._corpus(data, **options), weight)
+
+    def _choose(self, data: Any, weight: FloatArray | None, dev: Any) -> None:
+        """Find out which objective is best, where a model can."""
+        raise NotImplementedError(f"{type(self).__name__} has no objective='auto'")
+
+    def _prepare(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
+    ) -> TrainingData:
+        """Encode what `C_path` is given."""
+        if self.objective != "margin":
+            raise ValueError(
+                f"C has no meaning for objective={self.objective!r}; a path of C needs "
+                "objective='margin'"
+            )
+        return self._training_data(*self._read(X, y, sample_weight), dev)
+
+    def _training_data(
+        self, data: Any, weight: FloatArray | None, dev: Any, **options: Any
+    ) -> TrainingData:
+        name = self.reference_
+        assert name is not None
+        self._check_reference(name)
+        corpus = self._corpus(data, **options)
+        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
+        reference = self._make_reference(name, corpus, weight)
+        return TrainingData(corpus, weight, evaluate, reference)
+
+    @staticmethod
+    def _weights_of(sample_weight: Any, count: int) -> FloatArray | None:
+        """Return the weights of examples, of which one at least is not zero."""
+        weight = sample_weights(sample_weight, count)
+        if weight is not None and not weight.any():
+            raise DataError("every sample weight is zero: nothing to learn from")
+        return weight
+
     def _check_reference(self, name: str) -> None:
         """Refuse counts as a reference where one may be zero."""
         if name == "likelihood" and not self.smoothing > 0:
@@ -110,10 +155,7 @@ class GenerativeModel(StructuredEstimator, ABC):
     def _count(self, structure: Structure, weight: FloatArray | None) -> None:
         """Take the counts as probabilities: there is nothing to train."""
         counts = self._make_reference("likelihood", structure, weight)
-        self.weights_ = np.log(np.maximum(counts, LEAST_PROBABILITY))
-        self.certificate_, self.trace_ = None, Trace()
-        self.status_ = "counted: the likelihood has its maximum there"
-        self.n_iter_ = 0
-        self.C_ = self._effective_C()
-        self._reason, self._warm = "", None
-        self.solver_ = default_solver(self.loss, "divergence")  # had there been need
+        w = np.log(np.maximum(counts, LEAST_PROBABILITY))
+        status = "counted: the likelihood has its maximum there"
+        solver = default_solver(self.loss, "divergence")  # had there been need
+        self._keep(untrained(w, CONVERGED, status), solver)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Hashable, Iterable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Hashable, Iterable
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
-from partwise.estimators.checks import as_pair
+from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
-from partwise.estimators.dev_metrics import TAGGING, checked, rehearse, unknown_metric
+from partwise.estimators.dev_metrics import TAGGING, find_measure, rehearse
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
-from partwise.estimators.labels import Label, LabelCodes, class_array, sorted_classes
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
+from partwise.estimators.graph.persistence import fill, store
+from partwise.estimators.graph.settings import GraphSettings
+from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.settings import check_settings
+from partwise.solvers.loop import Evaluate
 from partwise.structures.decoding import (
     decode,
     decode_kbest,
@@ -27,14 +27,10 @@ from partwise.structures.decoding import (
     part_marginals,
 )
 from partwise.structures.graph import FactorGraph
-from partwise.structures.graph.corpus import MAX_TABLE
 from partwise.structures.interface import FloatArray, IntArray
 
 Labels = list[Label] | dict[Hashable, Label]
 """A list in the order of the nodes, or a dict for a networkx graph."""
-
-DECODERS = ("exact", "relaxed")
-METRICS = ("accuracy", "label_f1_macro")
 
 
 class Labelling(NamedTuple):
@@ -56,59 +52,17 @@ class Labelling(NamedTuple):
         return self.bound <= self.score
 
 
-class GraphLabeler(StructuredEstimator):
+class GraphLabeler(StructuredEstimator, GraphSettings):
     """Predict a label for every node of a graph, from all nodes and edges at once.
 
     A Markov random field: nodes, edges and larger cliques have features, with a weight
     for every label, pair of labels and so on; the best labels of all nodes together
     are found exactly, as long as the graph is narrow enough.
 
-    Parameters
-    ----------
-    loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. Only the log loss gives calibrated probabilities.
-    C : float, optional
-        Weight of the losses against the penalty. The default depends on the loss. The
-        larger the graphs, the smaller it has to be: their nodes' losses add up.
-    solver : str or Solver
-        "auto", a solver object, or a name, as in `SequenceTagger`.
-    decoder : {"exact", "relaxed"}
-        How the best labels are found. "exact" refuses graphs that are too wide;
-        "relaxed" takes all, finds good labels, and bounds how much better others could
-        be. It has no probabilities, so that it goes with margin losses only.
-    max_table : int
-        The most numbers in the tables that exact inference makes for one graph; each
-        thread needs 8 bytes for every one.
-    node_kind, edge_kind : str, optional
-        Attributes of networkx graphs that tell nodes and edges of different kinds
-        apart. Nodes of a kind have their own labels, and all kinds their own weights.
-    min_count, hash_bits : int
-        For attributes, as in `SequenceTagger`.
-    costs : matrix, dict or callable, optional
-        What predicting one label for another costs, as in `SequenceTagger`.
-    class_weight : dict or "balanced", optional
-        What multiplies the cost of mistakes at nodes with this label.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible.
-    max_iter : int
-        The most passes over the data.
-    penalty, l1_ratio, margin, positive, n_jobs, random_state, verbose
-        As in `SequenceTagger`.
-    warm_start, patience
-        As in `SequenceTagger`.
-    dev_metric : {"accuracy", "label_f1_macro"} or callable
-        What is measured on development data. A function takes lists of the right and
-        the predicted labels, a list for each graph.
-    checkpoint, resume, time_limit, callbacks
-        As in `SequenceTagger`.
-
     Attributes
     ----------
     classes_ : array
         The labels, sorted.
-    certificate_, trace_, status_, weights_, C_, solver_
-        As in `SequenceTagger`.
 
     Examples
     --------
@@ -126,72 +80,7 @@ class GraphLabeler(StructuredEstimator):
     [{0: 'land', 1: 'land', 2: 'land'}]
     """
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.01,
-        "hinge": 0.1,
-        "log_loss": 1.0,
-    }
-
-    classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float | None = None,
-        solver: str | Solver = "auto",
-        *,
-        decoder: str = "exact",
-        max_table: int = MAX_TABLE,
-        node_kind: str | None = None,
-        edge_kind: str | None = None,
-        min_count: int = 1,
-        hash_bits: int | None = None,
-        costs: Any = None,
-        class_weight: Any = None,
-        tol: float = 1e-2,
-        max_iter: int = 100,
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        margin: str = "cost",
-        positive: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 5,
-        dev_metric: Any = "accuracy",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.loss = loss
-        self.C = C
-        self.solver = solver
-        self.decoder = decoder
-        self.max_table = max_table
-        self.node_kind = node_kind
-        self.edge_kind = edge_kind
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.costs = costs
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.positive = positive
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.dev_metric = dev_metric
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
 
     # --- training ---------------------------------------------------------------
 
@@ -226,34 +115,15 @@ class GraphLabeler(StructuredEstimator):
         GraphLabeler
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(graphs, labels, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(graphs, labels, sample_weight, dev=dev)
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        self._check_decoder()
         if self.decoder == "relaxed" and self.loss == "log_loss":
             raise ValueError(
                 "decoder='relaxed' has no probabilities, which loss='log_loss' needs: "
                 "use loss='squared_hinge' or 'hinge', or decoder='exact'"
             )
-        for name in ("node_kind", "edge_kind"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                raise ValueError(f"{name} must be the name of an attribute: {value!r}")
-        if not callable(self.dev_metric) and self.dev_metric not in METRICS:
-            raise unknown_metric(self.dev_metric, METRICS)
-
-    def _check_decoder(self) -> None:
-        if self.decoder not in DECODERS:
-            raise ValueError(
-                f"decoder must be one of {', '.join(DECODERS)}, not {self.decoder!r}"
-            )
-        most: Any = self.max_table
-        if not isinstance(most, int | np.integer) or most < 1:
-            raise ValueError(f"max_table must be an integer >= 1, not {most!r}")
 
     def _read(self, graphs: Any, called: str = "graph") -> list[ReadGraph]:
         return read_graphs(graphs, self.node_kind, self.edge_kind, called)
@@ -274,8 +144,7 @@ class GraphLabeler(StructuredEstimator):
             )
         weight = sample_weights(sample_weight, len(read))
         gold = _encode_labels(right, codes, "graph")
-        self._labels = codes
-        self.classes_ = class_array(codes.classes)
+        self._set_labels(codes)
         self._costs = cost_matrix(self.costs, codes)
         self._graphs, rows = GraphEncoder.learn(
             read, codes, gold, self.min_count, self.hash_bits
@@ -312,11 +181,7 @@ class GraphLabeler(StructuredEstimator):
         read = self._read(graphs, "dev graph")
         right = read_labels(labels, read)
         _encode_labels(right, self._labels, "dev graph")
-        measure = (
-            checked(self.dev_metric)
-            if callable(self.dev_metric)
-            else TAGGING[self.dev_metric]
-        )
+        measure = find_measure(self.dev_metric, TAGGING)
         rehearse(measure, right)
         corpus = self._structure(read)
 
@@ -329,7 +194,7 @@ class GraphLabeler(StructuredEstimator):
     # --- predicting -----------------------------------------------------------------
 
     def _structure(self, read: list[ReadGraph]) -> FactorGraph:
-        self._check_decoder()
+        check_settings(self, "decoder", "max_table")
         return self._graphs.structure(
             read,
             self._graphs.encode(read),
@@ -354,11 +219,8 @@ class GraphLabeler(StructuredEstimator):
         self, read: list[ReadGraph], ptr: IntArray, codes: Any
     ) -> list[list[Label]]:
         """Return the labels of all graphs as lists."""
-        flat, ends = codes.tolist(), ptr.tolist()
-        return [
-            self._graphs.decode(graph, flat[ends[i] : ends[i + 1]])
-            for i, graph in enumerate(read)
-        ]
+        places = zip(read, pairwise(ptr.tolist()), strict=True)
+        return [self._graphs.decode(g, codes[a:b].tolist()) for g, (a, b) in places]
 
     def predict(self, graphs: Iterable[Any]) -> list[Labels]:
         """Return the best labels of all nodes.

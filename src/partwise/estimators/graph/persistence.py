@@ -6,23 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from partwise.errors import ModelFileError
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures
-from partwise.estimators.graph.labeler import GraphLabeler
-from partwise.estimators.persistence_costs import (
-    class_weight_tensors,
-    read_class_weight,
+from partwise.estimators.stored_labels import (
+    cost_tensors,
     read_costs,
+    read_encoder,
 )
-from partwise.features import FeatureDictEncoder
 from partwise.model_file import Content, prefixed
 
 
-def store_labeler(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a graph labeler's own."""
     encoder: GraphEncoder = model._graphs
-    tensors: dict[str, Any] = class_weight_tensors(model)
+    tensors: dict[str, Any] = cost_tensors(model)
     settings: dict[str, Any] = {
         "has_costs": model.costs is not None,
         "directed": encoder.directed,
@@ -31,8 +28,6 @@ def store_labeler(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     for k, own in enumerate(encoder.node_kinds.values()):
         tensors[f"kind_labels.{k}"] = own
-    if model.costs is not None:
-        tensors["costs"] = model._costs
     for what in ELEMENTS:
         features = encoder.features[what]
         settings[what] = {"width": features.width}
@@ -42,7 +37,7 @@ def store_labeler(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return tensors, settings
 
 
-def fill_labeler(model: GraphLabeler, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a graph labeler from a file; return how many weights it has to have."""
     kinds = content.setting("node_kinds", list)
     if not all(isinstance(kind, str) for kind in kinds) or len(set(kinds)) < len(kinds):
@@ -59,19 +54,11 @@ def fill_labeler(model: GraphLabeler, content: Content) -> int:
     for what in ELEMENTS:
         encoder.features[what] = _read_features(what, content.part(what))
     model._graphs = encoder
-    model._costs, model.costs = read_costs(content, len(model._labels))
-    read_class_weight(model, content)
-    for name in ("node_kind", "edge_kind"):
-        if not isinstance(getattr(model, name), str | None):
-            raise content.error(f"setting {name!r} should be a string or nothing")
-    try:
-        model._check_decoder()
-    except ValueError as error:
-        raise content.error(str(error)) from None
+    read_costs(model, content)
     return int(encoder.n_weights())
 
 
-def _kind_labels(model: GraphLabeler, content: Content, k: int) -> Any:
+def _kind_labels(model: Any, content: Content, k: int) -> Any:
     n_labels = len(model._labels)
     own = content.tensor(f"kind_labels.{k}", dtype=np.int64, at_least=0, below=n_labels)
     if own.size == 0 or (np.diff(own) <= 0).any():
@@ -104,13 +91,7 @@ def _read_features(what: str, part: Content) -> ElementFeatures:
     features = ElementFeatures(what)
     features.width = part.setting("width", int, at_least=0, below=2**31)
     if "encoder" in part.settings:
-        own = part.part("encoder")
-        try:
-            features.encoder = FeatureDictEncoder.from_tensors(
-                own.tensors, own.settings
-            )
-        except ModelFileError as error:  # an encoder does not know the file's name
-            raise own.error(str(error)) from None
+        features.encoder = read_encoder(part.part("encoder"))
         if features.width != features.encoder.n_attributes:
             raise part.error("the number of features does not fit the vocabulary")
     return features

@@ -17,12 +17,6 @@ import numpy as np
 from partwise.estimators.hidden_markov.symbol_sequences import SymbolSequences
 from partwise.structures.interface import FloatArray
 
-SHARES = (0.2, 0.6, 2.0, 6.0, 20.0)
-"""What violations weigh against the penalty, if every position were wrong. The first is
-the default: in the benchmark `ring_tracking` it is at most 2 worse than the likelihood,
-and up to 3.5 better, where others are up to 13 worse and up to 9 better."""
-
-
 ENOUGH = 1000
 """Sequences held out that tell candidates apart; more folds would only take longer."""
 
@@ -102,19 +96,6 @@ def make_candidates(references: Iterable[str], Cs: Iterable[float]) -> list[Cand
     values = sorted(Cs)
     margins = [Candidate("margin", name, C) for name in references for C in values]
     return [Candidate("likelihood"), *margins]
-
-
-def suitable_Cs(
-    data: SymbolSequences, costs: FloatArray, n_distributions: int, power: int
-) -> list[float]:
-    """Return values of `C` around the one where losses and penalty weigh the same.
-
-    The penalty grows with the distributions, the losses with everything that might be
-    wrong; if they are squared (`power` 2), with its square.
-    """
-    typical = float(costs.sum()) / max(costs.size - len(costs), 1)
-    worst = float(np.sum((np.diff(data.ptr) * typical) ** power))
-    return [float(f"{share * n_distributions / worst:.2g}") for share in SHARES]
 
 
 def compare(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
-from partwise.estimators.checks import label_lists
+from partwise.estimators.checks import check_choice, label_lists
+from partwise.estimators.hidden_markov.persistence import fill, store
 from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
 from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
@@ -24,8 +22,6 @@ from partwise.estimators.sequence.answers import (
     best_spans,
     label_probabilities,
 )
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import part_marginals
 from partwise.structures.hidden_markov import (
@@ -41,65 +37,6 @@ DECODINGS = ("best", "minimum_risk")
 
 class HiddenMarkovModel(HiddenMarkovTraining):
     """Predict the states behind sequences of symbols, with probabilities.
-
-    Parameters
-    ----------
-    objective : {"margin", "likelihood", "auto"}
-        How the probabilities are found: so that predicted states are right, with a
-        margin that grows with the cost of a mistake; or by counting (maximum
-        likelihood). "auto" tries both, with several `C` and references, on sequences
-        held out, and trains for margins only where they pay.
-    C : float, optional
-        Weight of the margin violations against the divergence from the `reference`;
-        by default one that suits costs and size of the data, small enough to stay near
-        to the reference. Choose it on development data (`C_path`, or
-        ``objective="auto"``, which tries several unless one is given). Without meaning
-        for the likelihood.
-    reference : {"likelihood", "uniform"}, Probabilities or mapping, optional
-        What the probabilities stay near to, unless margins need something else: the
-        smoothed counts (the default), the uniform distribution, or your own, as a
-        mapping with the keys "initial", "transitions" and "emissions". "auto" tries
-        the first two unless one is given.
-    loss : {"hinge", "squared_hinge"}
-        How a violated margin is penalised.
-    costs : matrix, dict, callable, "hamming" or "ring", optional
-        What predicting one state for another costs; 1 for every wrong one by default
-        ("hamming"). A dict is keyed by ``(right, predicted)``, a callable takes the
-        two. "ring": states are integers on a ring, the smallest after the largest, and
-        a mistake costs the distance.
-    smoothing : float
-        Added to every count, for the likelihood and the reference that is made of it.
-    cv : int
-        Into how many parts "auto" divides the data where there is no development data.
-        Every part is held out once, but no more of them than make up 1000 sequences.
-    column : int
-        Where sequences are columns of a file (`partwise.data.read_columns`), the one
-        with the symbols.
-    solver : str or Solver
-        "auto", or a `RestrictedSimplicialDecomposition` with settings of your own.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible.
-    max_iter : int
-        The most passes over the data.
-    n_jobs : int, optional
-        Threads; -1 for one per core.
-    random_state : int, RandomState or None
-        Seed.
-    verbose : int
-        1 shows a progress bar.
-    warm_start : bool
-        Go on from the last fit when the data is the same, with another `C`.
-    patience : int
-        With development data: stop after this many passes without a new best.
-    checkpoint : path, optional
-        Save the state of training there after every pass.
-    resume : bool
-        Go on from `checkpoint` if it exists.
-    time_limit : float, optional
-        Stop training after this many seconds; "auto" may take as long again to choose.
-    callbacks : sequence of Callback
-        Watchers of the training loop.
 
     Attributes
     ----------
@@ -121,10 +58,6 @@ class HiddenMarkovModel(HiddenMarkovTraining):
     certificate_ : Certificate or None
         Objective, lower bound and relative gap; None for the likelihood, whose
         solution is exact.
-    trace_ : Trace
-        One row a pass.
-    status_ : str
-        How training ended, in a sentence.
 
     Notes
     -----
@@ -148,50 +81,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
     True
     """
 
-    def __init__(
-        self,
-        objective: str = "margin",
-        C: float | None = None,
-        reference: Any = None,
-        *,
-        loss: str = "hinge",
-        costs: Any = None,
-        smoothing: float = 1.0,
-        cv: int = 5,
-        column: int = 0,
-        solver: str | Solver = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 2000,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 100,
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.objective = objective
-        self.C = C
-        self.reference = reference
-        self.loss = loss
-        self.costs = costs
-        self.smoothing = smoothing
-        self.cv = cv
-        self.column = column
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that inputs are sequences, and labels are needed."""
@@ -228,14 +118,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         HiddenMarkovModel
             Itself.
         """
-        fitted = copy.copy(self)
-        data, weight = fitted._read(X, y, sample_weight)
-        solution = fitted._learn(data, weight, dev)
-        if solution is None:
-            self.__dict__ = fitted.__dict__
-        else:
-            self._become(fitted, solution)
-        return self
+        return self._fit(X, y, sample_weight, dev=dev)
 
     # --- predicting ---------------------------------------------------------------
 
@@ -262,10 +145,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         -------
         list of list of states
         """
-        if decoding not in DECODINGS:
-            raise ValueError(
-                f"decoding must be one of {', '.join(DECODINGS)}, not {decoding!r}"
-            )
+        check_choice("decoding", decoding, DECODINGS)
         if decoding == "minimum_risk":
             risks = [p @ self._costs for p in self.predict_marginals(X)]
             return [self._labels.decode(r.argmin(axis=1).tolist()) for r in risks]

@@ -6,63 +6,49 @@ from typing import Any
 
 import numpy as np
 
-from partwise import model_file
 from partwise.estimators.generative.reference_distributions import check_probabilities
 from partwise.estimators.hidden_markov.choice import Candidate
-from partwise.estimators.hidden_markov.model import HiddenMarkovModel
-from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
-from partwise.estimators.persistence_costs import read_costs
+from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.stored_labels import (
+    cost_tensors,
+    pack_labels,
+    read_costs,
+    unpack_labels,
+)
 from partwise.model_file import Content, prefixed
 from partwise.structures.hidden_markov import Probabilities
 
 
-def store_hidden_markov(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a hidden Markov model's own."""
-    symbols = model._symbols.classes
-    tensors: dict[str, Any] = {}
-    tensors |= prefixed("symbols", model_file.pack_strings(list(map(str, symbols))))
+    tensors, are_integers = pack_labels("symbols", model._symbols)
     own = not isinstance(model.reference, str | None)
     if own:
         given = check_probabilities(
             model.reference, len(model.classes_), len(model.symbols_)
         )
         tensors |= prefixed("reference", given._asdict())
-    if model.costs is not None:
-        tensors["costs"] = model._costs
     settings = {
-        "integer_symbols": isinstance(symbols[0], int),
+        "integer_symbols": are_integers,
         "has_reference": own,
         "has_costs": model.costs is not None,
         "suitable_C": model._suitable_C,
         "chosen": None if model._chosen is None else list(model._chosen[:3]),
     }
-    return tensors, settings
+    return tensors | cost_tensors(model), settings
 
 
-def fill_hidden_markov(model: HiddenMarkovModel, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a model from a file; return how many weights it has to have."""
-    K, part = len(model._labels), content.part("symbols")
-    symbols: list[Any] = model_file.unpack_strings(
-        part.tensors, unique=True, source=part.source
-    )
+    K = len(model._labels)
+    are_integers = content.setting("integer_symbols", bool)
+    symbols = unpack_labels(content, "symbols", are_integers)
     if not symbols:
         raise content.error("a model needs at least one symbol")
-    if content.setting("integer_symbols", bool):
-        try:
-            integers = sorted_classes([int(symbol) for symbol in symbols])
-        except ValueError:
-            integers = []
-        if list(map(str, integers)) != symbols:
-            raise content.error("symbols are not the integers they should be")
-        symbols = integers
     model._symbols = LabelCodes(symbols)
     model.symbols_ = class_array(symbols)
     V = len(symbols)
-    named = model.costs
-    if named not in (None, "hamming", "ring"):
-        raise content.error(f"setting 'costs' is none that there is: {named!r}")
-    model._costs, given = read_costs(content, K)
-    model.costs = given if named is None else named
+    read_costs(model, content)
     model._suitable_C = content.setting("suitable_C", float)
     if not 0.0 < model._suitable_C < np.inf:
         raise content.error("setting 'suitable_C' should be a positive number")

@@ -71,6 +71,11 @@ class SymbolSequences(NamedTuple):
         each = np.where(self.states >= 0, costs[self.states, found], 0.0)
         return np.asarray(np.bincount(owner, each, self.n_sequences), np.float64)
 
+    def worst_loss(self, costs: FloatArray, power: int) -> float:
+        """Return the sum of losses, costs to this power, if every state were wrong."""
+        typical = float(costs.sum()) / max(costs.size - len(costs), 1)
+        return float(np.sum((np.diff(self.ptr) * typical) ** power))
+
 
 def encode_symbols(X: Any, column: int, symbols: LabelCodes) -> SymbolSequences:
     """Encode new sequences; a symbol that is not known has the code after the last.

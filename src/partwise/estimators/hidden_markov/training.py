@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.base import TrainingData
 from partwise.estimators.checks import as_pair, check_labelled, label_lists
-from partwise.estimators.costs import cost_matrix, sample_weights
+from partwise.estimators.costs import cost_matrix
 from partwise.estimators.generative.model import GenerativeModel
 from partwise.estimators.generative.reference_distributions import (
     REFERENCES,
     check_probabilities,
 )
+from partwise.estimators.generative.suitable_weights import suitable_Cs
 from partwise.estimators.hidden_markov.choice import (
     Candidate,
     Trial,
@@ -26,8 +25,8 @@ from partwise.estimators.hidden_markov.choice import (
     compare,
     make_candidates,
     make_trials,
-    suitable_Cs,
 )
+from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 from partwise.estimators.hidden_markov.symbol_sequences import (
     SymbolSequences,
     encode_labelled,
@@ -53,33 +52,14 @@ CHOICE_TOL = 1e-2
 """Candidates are compared when they are this near to their optimum."""
 
 
-class HiddenMarkovTraining(GenerativeModel):
+class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
     """Everything about training that `HiddenMarkovModel` need not show."""
 
-    objectives = ("margin", "likelihood", "auto")
-
-    costs: Any
-    cv: int
-    column: int
-
-    classes_: NDArray[Any]
     symbols_: NDArray[Any]
     candidates_: tuple[Candidate, ...]
-    _labels: LabelCodes
     _symbols: LabelCodes
     _costs: FloatArray
     _chosen: Candidate | None = None
-
-    # --- checks -----------------------------------------------------------------------
-
-    def _check_settings(self) -> None:
-        for name, least in (("cv", 2), ("column", None)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool):
-                raise ValueError(f"{name} must be an integer, not {value!r}")
-            if least is not None and value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value!r}")
-        super()._check_settings()
 
     def _effective_C(self) -> float:
         if self._chosen is not None and self._chosen.C is not None:
@@ -98,14 +78,13 @@ class HiddenMarkovTraining(GenerativeModel):
         y = label_lists(y)
         check_labelled(ptr, y)
         states = [label for labels in y for label in labels]
-        self._labels = LabelCodes(sorted_classes(states))
+        self._set_labels(LabelCodes(sorted_classes(states)))
         self._symbols = LabelCodes(sorted_symbols(flat))
         if len(self._labels) < 2:
             raise DataError(
                 f"all positions have the state {self._labels.classes[0]!r}: nothing to "
                 "learn; give examples of at least two states"
             )
-        self.classes_ = class_array(self._labels.classes)
         self.symbols_ = class_array(self._symbols.classes)
         self._costs = cost_matrix(self.costs, self._labels)
         if not self._costs.any():
@@ -115,24 +94,19 @@ class HiddenMarkovTraining(GenerativeModel):
         data = SymbolSequences(
             ptr, self._symbols.encode(flat, "X"), self._labels.encode(states, "y")
         )
-        weight = sample_weights(sample_weight, len(y))
-        if weight is not None and not weight.any():
-            raise DataError("every sample weight is zero: nothing to learn from")
+        weight = self._weights_of(sample_weight, len(y))
         self._suitable_C = self._suitable_Cs(data)[0]
         return data, weight
 
     def _suitable_Cs(self, data: SymbolSequences) -> list[float]:
-        n_distributions = 2 * len(self._labels) + 1
         power = 2 if self.loss == "squared_hinge" else 1
-        return suitable_Cs(data, self._costs, n_distributions, power)
+        worst = data.worst_loss(self._costs, power)
+        return suitable_Cs(2 * len(self._labels) + 1, worst)
 
-    def _encode_dev(self, dev: Any) -> SymbolSequences | None:
-        if dev is None:
-            return None
-        X, y = as_pair(dev)
+    def _encode_dev(self, X: Any, y: Any) -> SymbolSequences:
         return encode_labelled(X, y, int(self.column), self._symbols, self._labels)
 
-    def _chain(self, data: SymbolSequences) -> Chain:
+    def _corpus(self, data: SymbolSequences, *, hidden: Any = None) -> Chain:
         """Return the structure to train on."""
         return data.chain(len(self._labels), len(self._symbols), self._costs)
 
@@ -140,44 +114,7 @@ class HiddenMarkovTraining(GenerativeModel):
         K, V = len(self._labels), len(self._symbols)
         return to_weights(check_probabilities(self.reference, K, V))
 
-    def _training_data(
-        self, data: SymbolSequences, weight: FloatArray | None, dev: Any
-    ) -> TrainingData:
-        name = self._own_name() if self._chosen is None else self._chosen.reference
-        assert name is not None
-        self._check_reference(name)
-        chain = self._chain(data)
-        held_out = self._encode_dev(dev)
-        evaluate = None if held_out is None else self._evaluator(held_out)
-        reference = self._make_reference(name, chain, weight)
-        return TrainingData(chain, weight, evaluate, reference)
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any = None, *, dev: Any = None
-    ) -> TrainingData:
-        """Encode what `C_path` is given."""
-        if self.objective != "margin":
-            raise ValueError(
-                f"C has no meaning for objective={self.objective!r}; a path of C needs "
-                "objective='margin'"
-            )
-        return self._training_data(*self._read(X, y, sample_weight), dev)
-
     # --- training ---------------------------------------------------------------------
-
-    def _learn(
-        self, data: SymbolSequences, weight: FloatArray | None, dev: Any
-    ) -> Solution | None:
-        """Train as the settings say; None where there was only counting to do."""
-        self._warm = getattr(self, "_warm", None)
-        if self.objective == "auto":
-            self._choose(data, weight, self._encode_dev(dev))
-            dev = None  # it has had its say
-        if self.objective_ == "likelihood":
-            self._encode_dev(dev)  # counts do not need it, but it should be right
-            self._count(self._chain(data), weight)
-            return None
-        return self._train(self._training_data(data, weight, dev))
 
     @property
     def objective_(self) -> str:
@@ -191,8 +128,9 @@ class HiddenMarkovTraining(GenerativeModel):
             return None
         return self._own_name() if self._chosen is None else self._chosen.reference
 
-    def _evaluator(self, dev: SymbolSequences) -> Evaluate:
+    def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""
+        dev = self._encode_dev(X, y)
 
         def evaluate(w: FloatArray) -> float:
             costs = dev.costs_of(self._decode(dev, w), self._costs)
@@ -209,18 +147,16 @@ class HiddenMarkovTraining(GenerativeModel):
     # --- choosing ---------------------------------------------------------------------
 
     def _choose(
-        self,
-        data: SymbolSequences,
-        weight: FloatArray | None,
-        dev: SymbolSequences | None,
+        self, data: SymbolSequences, weight: FloatArray | None, dev: Any
     ) -> None:
         """Compare all candidates on sequences held out; keep the best one in mind."""
+        held_out = None if dev is None else self._encode_dev(*as_pair(dev))
         if self.reference is not None:
             references = [self._own_name()]
         else:
             references = list(REFERENCES if self.smoothing > 0 else REFERENCES[1:])
         Cs = self._suitable_Cs(data) if self.C is None else [float(self.C)]
-        trials = make_trials(data, weight, dev, int(self.cv), self._seed())
+        trials = make_trials(data, weight, held_out, int(self.cv), self._seed())
         limit = self.time_limit
         end = np.inf if limit is None else time.perf_counter() + limit
 
@@ -236,7 +172,7 @@ class HiddenMarkovTraining(GenerativeModel):
         self, trial: Trial, candidates: Sequence[Candidate], end: float
     ) -> list[FloatArray]:
         """Train every candidate; return what mistakes cost, for sequences held out."""
-        chain = self._chain(trial.train)
+        chain = self._corpus(trial.train)
         result: list[FloatArray] = []
         before: State | None = None
         for candidate in candidates:

@@ -23,8 +23,6 @@ from partwise.structures.lattice import (
 )
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
-OUTPUTS = ("paths", "words")
-
 _NO_MORE = object()
 
 

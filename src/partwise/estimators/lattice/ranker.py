@@ -2,90 +2,54 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
-from partwise.estimators.base import StructuredEstimator, TrainingData, check_k
+from partwise.estimators.base import StructuredEstimator, TrainingData, untrained
+from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.dev_metrics import checked, unknown_metric
-from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.dev_metrics import find_measure
+from partwise.estimators.labels import LabelCodes
 from partwise.estimators.lattice.corpus import (
-    OUTPUTS,
     LatticeReader,
     edge_probabilities,
     encode_features,
 )
 from partwise.estimators.lattice.given_weights import encode_weights
+from partwise.estimators.lattice.persistence import fill, store
+from partwise.estimators.lattice.settings import LatticeSettings
+from partwise.estimators.settings import settings_of
 from partwise.features import FeatureDictEncoder
 from partwise.metrics.lattices import lattice_scores
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
+from partwise.solvers.loop import Evaluate
 from partwise.solvers.registry import make_solver
-from partwise.solvers.trace import Trace
 from partwise.structures import Lattice
-from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.interface import FloatArray
 
-METRICS = ("good_paths", "good_words", "edge_f1")
+MEASURES: dict[str, Callable[[Any, Any], float]] = {
+    "good_paths": lambda right, found: lattice_scores(right, found).good_paths,
+    "good_words": lambda right, found: lattice_scores(right, found).good_words or 0.0,
+    "edge_f1": lambda right, found: lattice_scores(right, found).edge_f1,
+}
+"""What may be measured on development data, by name."""
 
 
-class LatticeRanker(StructuredEstimator):
+class LatticeRanker(StructuredEstimator, LatticeSettings):
     """Predict the best path through a lattice: a graph with features on its edges.
 
     The score of a path is the sum over its edges of weights times features. Lattices
     come from a speech recogniser, a translation system or any other search that keeps
     alternatives; the ranker learns weights that put good paths first.
 
-    Parameters
-    ----------
-    loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. Only the log loss gives calibrated probabilities.
-    C : float, optional
-        Weight of the losses against the penalty. The default depends on the loss.
-    solver : str or Solver
-        "auto", a solver object, or a name, as in `SequenceTagger`.
-    outputs : {"paths", "words"}
-        What tells outputs apart: their edges, or the words that they yield. With
-        "words" all paths with the words of a good path are good, and `compare` must be
-        "worst".
-    min_count, hash_bits : int
-        For features, as in `SequenceTagger`.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible.
-    max_iter : int
-        The most passes over the data.
-    penalty, l1_ratio, margin, positive
-        As in `SequenceTagger`.
-    compare : {"worst", "closest"}
-        For the hinge with an L1 penalty, where lattices have several good paths: which
-        of them a bad path is compared with, the one that scores worst, so with all of
-        them, or the closest.
-    distance : {"parts", "features", "codes"}
-        What close means: few edges that the two do not share, a small distance of
-        their features, or few places where the lists of their edges differ.
-    n_jobs, random_state, verbose, warm_start, patience
-        As in `SequenceTagger`.
-    dev_metric : {"good_paths", "good_words", "edge_f1"} or callable
-        What is measured on development data, see `partwise.metrics.lattices`. A
-        function takes the good and the predicted paths: lists of `LatticePath` for
-        every lattice, and one for each.
-    checkpoint, resume, time_limit, callbacks
-        As in `SequenceTagger`.
-
     Attributes
     ----------
     feature_names_ : list of str
         The features; `weights_` has a weight for each.
-    certificate_, trace_, status_, weights_, C_, solver_
-        As in `SequenceTagger`.
 
     Notes
     -----
@@ -107,66 +71,8 @@ class LatticeRanker(StructuredEstimator):
     'the house'
     """
 
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 0.1,
-        "log_loss": 1.0,
-    }
-
-    classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float | None = None,
-        solver: str | Solver = "auto",
-        *,
-        outputs: str = "paths",
-        min_count: int = 1,
-        hash_bits: int | None = None,
-        tol: float = 1e-2,
-        max_iter: int = 100,
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        margin: str = "cost",
-        positive: bool = False,
-        compare: str = "worst",
-        distance: str = "parts",
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 5,
-        dev_metric: Any = "good_paths",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.loss = loss
-        self.C = C
-        self.solver = solver
-        self.outputs = outputs
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.tol = tol
-        self.max_iter = max_iter
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.positive = positive
-        self.compare = compare
-        self.distance = distance
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.dev_metric = dev_metric
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
+    least_labels = 0
 
     # --- training ---------------------------------------------------------------
 
@@ -199,14 +105,10 @@ class LatticeRanker(StructuredEstimator):
         LatticeRanker
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(lattices, good_paths, sample_weight, dev=dev)
-        self._become(fitted, fitted._train(data))
-        return self
+        return self._fit(lattices, good_paths, sample_weight, dev=dev)
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        self._check_outputs(self.outputs)
         if self.outputs == "words" and self.compare == "closest":
             # Only the best path of every word sequence is looked at, but another one
             # may have another path closest to it, and be violated more.
@@ -214,13 +116,6 @@ class LatticeRanker(StructuredEstimator):
                 "compare='closest' is for outputs='paths': paths with the same words "
                 "may be close to different ones (choose these, or compare='worst')"
             )
-        if not callable(self.dev_metric) and self.dev_metric not in METRICS:
-            raise unknown_metric(self.dev_metric, METRICS)
-
-    @staticmethod
-    def _check_outputs(outputs: Any) -> None:
-        if outputs not in OUTPUTS:
-            raise ValueError(f"outputs must be 'paths' or 'words', not {outputs!r}")
 
     def _prepare(
         self,
@@ -251,8 +146,7 @@ class LatticeRanker(StructuredEstimator):
         weight = sample_weights(sample_weight, len(reader))
         structure = reader.structure(rows)
         self._encoder = encoder
-        self._labels = LabelCodes([])
-        self.classes_ = class_array([])
+        self._set_labels(LabelCodes([]))
         evaluate = None if dev is None else self._evaluator(*_as_pair(dev))
         wants_costs = self.loss != "log_loss" and self.margin == "cost"
         if wants_costs and not structure.costs.any():
@@ -268,15 +162,7 @@ class LatticeRanker(StructuredEstimator):
         good = [reader.good_outputs(i) for i in range(len(reader))]
         if not good:
             raise DataError("there are no lattices in dev")
-        if callable(self.dev_metric):
-            measure = checked(self.dev_metric)
-        else:
-            name = self.dev_metric
-
-            def measure(right: Any, found: Any) -> float:
-                value = getattr(lattice_scores(right, found), name)
-                return 0.0 if value is None else float(value)
-
+        measure = find_measure(self.dev_metric, MEASURES)
         measure(good, [paths[0] for paths in good])  # what fails, fails now
 
         def evaluate(w: FloatArray) -> float:
@@ -312,18 +198,10 @@ class LatticeRanker(StructuredEstimator):
             raise ValueError("given weights have names, which hash_bits does not keep")
         ranker._check_settings()
         ranker._encoder = encoder
-        ranker._labels = LabelCodes([])
-        ranker.classes_ = class_array([])
-        ranker.weights_ = values
-        ranker.certificate_ = ranker.bound_ = None
-        ranker.trace_ = Trace()
-        ranker.status_ = "weights were given, not learnt"
-        ranker.n_iter_ = 0
-        ranker.solver_ = make_solver(
-            "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
-        )
-        ranker.C_ = ranker._effective_C()
-        ranker._reason, ranker._warm = "", None
+        ranker._set_labels(LabelCodes([]))
+        name = "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
+        given = untrained(values, "given", "weights were given, not learnt")
+        ranker._keep(given, make_solver(name))
         return ranker
 
     # --- predicting -------------------------------------------------------------
@@ -355,16 +233,8 @@ class LatticeRanker(StructuredEstimator):
     def _best(
         self, reader: LatticeReader, corpus: Lattice, w: FloatArray
     ) -> list[LatticePath]:
-        found = decode(corpus, w, self._jobs())
-        return [
-            reader.path(
-                corpus,
-                i,
-                found.codes[found.ptr[i] : found.ptr[i + 1]],
-                found.scores[i],
-            )
-            for i in range(len(reader))
-        ]
+        found = split(decode(corpus, w, self._jobs()))
+        return [reader.path(corpus, i, *one) for i, one in enumerate(found)]
 
     def predict(self, lattices: Iterable[Any]) -> list[LatticePath]:
         """Return the best path of every lattice: its edges, its words, its score."""
@@ -402,22 +272,13 @@ class LatticeRanker(StructuredEstimator):
         ['a', 'b']
         """
         self._check_fitted()
-        check_k(k)
         chosen = self.outputs if outputs is None else outputs
-        self._check_outputs(chosen)
+        settings_of(LatticeRanker)["outputs"].check(chosen)
         reader, corpus = self._read(lattices, by_words=chosen == "words")
-        found = decode_kbest(corpus, self.weights_, k, self._jobs())
+        found = kbest(corpus, self.weights_, k, self._jobs())
         return [
-            [
-                reader.path(
-                    corpus,
-                    i,
-                    found.codes[j, found.ptr[i] : found.ptr[i + 1]],
-                    found.scores[i, j],
-                )
-                for j in range(found.found[i])
-            ]
-            for i in range(len(reader))
+            [reader.path(corpus, i, *one) for one in best]
+            for i, best in enumerate(found)
         ]
 
     def predict_marginals(self, lattices: Iterable[Any]) -> list[FloatArray]:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.estimators.base import check_k
-from partwise.estimators.checks import check_possible
+from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.metrics.chunks import spans
 from partwise.structures.chain import Chain, segment_probabilities

@@ -6,27 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from partwise.estimators.persistence_costs import (
-    class_weight_tensors,
-    read_class_weight,
-    read_costs,
-)
 from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
-from partwise.estimators.sequence.tagger import SequenceTagger
+from partwise.estimators.stored_labels import cost_tensors, read_costs
 from partwise.model_file import Content, prefixed
 from partwise.structures.rows import make_pairs
 
 
-def store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a tagger's own."""
     own, own_settings = model._input.to_tensors()
     tensors = prefixed("input", own)
     masks = {k: v.astype(np.uint8) for k, v in model._masks._asdict().items()}
     tensors |= prefixed("masks", masks)
-    tensors |= class_weight_tensors(model)
-    if model.costs is not None:
-        tensors["costs"] = model._costs
+    tensors |= cost_tensors(model)
     if model._pairs is not None:
         tensors |= {"pairs.ptr": model._pairs.ptr, "pairs.label": model._pairs.label}
     settings = {
@@ -37,7 +30,7 @@ def store_tagger(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(tensors), settings
 
 
-def fill_tagger(model: SequenceTagger, content: Content) -> int:
+def fill(model: Any, content: Content) -> int:
     """Fill a tagger from a file; return how many weights it has to have."""
     K = len(model._labels)
     model._input = load_input(content.part("input"))
@@ -49,8 +42,7 @@ def fill_tagger(model: SequenceTagger, content: Content) -> int:
             for name, shape in shapes.items()
         }
     )
-    model._costs, model.costs = read_costs(content, K)
-    read_class_weight(model, content)
+    read_costs(model, content)
     _restore_params(model)
     n_columns = model._input.n_features
     n_nodes = n_columns * K
@@ -65,10 +57,10 @@ def fill_tagger(model: SequenceTagger, content: Content) -> int:
             raise content.error(str(error)) from None
         n_nodes = label.size
     ends = K * (int(model.start) + int(model.end))
-    return n_nodes + K * K + ends + model._input.n_edge_features * K * K
+    return int(n_nodes + K * K + ends + model._input.n_edge_features * K * K)
 
 
-def _restore_params(model: SequenceTagger) -> None:
+def _restore_params(model: Any) -> None:
     """Say in plain settings what the file holds in other forms, for another fit."""
     if isinstance(model._input, TemplateInput):
         template = model._input.encoder.template

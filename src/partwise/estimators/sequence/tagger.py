@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
 from partwise.errors import DataError
-from partwise.estimators.base import (
-    StructuredEstimator,
-    TrainingData,
-    check_same_length,
-)
+from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.checks import (
     as_pair,
     check_labelled,
+    check_same_length,
     forbidden_labels,
     label_lists,
 )
@@ -30,7 +24,6 @@ from partwise.estimators.costs import (
     token_weights,
 )
 from partwise.estimators.dev_metrics import (
-    check_tagging_metric,
     rehearse,
     tagging_measure,
 )
@@ -43,7 +36,6 @@ from partwise.estimators.explanation import (
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
-    class_array,
     sorted_classes,
 )
 from partwise.estimators.sequence.answers import (
@@ -56,8 +48,9 @@ from partwise.estimators.sequence.answers import (
 )
 from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
-from partwise.solvers import Solver
-from partwise.solvers.loop import Callback, Evaluate
+from partwise.estimators.sequence.persistence import fill, store
+from partwise.estimators.sequence.settings import TaggerSettings
+from partwise.solvers.loop import Evaluate
 from partwise.structures.chain import (
     Chain,
     illegal_position,
@@ -80,112 +73,13 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(StructuredEstimator):
+class SequenceTagger(StructuredEstimator, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
-
-    Parameters
-    ----------
-    loss : {"squared_hinge", "hinge", "log_loss"}
-        What is minimised. The log loss makes a conditional random field.
-    C : float, optional
-        Weight of the losses against the penalty; larger fits the data closer. By
-        default 0.1 for the squared hinge, 1 for the hinge and the log loss.
-    solver : str or Solver
-        "auto", a solver object, or a name. Squared hinge: "dcd-ssvm", "dcd-light",
-        "cpd"; log loss: "eg", "sdca", "lbfgs", "cg", "owlqn"; hinge: "frank-wolfe",
-        "smo", "cutting-plane", "eg"; all three: "sgd". "perceptron", "mira" and
-        "mira-kbest" run with any loss, but minimise none.
-    tol : float
-        Training stops when the objective is proved to be within this fraction of the
-        best possible.
-    max_iter : int
-        The most passes over the data.
-    penalty : {"l2", "l1", "elasticnet"}
-        What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
-        them zero, or a mixture of both. "l1" goes with the log loss and, by linear
-        programming, with the hinge; "elasticnet" with the log loss.
-    l1_ratio : float
-        With "elasticnet", the share `r` of the L1 norm: the penalty is
-        ``(1 - r)/2 |w|^2 + r |w|_1``.
-    margin : {"cost", "unit"}
-        By how much the right output must beat a wrong one: by its cost, or, for the
-        hinge with penalty "l1", by one.
-    positive : bool
-        Whether weights must not be negative, for the hinge with penalty "l1".
-    n_jobs : int, optional
-        Threads for everything that passes over the data without learning in
-        between: predictions, certificates, and most of "lbfgs", "cg", "owlqn",
-        "eg-batch", "eg-primal", "cpd" and "cutting-plane"; -1 for one per core. The
-        same number gives the same result, bit for bit.
-    template : str, path, list, TokenFeatures or Template, optional
-        Tokens are words, or tuples of column strings that begin with the word, and
-        this turns them into features: "default", "ner" or "pos" for a good choice,
-        a list of named blocks, `TokenFeatures` with gazetteers and word clusters, or
-        a CRF++ template, its text or its path.
-    boundaries : {"numbered", "single", "none"}
-        What a template reads outside a sentence: ``_B-1``, ``_B+1``, ... as in CRF++,
-        ``_B`` everywhere, or nothing.
-    min_count : int
-        Features of fewer tokens than this are dropped.
-    hash_bits : int, optional
-        Keep no vocabulary; hash features to ``2**hash_bits`` numbers.
-    pairs : {"observed", "all"}
-        Weights for the pairs of feature and label seen in training, or for all.
-    transition_features : iterable of str
-        Features that are also conjoined with the pair of neighbouring labels.
-    start, end : bool
-        Whether first and last labels have weights of their own.
-    costs : matrix, dict or callable, optional
-        What predicting one label for another costs; 1 for every wrong label by
-        default. A dict is keyed by ``(right, predicted)``, a callable takes the two.
-        With the log loss, `costs`, `class_weight` and token weights make it the
-        softmax-margin: costs are added to the scores inside the normaliser.
-    class_weight : dict or "balanced", optional
-        What multiplies the cost of getting a token of this label wrong; labels not
-        named have 1. "balanced" gives rare labels more, as in scikit-learn:
-        ``n_tokens / (n_labels * count)``.
-    constraints : str or Constraints, optional
-        "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
-        decoding, k-best and marginals.
-    random_state : int, RandomState or None
-        Seed of the order in which examples are visited.
-    verbose : int
-        1 shows a progress bar.
-    warm_start : bool
-        Go on from the last fit when the data is the same, with another `C`, `tol` or
-        `max_iter`.
-    patience : int
-        With development data: stop after this many passes without a new best.
-    dev_metric : str or callable
-        What is measured on development data: "accuracy", "sequence_accuracy",
-        "label_f1_macro", "chunk_f1", "chunk_f1_macro", or "auto", which is chunk F1 for
-        chunk labels, else accuracy. A callable takes ``(y_true, y_pred)``; higher is
-        better.
-    checkpoint : path, optional
-        Save the state of training there after every pass.
-    resume : bool
-        Go on from `checkpoint` if it exists.
-    time_limit : float, optional
-        Stop training after this many seconds.
-    callbacks : sequence of Callback
-        Watchers of the training loop.
 
     Attributes
     ----------
     classes_ : array
         The labels, sorted.
-    certificate_ : Certificate
-        Objective, lower bound and relative gap.
-    trace_ : Trace
-        One row a pass.
-    status_ : str
-        How training ended, in a sentence.
-    weights_ : array
-        All the weights.
-    C_ : float
-        The `C` that was used.
-    solver_ : Solver
-        The solver that was used.
     transitions_ : array of shape (n_classes, n_classes)
         The weight of every label (row) being followed by every other (column).
 
@@ -201,80 +95,7 @@ class SequenceTagger(StructuredEstimator):
     True
     """
 
-    # 0.1 was best in the benchmark `defaults`, 1 is where a search for the log loss
-    # should begin; that of the hinge has not been tuned.
-    default_C: ClassVar[dict[str, float]] = {
-        "squared_hinge": 0.1,
-        "hinge": 1.0,
-        "log_loss": 1.0,
-    }
-
-    classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        loss: str = "squared_hinge",
-        C: float | None = None,
-        solver: str | Solver = "auto",
-        *,
-        tol: float = 1e-2,
-        max_iter: int = 100,
-        penalty: str = "l2",
-        l1_ratio: float = 0.5,
-        margin: str = "cost",
-        positive: bool = False,
-        n_jobs: int | None = None,
-        template: Any = None,
-        boundaries: str = "numbered",
-        min_count: int = 1,
-        hash_bits: int | None = None,
-        pairs: str = "all",
-        transition_features: Iterable[str] = (),
-        start: bool = True,
-        end: bool = True,
-        costs: Any = None,
-        class_weight: Any = None,
-        constraints: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        warm_start: bool = False,
-        patience: int = 5,
-        dev_metric: Any = "auto",
-        checkpoint: str | Path | None = None,
-        resume: bool = False,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
-    ):
-        self.loss = loss
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.positive = positive
-        self.n_jobs = n_jobs
-        self.template = template
-        self.boundaries = boundaries
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.pairs = pairs
-        self.transition_features = transition_features
-        self.start = start
-        self.end = end
-        self.costs = costs
-        self.class_weight = class_weight
-        self.constraints = constraints
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.patience = patience
-        self.dev_metric = dev_metric
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.time_limit = time_limit
-        self.callbacks = callbacks
+    _store, _fill = store, fill
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that inputs are sequences, and labels are needed."""
@@ -320,12 +141,9 @@ class SequenceTagger(StructuredEstimator):
         SequenceTagger
             Itself.
         """
-        fitted = copy.copy(self)
-        data = fitted._prepare(
+        return self._fit(
             X, y, sample_weight, token_weight=token_weight, dev=dev, allowed=allowed
         )
-        self._become(fitted, fitted._train(data))
-        return self
 
     def _prepare(
         self,
@@ -339,9 +157,6 @@ class SequenceTagger(StructuredEstimator):
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
-        check_tagging_metric(self.dev_metric)
-        if self.pairs not in ("all", "observed"):
-            raise ValueError(f"pairs must be 'all' or 'observed', not {self.pairs!r}")
         if self.pairs == "observed" and self.hash_bits is not None:
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
@@ -366,8 +181,7 @@ class SequenceTagger(StructuredEstimator):
             )
         gold = labels.encode(flat, "y")
         self._input: Input = source
-        self._labels = labels
-        self.classes_ = class_array(labels.classes)
+        self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = cost_matrix(self.costs, labels)
         sample_weight = sample_weights(sample_weight, len(y))

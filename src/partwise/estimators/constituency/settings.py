@@ -1,0 +1,70 @@
+"""The settings of constituency parsers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from partwise.estimators.allowed_values import (
+    FLAG,
+    NOT_NEGATIVE,
+    metric,
+    number,
+    one_of,
+)
+from partwise.estimators.settings import declares_settings, setting
+from partwise.estimators.shared_settings import LearningSettings
+
+
+@declares_settings
+class ConstituencySettings(LearningSettings):
+    """What a constituency parser has to be told.
+
+    Parameters
+    ----------
+    grammar : str or sequence of str
+        Productions such as ``"S -> NP VP"``, with ``|`` between alternatives and words
+        in quotes; the first parent is the root. Without words, those of each tag are
+        learnt. By default all productions of the training trees, and those that
+        `horizontal` and `vertical` add to them.
+    horizontal : int or None
+        How many children before it the rest of a phrase remembers, when the grammar is
+        read from trees. A small number allows phrases that no training tree has; None
+        remembers all of them.
+    vertical
+        How many generations a phrase knows, itself included.
+    given_tags
+        Whether the tags of words are given, and kept; or else found with the phrases.
+    underivable
+        What is done with training trees that a given grammar does not have: say so and
+        stop, or leave the tree out.
+    hash_bits
+        Words, spans and splits have ``2^hash_bits`` features each, and these a weight
+        for each label.
+    span_cost
+        What a span with a wrong label costs in training with margins.
+    word_cost
+        What a word with a wrong tag costs in training with margins.
+    tol
+        ... Trees hardly change any more long before it is small.
+    dev_metric
+        What is measured on development data. A function takes the right and the
+        predicted trees.
+    """
+
+    default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 0.1, "log_loss": 1.0}
+
+    grammar: str | Sequence[str] | None = None
+    horizontal: int | None = setting(
+        default=1, allowed=number(0, 1000, whole=True), optional=True
+    )
+    vertical: int = setting(default=1, allowed=number(1, 1000, whole=True))
+    given_tags: bool = setting(default=False, allowed=FLAG)
+    underivable: str = setting(default="refuse", allowed=one_of("refuse", "skip"))
+    hash_bits: int = setting(default=15, allowed=number(4, 24, whole=True))
+    span_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    word_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    tol: float = 0.1
+    dev_metric: Any = setting(
+        default="f1", allowed=metric("f1", "precision", "recall", "exact_match")
+    )

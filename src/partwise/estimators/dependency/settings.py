@@ -1,0 +1,71 @@
+"""The settings of dependency parsers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from partwise.estimators.allowed_values import (
+    FLAG,
+    NOT_NEGATIVE,
+    metric,
+    number,
+    one_of,
+)
+from partwise.estimators.settings import declares_settings, setting
+from partwise.estimators.shared_settings import LearningSettings
+
+
+@declares_settings
+class DependencySettings(LearningSettings):
+    """What a dependency parser has to be told.
+
+    Parameters
+    ----------
+    projective
+        Whether arcs may not cross (Eisner's algorithm), or any tree will do (maximum
+        spanning trees).
+    single_root
+        Whether exactly one word of a sentence hangs from the root.
+    labelled
+        Whether arcs have labels. By default they have if the training data has labels.
+    crossing
+        What a projective parser does with training trees whose arcs cross: say so and
+        stop, hang the words higher until nothing crosses, or leave the sentence out.
+    hash_bits
+        Features of arcs share ``2^hash_bits`` weights.
+    suffix
+        How many letters of the end of a word are a feature.
+    features : "all", str or sequence of str
+        The groups of features that are on, as a sequence of names or a string with
+        commas: "words", "lemmas", "tags", "morphology", "suffixes", "markers" (the
+        preposition or conjunction that a word's phrase begins with), "neighbours" (of
+        the two words), "between" (the tags between them) and "agreement" (in case,
+        gender, number and person). A feature is on if all that it looks at is.
+    head_cost
+        What a wrong head costs in training with margins.
+    label_cost
+        What a wrong label costs in training with margins.
+    punctuation_weight
+        What multiplies these costs for punctuation; 0 if it does not count.
+    tol
+        ... Trees hardly change any more long before it is small.
+    dev_metric
+        What is measured on development data; by default "las", or "uas" without labels.
+        A function takes the right and the predicted sentences.
+    """
+
+    default_C: ClassVar = {"squared_hinge": 0.01, "hinge": 0.01, "log_loss": 1.0}
+
+    projective: bool = setting(default=True, allowed=FLAG)
+    single_root: bool = setting(default=True, allowed=FLAG)
+    labelled: bool | None = setting(default=None, allowed=FLAG)
+    crossing: str = setting(default="refuse", allowed=one_of("refuse", "lift", "skip"))
+    hash_bits: int = setting(default=22, allowed=number(8, 30, whole=True))
+    suffix: int = setting(default=3, allowed=number(1, 20, whole=True))
+    features: str | Sequence[str] = "all"
+    head_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    label_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    punctuation_weight: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    tol: float = 0.1
+    dev_metric: Any = setting(default=None, allowed=metric("las", "uas", "complete"))

@@ -1,0 +1,44 @@
+"""The settings of lattice rankers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from partwise.estimators.allowed_values import metric, one_of
+from partwise.estimators.settings import declares_settings, setting
+from partwise.estimators.shared_settings import LearningSettings, VocabularySettings
+
+
+@declares_settings
+class LatticeSettings(VocabularySettings, LearningSettings):
+    """What a lattice ranker has to be told.
+
+    Parameters
+    ----------
+    outputs
+        What tells outputs apart: their edges, or the words that they yield. With
+        "words" all paths with the words of a good path are good, and `compare` must be
+        "worst".
+    compare
+        For the hinge with an L1 penalty, where lattices have several good paths: which
+        of them a bad path is compared with, the one that scores worst, so with all of
+        them, or the closest.
+    distance
+        What close means: few edges that the two do not share, a small distance of their
+        features, or few places where the lists of their edges differ.
+    dev_metric
+        What is measured on development data, see `partwise.metrics.lattices`. A
+        function takes the good and the predicted paths: lists of `LatticePath` for
+        every lattice, and one for each.
+    """
+
+    default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 0.1, "log_loss": 1.0}
+
+    outputs: str = setting(default="paths", allowed=one_of("paths", "words"))
+    compare: str = setting(default="worst", allowed=one_of("worst", "closest"))
+    distance: str = setting(
+        default="parts", allowed=one_of("parts", "features", "codes")
+    )
+    dev_metric: Any = setting(
+        default="good_paths", allowed=metric("good_paths", "good_words", "edge_f1")
+    )
