@@ -15,8 +15,7 @@ from partwise.errors import DataError
 if TYPE_CHECKING:
     from partwise.data import TextTable
 
-NETWORKS = "Bayesian networks"
-
+MISSING = "?"
 MissingCells = Annotated[
     str,
     typer.Option(
@@ -26,12 +25,11 @@ MissingCells = Annotated[
         rich_help_panel=FILES,
     ),
 ]
-MISSING = "?"
 
 
 @dataclass(frozen=True)
-class TableLayout:
-    """How a table is laid out in a file."""
+class TableFiles:
+    """How tables are read: a line of names, then a row a line."""
 
     separator: str | None = None
     missing: str = MISSING

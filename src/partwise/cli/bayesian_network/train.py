@@ -9,19 +9,16 @@ import typer
 
 from partwise.cli.bayesian_network.files import (
     MISSING,
-    NETWORKS,
     MissingCells,
-    TableLayout,
+    TableFiles,
     naming_lines,
 )
 from partwise.cli.cost_files import Costs, costs_file, read_costs
-from partwise.cli.files import Layout
-from partwise.cli.hidden_markov.train import Reference
-from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.files import ColumnFiles
+from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
 from partwise.cli.options import (
     FILES,
     LEARNING,
-    CellSeparator,
     Dev,
     Encoding,
     ModelPath,
@@ -29,6 +26,18 @@ from partwise.cli.options import (
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
+
+NETWORKS = "Bayesian networks"
+
+CellSeparator = Annotated[
+    str | None,
+    typer.Option(
+        help="The one character between cells, such as ';' (default: a tab if the "
+        "first line has one, or else a comma).",
+        rich_help_panel=FILES,
+        show_default=False,
+    ),
+]
 
 
 class Objective(StrEnum):
@@ -108,9 +117,7 @@ def bayesnet(
             rich_help_panel=LEARNING,
         ),
     ] = Reference.likelihood,
-    smoothing: Annotated[
-        float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
-    ] = 1.0,
+    smoothing: Smoothing = 1.0,
     costs: Costs = "hamming",
     missing_values: Annotated[
         MissingValues,
@@ -138,7 +145,7 @@ def bayesnet(
     """
     from partwise import BayesianNetworkClassifier
 
-    layout = TableLayout(separator, missing, encoding)
+    tables = TableFiles(separator, missing, encoding)
     files = {"--graph": graph, "--costs": costs_file(costs)}
     sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
@@ -159,8 +166,8 @@ def bayesnet(
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     fitted._check_settings()
-    table = layout.read(train)
-    held_out = None if dev is None else layout.read(dev)
+    table = tables.read(train)
+    held_out = None if dev is None else tables.read(dev)
     sizes = {"rows": len(table), "columns": len(table.columns)}
     with naming_lines(table), naming_lines(held_out or table, "dev"):
         run.fit_and_save(
@@ -176,7 +183,7 @@ def bayesnet(
 
 def _costs(costs: str, targets: list[str], encoding: str) -> Any:
     """Return what mistakes cost in every target."""
-    read = read_costs(costs, Layout(encoding=encoding))
+    read = read_costs(costs, ColumnFiles(encoding=encoding))
     return read if len(targets) == 1 else dict.fromkeys(targets, read)
 
 

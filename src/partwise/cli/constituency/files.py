@@ -8,10 +8,12 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from partwise.cli.files import check_encoding
-from partwise.cli.options import DataFormat, ShownFormat
+import typer
+
+from partwise.cli.options import FILES
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,6 +28,29 @@ _BLANKS = re.compile("[ \t\r\f\v]+")
 _OPENING = re.compile(r"\s*\((\s*\(|[^\s()]|\s*$)")
 # The first of the lines of a tree; a sentence has a word after the first one.
 _LONG_OPENING = re.compile(r"\s*\([^\s()]*\s*(\(|$)")
+
+
+class TreeOrSentenceFormat(StrEnum):
+    """How a file of sentences to parse is laid out."""
+
+    brackets = "brackets"
+    sentences = "sentences"
+
+
+class BracketFormat(StrEnum):
+    """The format of trees."""
+
+    brackets = "brackets"
+
+
+KeepFunctions = Annotated[
+    bool,
+    typer.Option(
+        "--keep-functions",
+        help="Trees in brackets: keep function tags (NP-SBJ) and empty elements.",
+        rich_help_panel=FILES,
+    ),
+]
 
 
 class PlacedSentence(NamedTuple):
@@ -44,8 +69,8 @@ class PlacedSentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BracketLayout:
-    """How to read trees in brackets, and sentences to parse.
+class BracketFiles:
+    """How trees in brackets, and sentences to parse, are read.
 
     Sentences are lines of words with blanks between them (of ``word/TAG`` where tags
     are given), or those of trees. By default what a file holds is told from its
@@ -54,11 +79,7 @@ class BracketLayout:
 
     encoding: str = "utf-8"
     keep_functions: bool = False
-    format: DataFormat | ShownFormat | None = None
-
-    def __post_init__(self) -> None:
-        """Check the options before any file is touched."""
-        check_encoding(self.encoding)
+    format: str | None = None
 
     def stream(self, path: str) -> Iterator[PlacedTree]:
         """Read trees one by one, as fast as they come in."""
@@ -156,7 +177,6 @@ def is_bracketed(path: str, encoding: str = "utf-8") -> bool:
 
     A sentence may begin like this, too.
     """
-    check_encoding(encoding)
     line = _first_line(path, encoding)
     cells = line.split("\t")
     # A bracket may be the first word of a file of word, tag and head.

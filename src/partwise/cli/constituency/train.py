@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.constituency.files import BracketLayout
-from partwise.cli.dependency.files import advice_in_flags
+from partwise.cli.advice import advice_in_flags
+from partwise.cli.constituency.files import BracketFiles, KeepFunctions
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -17,7 +17,6 @@ from partwise.cli.options import (
     LEARNING,
     Dev,
     Encoding,
-    KeepFunctions,
     ModelPath,
     Train,
 )
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from partwise.constituents import Tree
 
 GRAMMAR = "Grammar"
+FLAGS = {"underivable='skip'": "--underivable skip"}
 
 
 class Underivable(StrEnum):
@@ -128,7 +128,7 @@ def constituency(
     """
     from partwise import ConstituencyParser
 
-    layout = BracketLayout(encoding, keep_functions)
+    files = BracketFiles(encoding, keep_functions)
     sources = {"TRAIN": train, "--dev": dev, "--grammar": grammar}
     run = TrainingRun(model, sources, learning)
     run.check()
@@ -146,9 +146,9 @@ def constituency(
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     parser._check_settings()
-    trees = _short([placed.tree for placed in layout.read(train)], train, max_length)
-    held_out = None if dev is None else [placed.tree for placed in layout.read(dev)]
-    with advice_in_flags():
+    trees = _short([placed.tree for placed in files.read(train)], train, max_length)
+    held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
+    with advice_in_flags(FLAGS):
         run.fit_and_save(
             parser,
             trees,

@@ -1,39 +1,41 @@
-"""Reading treebanks for commands, and the names that commands have for settings."""
+"""Reading treebanks for commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from partwise.cli.files import check_encoding
+from partwise.cli.options import FORMAT
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise.data import Sentence
 
-# What messages of the library advise, and what the same is called on the command line.
-FLAGS = {
-    "crossing='lift'": "--crossing lift",
-    "crossing='skip'": "--crossing skip",
-    "projective=False": "--nonprojective",
-    "single_root=False": "--multiple-roots",
-    "labelled=False": "--unlabelled",
-    "underivable='skip'": "--underivable skip",
-}
+
+class TreeFormat(StrEnum):
+    """How a treebank is laid out."""
+
+    conllu = "conllu"
+    conllx = "conllx"
+    heads = "heads"
+
+
+TreeFormatOption: TypeAlias = Annotated[TreeFormat | None, FORMAT]
+
+
+def recognises(file: str, encoding: str) -> bool:
+    """Take any file for a treebank."""
+    return True
 
 
 @dataclass(frozen=True)
-class TreeLayout:
-    """How to read treebanks; without a format it is told from the file."""
+class TreebankFiles:
+    """How treebanks are read; without a format it is told from the file."""
 
     format: str | None = None
     encoding: str = "utf-8"
-
-    def __post_init__(self) -> None:
-        """Check the options before any file is touched."""
-        check_encoding(self.encoding)
 
     def read(self, path: str) -> list[Sentence]:
         """Read a whole treebank, which must have words."""
@@ -49,25 +51,3 @@ class TreeLayout:
         from partwise.data.tree_files import iter_batches
 
         return iter_batches(path, self.format, encoding=self.encoding)
-
-
-@contextmanager
-def advice_in_flags() -> Iterator[None]:
-    """Let errors advise options of the command line, not arguments of Python.
-
-    Examples
-    --------
-    >>> with advice_in_flags():
-    ...     raise DataError("arcs cross (projective=False allows it)")
-    Traceback (most recent call last):
-        ...
-    partwise.errors.DataError: arcs cross (--nonprojective allows it)
-    """
-    try:
-        yield
-    except DataError as error:
-        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-        message = f"{error}{notes}"
-        for argument, flag in FLAGS.items():
-            message = message.replace(argument, flag)
-        raise DataError(message) from error

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.dependency.files import TreeLayout, advice_in_flags
+from partwise.cli.advice import advice_in_flags
+from partwise.cli.dependency.files import TreebankFiles, TreeFormat
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -18,7 +19,6 @@ from partwise.cli.options import (
     Encoding,
     ModelPath,
     Train,
-    TreeFormat,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from partwise.data import Sentence
 
 TREES = "Trees"
+FLAGS = {
+    "crossing='lift'": "--crossing lift",
+    "crossing='skip'": "--crossing skip",
+    "projective=False": "--nonprojective",
+    "single_root=False": "--multiple-roots",
+    "labelled=False": "--unlabelled",
+}
 
 
 class Crossing(StrEnum):
@@ -37,7 +44,7 @@ class Crossing(StrEnum):
     skip = "skip"
 
 
-@takes_learning("0.1 for squared_hinge and hinge, 1 for log_loss", tol=0.1)
+@takes_learning("0.01 for squared_hinge and hinge, 1 for log_loss", tol=0.1)
 def parse(
     train: Train,
     model: ModelPath,
@@ -144,7 +151,7 @@ def parse(
     """
     from partwise import DependencyParser
 
-    layout = TreeLayout(format, encoding)
+    files = TreebankFiles(format, encoding)
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
     run.check()
     parser = DependencyParser(
@@ -163,13 +170,13 @@ def parse(
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     parser._check_settings()
-    sentences = layout.read(train)
-    held_out = None if dev is None else layout.read(dev)
+    sentences = files.read(train)
+    held_out = None if dev is None else files.read(dev)
     if held_out is not None:
         wants_labels = dev_metric in (None, "las") and not unlabelled
         _check_dev(held_out, wants_labels and any(one.labels for one in sentences))
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
-    with advice_in_flags():
+    with advice_in_flags(FLAGS):
         run.fit_and_save(
             parser,
             sentences,

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.files import Layout, make_template, read_features
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -16,13 +15,14 @@ from partwise.cli.options import (
     Comments,
     Dev,
     Encoding,
-    Format,
     LabelColumn,
     ModelPath,
     Separator,
     SkipDocstart,
     Train,
 )
+from partwise.cli.sequence.files import Format, SequenceFiles
+from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
 
 
@@ -156,7 +156,7 @@ def tag(
     """
     from partwise import SequenceTagger
 
-    layout = Layout(format, separator, comments, skip_docstart, encoding)
+    files = SequenceFiles(separator, comments, skip_docstart, encoding, format)
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
         **{"--clusters": clusters},
@@ -192,13 +192,13 @@ def tag(
     )
     # Settings are checked by fit, too, but a large file takes its time to read.
     tagger._check_settings()
-    X, y = layout.labelled(train, label_column)
+    X, y = files.labelled(train, label_column)
     if format is Format.columns:
         chosen_template = make_template(
             template, token_features, X, label_column, columns
         )
         tagger.set_params(template=chosen_template)
-    held_out = None if dev is None else layout.labelled(dev, label_column)
+    held_out = None if dev is None else files.labelled(dev, label_column)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
     run.fit_and_save(tagger, X, y, held_out, sizes)
 

@@ -1,0 +1,60 @@
+"""Reading labelled sequences for commands, whatever their format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from partwise.cli.files import ColumnFiles
+
+# Formats that are read whole are tagged in pieces of this many sequences.
+PIECE = 2000
+
+
+class Format(StrEnum):
+    """How a file of sequences is laid out."""
+
+    columns = "columns"
+    crfsuite = "crfsuite"
+    svmhmm = "svmhmm"
+
+
+class ColumnFormat(StrEnum):
+    """The format where nothing but columns is read."""
+
+    columns = "columns"
+
+
+@dataclass(frozen=True)
+class SequenceFiles(ColumnFiles):
+    """How files of sequences are read: columns, or features with their names."""
+
+    format: Format = Format.columns
+    has_labels: bool = True
+    """Whether lines of features begin with a label."""
+
+    def labelled(self, path: str, label_column: int) -> tuple[Any, list[list[str]]]:
+        """Read inputs and labels; columns keep the labels, which no template reads."""
+        from partwise.data import read_crfsuite, read_svmhmm
+
+        if self.format is Format.columns:
+            return super().labelled(path, label_column)
+        return (read_crfsuite if self.format is Format.crfsuite else read_svmhmm)(path)
+
+    def pieces(self, path: str) -> Iterator[Any]:
+        """Read inputs piece by piece; labels are ignored."""
+        from partwise.data import read_crfsuite, read_svmhmm
+
+        if self.format is Format.columns:
+            yield from self.stream(path)
+            return
+        if self.format is Format.svmhmm:
+            X: Any = read_svmhmm(path)[0]
+        elif self.has_labels:
+            X = read_crfsuite(path)[0]
+        else:
+            X = read_crfsuite(path, labelled=False)[0]
+        for begin in range(0, len(X), PIECE):
+            yield X[begin : begin + PIECE]
