@@ -134,7 +134,7 @@ def demo(
     if save_data is not None:
         _save(parts, save_data, json, task)
     else:
-        _train_and_show(parts["train"], parts["test"], seed, json, task)
+        train_and_show(parts["train"], parts["test"], seed, json, task)
 
 
 def make_parts(size: int, seed: int) -> dict[str, Corpus]:
@@ -173,9 +173,10 @@ def _save(parts: dict[str, Corpus], folder: Path, json: bool, task: Demo) -> Non
     typer.echo("\n".join(["\nNext:", *_next_steps(folder, task)]))
 
 
-def _train_and_show(
+def train_and_show(
     train: Corpus, test: Corpus, seed: int, json: bool, task: Demo
 ) -> None:
+    """Train a model on one part of a corpus, and test it on another."""
     from partwise.cli.output import print_json
     from partwise.cli.training import fit, summary
 

@@ -317,12 +317,11 @@ def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
     >>> flag_of(inspect.Parameter("label_column", keyword, annotation=int))
     '--label-column'
     """
-    info = _parts(parameter.annotation)[1]
-    flags = getattr(info, "param_decls", None) or (
-        f"--{parameter.name.replace('_', '-')}",
-    )
-    on, _, off = flags[0].partition("/")
-    return off if off and value is False else str(on)
+    plain, info = _parts(parameter.annotation)
+    name = parameter.name.replace("_", "-")
+    made = f"--{name}/--no-{name}" if plain is bool else f"--{name}"
+    on, _, off = (getattr(info, "param_decls", None) or [made])[0].partition("/")
+    return str(off if off and value is False else on)
 
 
 def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
