@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from partwise.cli.kind_options import as_command
+from partwise.cli.declared import as_command
 from partwise.cli.kinds import Kind, listed
 from partwise.cli.options import AsJson
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from partwise.cli.options import Comments, Encoding, Separator, SkipDocstart
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ def is_model_file(path: str) -> bool:
 class ColumnFiles:
     """How files of columns are read: a token a line, a blank line after a sequence."""
 
-    separator: str | None = None
-    comments: str | None = None
-    skip_docstart: bool = False
-    encoding: str = "utf-8"
+    separator: Separator = None
+    comments: Comments = None
+    skip_docstart: SkipDocstart = False
+    encoding: Encoding = "utf-8"
 
     @property
     def _options(self) -> dict[str, Any]:

@@ -75,7 +75,8 @@ def describe(model: Any, path: str, top: int, own: Findings) -> dict[str, Any]:
     from partwise.cli import certificates
 
     # Of a Bayesian network with several targets, the first one; lattices have none.
-    classes = list(model._labels.classes)
+    several = isinstance(model.classes_, list)
+    classes = list(model._labels.classes) if several else model.classes_.tolist()
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,

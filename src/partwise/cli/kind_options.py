@@ -11,20 +11,19 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from types import SimpleNamespace
-from typing import (
-    Annotated,
-    Any,
-    NamedTuple,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
+from partwise.cli.declared import (
+    as_command,
+    choices_of,
+    flag_of,
+    joined,
+    keyword_options,
+    parts_of,
+    with_values,
+)
 from partwise.cli.kinds import Kind, in_python_only, kind_of, listed
 from partwise.errors import PartwiseError
 
@@ -41,7 +40,7 @@ class Declaration(NamedTuple):
 
     def takes(self, value: object) -> bool:
         """Say whether a value is one that this kind knows, where not all are."""
-        choices = _choices(self.parameter.annotation)
+        choices = choices_of(self.parameter.annotation)
         return choices is None or value is None or value in list(choices)
 
 
@@ -71,7 +70,7 @@ class KindOptions:
             for verb in filter(kind.has, verbs):
                 function = kind.function(verb)
                 self.notes += _notes(function)
-                for one in _keywords(function):
+                for one in keyword_options(function).parameters:
                     made = Declaration(kind, verb, one)
                     self.declared.setdefault(one.name, []).append(made)
         self.parameters = [self._merged(name) for name in self.declared]
@@ -80,7 +79,7 @@ class KindOptions:
         first, *others = self.declared[name]
         merged = first.parameter
         for other in others:
-            annotation = _joined(merged.annotation, other.parameter.annotation)
+            annotation = joined(merged.annotation, other.parameter.annotation)
             if annotation is None or other.parameter.default != merged.default:
                 raise ValueError(
                     f"{flag_of(merged)} is declared in two ways, by {first.kind.many} "
@@ -98,10 +97,9 @@ class KindOptions:
         """
         takers = self.takers(parameter.name)
         others = [kind.many for kind in self.users if kind not in takers]
-        plain, info = _parts(parameter.annotation)
-        info = typer.Option() if info is None else copy.copy(info)
-        values = self._choices_by_kind(parameter.name)
-        info.help = f"{info.help or ''}{values}"
+        values = self._values_by_kind(parameter.name)
+        plain, info = parts_of(with_values(parameter, values).annotation)
+        info = typer.Option(help="") if info is None else copy.copy(info)
         info.rich_help_panel = None
         if others and not (len(others) < len(takers) and len(others) < 3):
             names = listed([kind.many for kind in takers])
@@ -109,27 +107,20 @@ class KindOptions:
         elif others and not values:
             info.help += f" [dim]\\[not for {listed(others, 'or')}][/dim]"
         verbs = {one.verb for one in self.declared[parameter.name]}
-        if not verbs & self.verbs & NO_MODEL and self.verbs & NO_MODEL:
+        if self.verbs & NO_MODEL and not verbs & NO_MODEL:
             info.help += " [dim]\\[with a model][/dim]"
         return Annotated[plain, info]
 
-    def _choices_by_kind(self, name: str) -> str:
+    def _values_by_kind(self, name: str) -> str:
         """Return the values of an option, if each kind has its own."""
-        values_of = {
-            kind: tuple(
-                dict.fromkeys(
-                    str(value)
-                    for one in self.declared[name]
-                    if one.kind is kind
-                    for value in _choices(one.parameter.annotation) or ()
-                )
-            )
-            for kind in self.takers(name)
-        }
-        if len(set(values_of.values())) < 2:
+        values_of: dict[Kind, dict[str, None]] = {}
+        for one in self.declared[name]:
+            choices = choices_of(one.parameter.annotation) or ()
+            values_of.setdefault(one.kind, {}).update(dict.fromkeys(map(str, choices)))
+        if len({tuple(values) for values in values_of.values()}) < 2:
             return ""
-        parts = [f"{listed(v, 'or')} for {k.many}" for k, v in values_of.items()]
-        return f" One of {'; '.join(parts)}."
+        parts = [f"{listed(list(v), 'or')} for {k.many}" for k, v in values_of.items()]
+        return "; ".join(parts)
 
     def takers(self, name: str, value: object = None) -> list[Kind]:
         """Return the kinds that take an option, or one of its values."""
@@ -246,9 +237,10 @@ class Options:
             value = self.values[name]
             if not one.takes(value):
                 self._refuse_value(name, value, one, what)
-            choices = _choices(one.parameter.annotation)
+            choices = choices_of(one.parameter.annotation)
             own[name] = value if choices is None or value is None else choices(value)
-        return functools.partial(kind.function(verb), **own)
+        function = kind.function(verb)
+        return functools.partial(function, **keyword_options(function).grouped(own))
 
     def _refuse(self, names: Sequence[str], verb: str, what: str) -> None:
         if not names:
@@ -271,7 +263,7 @@ class Options:
         same = [one for one in self.of.declared[name] if one.takes(value)]
         if declared.verb in NO_MODEL and all(one.verb not in NO_MODEL for one in same):
             what = "no model was given"
-        choices = _choices(declared.parameter.annotation)
+        choices = choices_of(declared.parameter.annotation)
         known = listed(list(cast(Iterable[str], choices)), "or")
         names = listed([kind.many for kind in self.of.takers(name, value)])
         raise ValueError(
@@ -284,57 +276,6 @@ class Options:
         return flag_of(declared[0].parameter, self.values[name]) if declared else name
 
 
-def as_command(
-    run: Callable[..., None],
-    command: Callable[..., None],
-    parameters: Iterable[inspect.Parameter],
-    notes: Sequence[str] = (),
-) -> Callable[..., None]:
-    """Make a function look like a command with other parameters, all by name.
-
-    Paragraphs of its help become lines, which the terminal breaks where it ends.
-    """
-    functools.update_wrapper(run, command)
-    paragraphs = "\n\n".join([inspect.getdoc(command) or "", *notes]).split("\n\n")
-    run.__doc__ = "\n\n".join(" ".join(text.split()) for text in paragraphs)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    named = [parameter.replace(kind=keyword) for parameter in parameters]
-    # What the program reads off a command to make its options.
-    run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in named}
-    return run
-
-
-def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
-    """Return what an option is called on the command line.
-
-    Examples
-    --------
-    >>> labels = Annotated[bool, typer.Option("--labels/--no-labels")]
-    >>> keyword = inspect.Parameter.KEYWORD_ONLY
-    >>> flag_of(inspect.Parameter("has_labels", keyword, annotation=labels), False)
-    '--no-labels'
-    >>> flag_of(inspect.Parameter("label_column", keyword, annotation=int))
-    '--label-column'
-    """
-    plain, info = _parts(parameter.annotation)
-    name = parameter.name.replace("_", "-")
-    made = f"--{name}/--no-{name}" if plain is bool else f"--{name}"
-    on, _, off = (getattr(info, "param_decls", None) or [made])[0].partition("/")
-    return str(off if off and value is False else on)
-
-
-def _keywords(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters that are options, with their annotations as objects."""
-    found = inspect.signature(function).parameters.values()
-    options = [one for one in found if one.kind is inspect.Parameter.KEYWORD_ONLY]
-    # The others may be of types that only type checkers import.
-    written = SimpleNamespace(__annotations__={o.name: o.annotation for o in options})
-    space = inspect.unwrap(function).__globals__
-    hints = get_type_hints(written, space, include_extras=True)
-    return [one.replace(annotation=hints[one.name]) for one in options]
-
-
 def _positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
     found = inspect.signature(function).parameters.values()
     return [one for one in found if one.kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -344,33 +285,3 @@ def _notes(function: Callable[..., Any]) -> list[str]:
     """Return what the documentation of a function says after its first line."""
     text = (inspect.getdoc(function) or "").partition("\n\n")[2]
     return [text] if text else []
-
-
-def _parts(annotation: Any) -> tuple[Any, Any]:
-    """Return the type of an option, and what `typer.Option` says about it."""
-    if get_origin(annotation) is not Annotated:
-        return annotation, None
-    return annotation.__origin__, annotation.__metadata__[0]
-
-
-def _choices(annotation: Any) -> type[StrEnum] | None:
-    """Return the values that an option may have, if they are listed."""
-    plain = _parts(annotation)[0]
-    for one in get_args(plain) or (plain,):
-        if isinstance(one, type) and issubclass(one, StrEnum):
-            return one
-    return None
-
-
-def _joined(first: Any, second: Any) -> Any:
-    """Return an annotation for two, or None if they differ in more than choices."""
-    if first == second:
-        return first
-    (_, info), (_, other) = _parts(first), _parts(second)
-    choices, more = _choices(first), _choices(second)
-    if info is None or info is not other or choices is None or more is None:
-        return None
-    values = dict.fromkeys([*map(str, choices), *map(str, more)])
-    # As one of the two would be: members of both, in their order.
-    both: Any = StrEnum(choices.__name__, [(value, value) for value in values])  # type: ignore[misc]
-    return Annotated[both | None, info]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from partwise.cli.kind_options import as_command
+from partwise.cli.declared import Declared, as_command, with_values
 from partwise.cli.options import LEARNING, RUN, AsJson
 
 Loss = Annotated[
@@ -255,13 +255,16 @@ def takes_learning(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters.values()
+        declared = Declared.by(one for one in own if one.name != "learning")
 
         def run(**given: Any) -> None:
             chosen = {one.name: given.pop(one.name, one.default) for one in options}
-            command(**given, learning=Learning(**chosen, generative=generative))
+            learning = Learning(**chosen, generative=generative)
+            command(**declared.grouped(given), learning=learning)
 
-        kept = [parameter for parameter in own if parameter.name != "learning"]
-        return as_command(run, command, [*kept, *options])
+        return as_command(
+            run, command, map(with_values, [*declared.parameters, *options])
+        )
 
     return decorate
 

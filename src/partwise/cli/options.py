@@ -42,16 +42,18 @@ def _known_encoding(name: str) -> str:
 # --- files ----------------------------------------------------------------------------
 
 FORMAT = typer.Option(
-    help="How the data is laid out, where the model and the file do not tell.",
+    help="How the data is laid out (default: columns, or what the model or the file "
+    "tells).",
     metavar="NAME",
+    rich_help_panel=FILES,
     show_default=False,
 )
 """What all formats say of themselves; the values that there are differ by kind."""
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="The one character between columns, such as ',' or '\\t' "
-        "(default: any spaces and tabs).",
+        help="The one character between columns, such as ',' or '\\t' (default: any "
+        "blanks; in tables a tab if the first line has one, or else a comma).",
         rich_help_panel=FILES,
         show_default=False,
     ),

@@ -509,7 +509,7 @@ def test_inspect_parse_says_what_is_in_the_model(model: Path) -> None:
     shown = run("inspect", model, "--trace").stdout
     for part in ("treebanks", "projective, one root", "nsubj", "training"):
         assert part in shown
-    assert "have no names" in message("inspect", model, "--label", "nsubj")
+    assert "--label is for taggers" in message("inspect", model, "--label", "nsubj")
     assert "without a template" in message("inspect", model, "--template")
 
 
@@ -590,8 +590,8 @@ def test_show_stops_after_a_few_and_says_so(tmp_path: Path) -> None:
     [
         (rows(TREE), ["--sentence", "9"], "has 1 sentences with words; there is no"),
         (rows(TREE), ["--sentence", "1", "--limit", "1"], "--sentence or --limit"),
-        (rows(TREE), ["--kbest", "2"], "give --model as well"),
-        (rows(TREE), ["--marginals"], "give --model as well"),
+        (rows(TREE), ["--kbest", "2"], "give a model as well"),
+        (rows(TREE), ["--marginals"], "give a model as well"),
         (rows([0, 3, 2]), [], 'words 2 "b", 3 "c" are each other\'s heads'),
         (rows(["_"]), [], "a.conllu:1: the sentence has no heads (give --model"),
         ("", [], "holds no words"),

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from partwise.cli.bayesian_network.files import (
-    MISSING,
-    MissingCells,
-    TableFiles,
-    naming_lines,
-)
-from partwise.cli.options import Confusion, Encoding, Separator
+from partwise.cli.bayesian_network.files import TableFiles, naming_lines
+from partwise.cli.options import Confusion
 from partwise.cli.output import Report
 from partwise.errors import DataError
 
@@ -27,12 +22,10 @@ def evaluate(
     file: str,
     *,
     confusion: Confusion = False,
-    missing: MissingCells = MISSING,
-    separator: Separator = None,
-    encoding: Encoding = "utf-8",
+    files: TableFiles,
 ) -> Report:
     """Measure a network on a table that has the targets."""
-    table = TableFiles(separator, missing, encoding).read(file)
+    table = files.read(file)
     scores = _measure(model, table, confusion)
     return Report(scores, partial(_show, scores))
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partwise.cli.options import FILES
+from partwise.cli.options import FILES, Encoding, Separator
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise.data import TextTable
 
-MISSING = "?"
 MissingCells = Annotated[
     str,
     typer.Option(
@@ -31,9 +30,9 @@ MissingCells = Annotated[
 class TableFiles:
     """How tables are read: a line of names, then a row a line."""
 
-    separator: str | None = None
-    missing: str = MISSING
-    encoding: str = "utf-8"
+    separator: Separator = None
+    missing: MissingCells = "?"
+    encoding: Encoding = "utf-8"
 
     def read(self, path: str) -> TextTable:
         """Read a table."""

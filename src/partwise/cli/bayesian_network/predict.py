@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.bayesian_network.files import (
-    MISSING,
-    MissingCells,
-    TableFiles,
-    naming_lines,
-)
-from partwise.cli.options import Encoding, JsonLines, Marginals, Separator
+from partwise.cli.bayesian_network.files import TableFiles, naming_lines
+from partwise.cli.options import JsonLines, Marginals
 from partwise.cli.output import as_json
 from partwise.errors import DataError
 
@@ -36,9 +31,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    missing: MissingCells = MISSING,
-    separator: Separator = None,
-    encoding: Encoding = "utf-8",
+    files: TableFiles,
 ) -> None:
     """Predict columns of a table.
 
@@ -47,7 +40,7 @@ def predict(
     """
     from partwise.data import open_output, write_csv
 
-    table = TableFiles(separator, missing, encoding).read(input)
+    table = files.read(input)
     check_columns(model, table)
     wanted = target or model.targets_
     with naming_lines(table):

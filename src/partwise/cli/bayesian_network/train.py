@@ -7,12 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.bayesian_network.files import (
-    MISSING,
-    MissingCells,
-    TableFiles,
-    naming_lines,
-)
+from partwise.cli.bayesian_network.files import TableFiles, naming_lines
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
 from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
@@ -20,7 +15,6 @@ from partwise.cli.options import (
     FILES,
     LEARNING,
     Dev,
-    Encoding,
     ModelPath,
     Train,
 )
@@ -28,16 +22,6 @@ from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 
 NETWORKS = "Bayesian networks"
-
-CellSeparator = Annotated[
-    str | None,
-    typer.Option(
-        help="The one character between cells, such as ';' (default: a tab if the "
-        "first line has one, or else a comma).",
-        rich_help_panel=FILES,
-        show_default=False,
-    ),
-]
 
 
 class Objective(StrEnum):
@@ -82,9 +66,6 @@ def bayesnet(
         ),
     ],
     dev: Dev = None,
-    separator: CellSeparator = None,
-    missing: MissingCells = MISSING,
-    encoding: Encoding = "utf-8",
     graph: Annotated[
         str | None,
         typer.Option(
@@ -136,6 +117,7 @@ def bayesnet(
         ),
     ] = Unseen.unknown,
     *,
+    tables: TableFiles,
     learning: Learning,
 ) -> None:
     """Train a Bayesian network: columns of a table, given the others.
@@ -145,7 +127,6 @@ def bayesnet(
     """
     from partwise import BayesianNetworkClassifier
 
-    tables = TableFiles(separator, missing, encoding)
     files = {"--graph": graph, "--costs": costs_file(costs)}
     sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
@@ -153,7 +134,7 @@ def bayesnet(
     if learning.C_path is not None and objective is Objective.likelihood:
         raise ValueError("--C-path needs --objective margin")
     fitted = BayesianNetworkClassifier(
-        None if graph is None else _read_edges(graph, encoding),
+        None if graph is None else _read_edges(graph, tables.encoding),
         objective.value,
         reference=reference.value,
         target=target[0] if len(target) == 1 else target,
@@ -161,7 +142,7 @@ def bayesnet(
         missing=missing_values.value,
         unseen=unseen.value,
         smoothing=smoothing,
-        costs=_costs(costs, target, encoding),
+        costs=_costs(costs, target, tables.encoding),
         **learning.settings(),
     )
     # Settings are checked by fit, too, but a large file takes its time to read.

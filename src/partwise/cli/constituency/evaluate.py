@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partwise.cli.constituency.files import BracketFiles, BracketFormat, KeepFunctions
+from partwise.cli.constituency.files import TreesOnly
 from partwise.cli.constituency.predict import parse
-from partwise.cli.options import FORMAT, Encoding
 from partwise.cli.output import Report
 
 if TYPE_CHECKING:
@@ -32,12 +31,10 @@ def evaluate(
     file: str,
     *,
     cutoff: Cutoff = 40,
-    format: Annotated[BracketFormat | None, FORMAT] = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
+    files: TreesOnly,
 ) -> Report:
     """Measure a parser on trees in brackets."""
-    gold = BracketFiles(encoding, keep_functions, format).read(file)
+    gold = files.read(file)
     found, failed = parse(model, [placed.tree for placed in gold])
     if failed:
         typer.echo(
@@ -53,15 +50,12 @@ def compare(
     predicted: str,
     *,
     cutoff: Cutoff = 40,
-    format: Annotated[BracketFormat | None, FORMAT] = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
+    files: TreesOnly,
 ) -> Report:
     """Compare two files of trees.
 
     Trees in brackets are scored as by EVALB.
     """
-    files = BracketFiles(encoding, keep_functions, format)
     return _report(files.read(gold), files.parses(predicted), cutoff)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from partwise.cli.options import FILES
+from partwise.cli.options import FILES, FORMAT, Encoding
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _OPENING = re.compile(r"\s*\((\s*\(|[^\s()]|\s*$)")
 _LONG_OPENING = re.compile(r"\s*\([^\s()]*\s*(\(|$)")
 
 
-class TreeOrSentenceFormat(StrEnum):
+class SentenceFormat(StrEnum):
     """How a file of sentences to parse is laid out."""
 
     brackets = "brackets"
@@ -70,22 +70,48 @@ class PlacedSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class BracketFiles:
-    """How trees in brackets, and sentences to parse, are read.
+    """How trees in brackets are read."""
 
-    Sentences are lines of words with blanks between them (of ``word/TAG`` where tags
-    are given), or those of trees. By default what a file holds is told from its
-    beginning.
-    """
-
-    encoding: str = "utf-8"
-    keep_functions: bool = False
-    format: str | None = None
+    encoding: Encoding = "utf-8"
+    keep_functions: KeepFunctions = False
 
     def stream(self, path: str) -> Iterator[PlacedTree]:
         """Read trees one by one, as fast as they come in."""
         from partwise.data.bracketed import iter_placed
 
         return iter_placed(path, clean=not self.keep_functions, encoding=self.encoding)
+
+    def parses(self, path: str) -> list[Tree | None]:
+        """Read what a parser wrote; None where it found no parse."""
+        from partwise.data.bracketed import iter_parses
+
+        clean = not self.keep_functions
+        return list(iter_parses(path, clean=clean, encoding=self.encoding))
+
+    def read(self, path: str) -> list[PlacedTree]:
+        """Read all trees of a file, of which there must be some."""
+        trees = list(self.stream(path))
+        if not trees:
+            raise DataError(f"{path}: holds no trees (expected brackets)")
+        return trees
+
+
+@dataclass(frozen=True)
+class TreesOnly(BracketFiles):
+    """How files are read that can only be trees."""
+
+    format: Annotated[BracketFormat | None, FORMAT] = None
+
+
+@dataclass(frozen=True)
+class SentenceFiles(BracketFiles):
+    """How sentences to parse are read.
+
+    They are lines of words with blanks between them (of ``word/TAG`` where tags are
+    given), or those of trees. By default what a file holds is told from its beginning.
+    """
+
+    format: Annotated[SentenceFormat | None, FORMAT] = None
 
     def sentences(
         self, path: str, *, with_tags: bool = False
@@ -108,20 +134,6 @@ class BracketFiles:
             found = [word for word in _BLANKS.split(text) if word]
             if found:
                 yield _sentence(found, with_tags, f"{file}:{line}")
-
-    def parses(self, path: str) -> list[Tree | None]:
-        """Read what a parser wrote; None where it found no parse."""
-        from partwise.data.bracketed import iter_parses
-
-        clean = not self.keep_functions
-        return list(iter_parses(path, clean=clean, encoding=self.encoding))
-
-    def read(self, path: str) -> list[PlacedTree]:
-        """Read all trees of a file, of which there must be some."""
-        trees = list(self.stream(path))
-        if not trees:
-            raise DataError(f"{path}: holds no trees (expected brackets)")
-        return trees
 
 
 def _sentence(tokens: list[str], with_tags: bool, place: str) -> PlacedSentence:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from partwise.cli.constituency.files import (
-    BracketFiles,
-    KeepFunctions,
-    PlacedSentence,
-    TreeOrSentenceFormat,
-)
-from partwise.cli.options import FORMAT, Encoding, JsonLines, KBest, Marginals
+from partwise.cli.constituency.files import PlacedSentence, SentenceFiles
+from partwise.cli.options import JsonLines, KBest, Marginals
 from partwise.cli.output import as_json
 
 if TYPE_CHECKING:
@@ -35,9 +30,7 @@ def predict(
     marginals: Marginals = False,
     kbest: KBest = None,
     json: JsonLines = False,
-    format: Annotated[TreeOrSentenceFormat | None, FORMAT] = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
+    files: SentenceFiles,
 ) -> None:
     """Parse sentences as they come in.
 
@@ -48,7 +41,6 @@ def predict(
 
     n_sentences, failed = 0, []
     unknown: dict[str, None] = {}
-    files = BracketFiles(encoding, keep_functions, format)
     sentences = files.sentences(input, with_tags=bool(model.given_tags))
     size = 1 if input == "-" else BATCH
     with open_output(output) as out:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from partwise.cli.constituency.files import (
-    BracketFiles,
-    BracketFormat,
-    KeepFunctions,
-    PlacedSentence,
-    TreeOrSentenceFormat,
-)
+from partwise.cli.constituency.files import PlacedSentence, SentenceFiles, TreesOnly
 from partwise.cli.constituency.predict import parse, tree_probabilities
 from partwise.cli.drawings import Drawings, Drawn, ranked_title
-from partwise.cli.options import FORMAT, Encoding, KBest, Marginals
+from partwise.cli.options import KBest, Marginals
 
 if TYPE_CHECKING:
     from partwise import ConstituencyParser
@@ -23,19 +17,13 @@ if TYPE_CHECKING:
     from partwise.data.bracketed import PlacedTree
 
 
-def draw(
-    file: str,
-    *,
-    format: Annotated[BracketFormat | None, FORMAT] = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
-) -> Drawings:
+def draw(file: str, *, files: TreesOnly) -> Drawings:
     """Draw trees in brackets."""
 
     def own_tree(placed: PlacedTree, number: int) -> Drawn:
         yield ConstituentsDrawing(f"sentence {number} ({placed.place})", placed.tree)
 
-    return Drawings(BracketFiles(encoding, keep_functions).stream(file), own_tree)
+    return Drawings(files.stream(file), own_tree)
 
 
 def show(
@@ -44,9 +32,7 @@ def show(
     *,
     marginals: Marginals = False,
     kbest: KBest = None,
-    format: Annotated[TreeOrSentenceFormat | None, FORMAT] = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
+    files: SentenceFiles,
 ) -> Drawings:
     """Draw the trees that a parser predicts."""
 
@@ -64,7 +50,6 @@ def show(
             shares = tree_probabilities(tree, found)
         yield ConstituentsDrawing(title + ", no parse" * bool(failed), tree, shares)
 
-    files = BracketFiles(encoding, keep_functions, format)
     return Drawings(files.sentences(file, with_tags=bool(model.given_tags)), predicted)
 
 

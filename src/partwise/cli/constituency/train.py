@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.advice import advice_in_flags
-from partwise.cli.constituency.files import BracketFiles, KeepFunctions
+from partwise.cli.constituency.files import BracketFiles
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
     Dev,
-    Encoding,
     ModelPath,
     Train,
 )
@@ -42,8 +41,6 @@ def constituency(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
     max_length: Annotated[
         int | None,
         typer.Option(
@@ -119,6 +116,7 @@ def constituency(
         ),
     ] = "f1",
     *,
+    files: BracketFiles,
     learning: Learning,
 ) -> None:
     """Train a constituency parser: the phrases of a sentence.
@@ -128,13 +126,12 @@ def constituency(
     """
     from partwise import ConstituencyParser
 
-    files = BracketFiles(encoding, keep_functions)
     sources = {"TRAIN": train, "--dev": dev, "--grammar": grammar}
     run = TrainingRun(model, sources, learning)
     run.check()
     parser = ConstituencyParser(
         **learning.settings(),
-        grammar=None if grammar is None else _read_grammar(grammar, encoding),
+        grammar=None if grammar is None else _read_grammar(grammar, files.encoding),
         horizontal=_horizontal(horizontal),
         vertical=vertical,
         given_tags=given_tags,

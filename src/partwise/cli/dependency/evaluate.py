@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from partwise.cli.dependency.files import TreebankFiles, TreeFormatOption
+from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.dependency.predict import predicted
-from partwise.cli.options import Decoding, DecodingOption, Encoding
+from partwise.cli.options import Decoding, DecodingOption
 from partwise.cli.output import Report
 
 if TYPE_CHECKING:
@@ -32,11 +32,10 @@ def evaluate(
     *,
     decoding: DecodingOption = Decoding.best,
     no_subtypes: NoSubtypes = False,
-    format: TreeFormatOption = None,
-    encoding: Encoding = "utf-8",
+    files: TreebankFiles,
 ) -> Report:
     """Measure a parser on a treebank."""
-    gold = TreebankFiles(format, encoding).read(file)
+    gold = files.read(file)
     return _report(gold, predicted(model, gold, decoding), no_subtypes)
 
 
@@ -45,14 +44,12 @@ def compare(
     predicted: str,
     *,
     no_subtypes: NoSubtypes = False,
-    format: TreeFormatOption = None,
-    encoding: Encoding = "utf-8",
+    files: TreebankFiles,
 ) -> Report:
     """Compare two treebanks.
 
     Two files, GOLD PREDICTED, are dependency trees, or trees in brackets.
     """
-    files = TreebankFiles(format, encoding)
     return _report(files.read(gold), files.read(predicted), no_subtypes)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
-from partwise.cli.options import FORMAT
+from partwise.cli.options import FORMAT, Encoding
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ class TreeFormat(StrEnum):
     heads = "heads"
 
 
-TreeFormatOption: TypeAlias = Annotated[TreeFormat | None, FORMAT]
-
-
 def recognises(file: str, encoding: str) -> bool:
     """Take any file for a treebank."""
     return True
@@ -34,8 +31,8 @@ def recognises(file: str, encoding: str) -> bool:
 class TreebankFiles:
     """How treebanks are read; without a format it is told from the file."""
 
-    format: str | None = None
-    encoding: str = "utf-8"
+    format: Annotated[TreeFormat | None, FORMAT] = None
+    encoding: Encoding = "utf-8"
 
     def read(self, path: str) -> list[Sentence]:
         """Read a whole treebank, which must have words."""

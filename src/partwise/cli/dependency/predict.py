@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from partwise.cli.dependency.files import TreebankFiles, TreeFormatOption
+from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.dependency.notes import with_comments, with_entries
 from partwise.cli.options import (
     Decoding,
     DecodingOption,
-    Encoding,
     JsonLines,
     KBest,
     Marginals,
@@ -34,8 +33,7 @@ def predict(
     kbest: KBest = None,
     json: JsonLines = False,
     decoding: DecodingOption = Decoding.best,
-    format: TreeFormatOption = None,
-    encoding: Encoding = "utf-8",
+    files: TreebankFiles,
 ) -> None:
     """Parse the sentences of a treebank, batch by batch.
 
@@ -46,7 +44,7 @@ def predict(
 
     if kbest is not None and decoding is not Decoding.best:
         raise ValueError("--kbest ranks trees by score; leave --decoding out")
-    batches = TreebankFiles(format, encoding).stream(input)
+    batches = files.stream(input)
     with open_output(output) as out:
         if json:
             for batch in batches:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.dependency.files import TreebankFiles, TreeFormatOption
+from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.dependency.predict import chosen_probabilities
 from partwise.cli.drawings import Drawings, Drawn, ranked_title
-from partwise.cli.options import Encoding, KBest, Marginals
+from partwise.cli.options import KBest, Marginals
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 NOT_GIVEN = "_"
 
 
-def draw(
-    file: str, *, format: TreeFormatOption = None, encoding: Encoding = "utf-8"
-) -> Drawings:
+def draw(file: str, *, files: TreebankFiles) -> Drawings:
     """Draw the trees of a treebank."""
-    return Drawings(_with_words(file, format, encoding), _own_tree)
+    return Drawings(_with_words(files, file), _own_tree)
 
 
 def show(
@@ -38,8 +36,7 @@ def show(
         typer.Option("--alternatives", help="Show what other heads are probable, too."),
     ] = False,
     kbest: KBest = None,
-    format: TreeFormatOption = None,
-    encoding: Encoding = "utf-8",
+    files: TreebankFiles,
 ) -> Drawings:
     """Draw the trees that a parser predicts."""
 
@@ -59,17 +56,16 @@ def show(
             mu = mu.clip(0.0, 1.0)  # rounding errors of sums over many trees
         yield DependencyDrawing(title, tree, shares, mu)
 
-    return Drawings(_with_words(file, format, encoding), predicted)
+    return Drawings(_with_words(files, file), predicted)
 
 
 def _title(sentence: Sentence, number: int) -> str:
     return f"sentence {number} ({sentence.place})"
 
 
-def _with_words(path: str, format: str | None, encoding: str) -> Iterator[Sentence]:
+def _with_words(files: TreebankFiles, path: str) -> Iterator[Sentence]:
     """Return the sentences of a file that have words."""
-    batches = TreebankFiles(format, encoding).stream(path)
-    return (one for batch in batches for one in batch if len(one))
+    return (one for batch in files.stream(path) for one in batch if len(one))
 
 
 def _own_tree(sentence: Sentence, number: int) -> Drawn:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.advice import advice_in_flags
-from partwise.cli.dependency.files import TreebankFiles, TreeFormat
+from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
-    FILES,
     LEARNING,
     Dev,
-    Encoding,
     ModelPath,
     Train,
 )
@@ -49,16 +47,6 @@ def parse(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    format: Annotated[
-        TreeFormat | None,
-        typer.Option(
-            help="How the files are laid out (default: told from their names or their "
-            "first words).",
-            rich_help_panel=FILES,
-            show_default=False,
-        ),
-    ] = None,
-    encoding: Encoding = "utf-8",
     projective: Annotated[
         bool,
         typer.Option(
@@ -141,6 +129,7 @@ def parse(
         ),
     ] = None,
     *,
+    files: TreebankFiles,
     learning: Learning,
 ) -> None:
     """Train a parser: a head, and a label, for every word of a sentence.
@@ -151,7 +140,6 @@ def parse(
     """
     from partwise import DependencyParser
 
-    files = TreebankFiles(format, encoding)
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
     run.check()
     parser = DependencyParser(

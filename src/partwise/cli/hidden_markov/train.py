@@ -14,13 +14,9 @@ from partwise.cli.options import (
     FILES,
     LABEL_COLUMN,
     LEARNING,
-    Comments,
     Dev,
-    Encoding,
     LabelColumn,
     ModelPath,
-    Separator,
-    SkipDocstart,
     Train,
 )
 from partwise.cli.training_run import TrainingRun
@@ -47,10 +43,6 @@ def hmm(
         ),
     ] = 0,
     label_column: LabelColumn = LABEL_COLUMN,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
     objective: Annotated[
         Objective,
         typer.Option(
@@ -80,6 +72,7 @@ def hmm(
         ),
     ] = 5,
     *,
+    files: ColumnFiles,
     learning: Learning,
 ) -> None:
     """Train a hidden Markov model: a state for every symbol of a sequence.
@@ -91,7 +84,6 @@ def hmm(
     from partwise import HiddenMarkovModel
     from partwise.data import resolve_column
 
-    files = ColumnFiles(separator, comments, skip_docstart, encoding)
     sources = {"TRAIN": train, "--dev": dev, "--costs": costs_file(costs)}
     run = TrainingRun(model, sources, learning)
     run.check()

@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.files import ColumnFiles
-from partwise.cli.options import (
-    FORMAT,
-    LABEL_COLUMN,
-    Comments,
-    Confusion,
-    Encoding,
-    LabelColumn,
-    Separator,
-    SkipDocstart,
-)
+from partwise.cli.options import LABEL_COLUMN, Confusion, LabelColumn
 from partwise.cli.output import Report
-from partwise.cli.sequence.files import ColumnFormat, Format, SequenceFiles
-from partwise.cli.sequence.predict import check_columns, checked_format, columns_read
+from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
+from partwise.cli.sequence.predict import check_columns, check_format, columns_read
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -43,16 +34,11 @@ def evaluate(
     *,
     confusion: Confusion = False,
     scheme: Scheme = None,
-    format: Annotated[Format | None, FORMAT] = None,
     label_column: LabelColumn = LABEL_COLUMN,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
+    files: SequenceFiles,
 ) -> Report:
     """Measure a tagger on labelled sequences."""
-    layout = (separator, comments, skip_docstart, encoding)
-    files = SequenceFiles(*layout, checked_format(model, format))
+    check_format(model, files.format)
     gold, found = tagged(
         model, model.predict, files, file, label_column, columns_read(model)
     )
@@ -64,19 +50,15 @@ def compare(
     *,
     confusion: Confusion = False,
     scheme: Scheme = None,
-    format: Annotated[ColumnFormat | None, FORMAT] = None,
     label_column: LabelColumn = LABEL_COLUMN,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
+    files: ColumnsOnly,
 ) -> Report:
     """Compare the last two columns of a file.
 
     FILE alone has the right and the predicted labels in its last two columns, as for
     conlleval.
     """
-    data = ColumnFiles(separator, comments, skip_docstart, encoding).columns(file)
+    data = files.columns(file)
     if data.n_columns < 2:
         raise DataError(
             f"{file}: has one column only (expected the right and the predicted "

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.options import (
-    FILES,
-    FORMAT,
-    Comments,
-    Encoding,
-    JsonLines,
-    KBest,
-    Marginals,
-    Separator,
-    SkipDocstart,
-)
+from partwise.cli.options import JsonLines, KBest, Marginals
 from partwise.cli.output import as_json
 from partwise.cli.sequence.files import Format, SequenceFiles
 from partwise.errors import DataError, PartwiseError
@@ -41,19 +31,14 @@ def predict(
     kbest: KBest = None,
     spans: Spans = False,
     json: JsonLines = False,
-    format: Annotated[Format | None, FORMAT] = None,
     labels: Annotated[
         bool,
         typer.Option(
             "--labels/--no-labels",
             help="crfsuite: whether lines begin with a label, which is ignored.",
-            rich_help_panel=FILES,
         ),
     ] = True,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
+    files: SequenceFiles,
 ) -> None:
     """Tag sequences.
 
@@ -64,16 +49,15 @@ def predict(
 
     --kbest writes each sentence K times, best first, after a line "# rank R score S".
     """
-    layout = (separator, comments, skip_docstart, encoding)
-    files = SequenceFiles(*layout, checked_format(model, format), labels)
-    tagging = Tagging(model, model.predict, columns_read(model))
-    tagging.write(
-        output, files, input, marginals=marginals, kbest=kbest, spans=spans, json=json
-    )
+    check_format(model, files.format)
+    Tagging(model, model.predict, columns_read(model)).write(
+        *(output, files.pieces(input, labels), input),
+        marginals=marginals, kbest=kbest, spans=spans, json=json,
+    )  # fmt: skip
 
 
-def checked_format(model: SequenceTagger, chosen: Format | None) -> Format:
-    """Return the format of files that a tagger can read, after checking the choice."""
+def check_format(model: SequenceTagger, chosen: Format | None) -> None:
+    """Refuse a format that a tagger cannot read."""
     kind = model._input.kind
     if kind == "dense":
         raise PartwiseError(
@@ -86,13 +70,11 @@ def checked_format(model: SequenceTagger, chosen: Format | None) -> Format:
                 "the model was trained on columns with a template and cannot read "
                 f"{chosen} files"
             )
-        return Format.columns
-    if chosen in (None, Format.columns):
+    elif chosen in (None, Format.columns):
         raise PartwiseError(
             "the model was trained on named features, not on columns; say "
             "--format crfsuite or --format svmhmm"
         )
-    return Format(chosen)
 
 
 def columns_read(model: SequenceTagger) -> list[int]:
@@ -139,7 +121,7 @@ class Tagging:
     def write(
         self,
         output: str,
-        files: SequenceFiles,
+        pieces: Iterable[Any],
         path: str,
         *,
         marginals: bool,
@@ -151,7 +133,7 @@ class Tagging:
         from partwise.data import open_output
 
         with open_output(output) as out:
-            for piece in files.pieces(path):
+            for piece in pieces:
                 if self.columns:
                     check_columns(self.columns, piece, path)
                 if json or spans:

@@ -9,19 +9,14 @@ import typer
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
-    FILES,
     LABEL_COLUMN,
     LEARNING,
-    Comments,
     Dev,
-    Encoding,
     LabelColumn,
     ModelPath,
-    Separator,
-    SkipDocstart,
     Train,
 )
-from partwise.cli.sequence.files import Format, SequenceFiles
+from partwise.cli.sequence.files import SequenceFiles
 from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
 
@@ -31,14 +26,7 @@ def tag(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    format: Annotated[
-        Format, typer.Option(help="How the files are laid out.", rich_help_panel=FILES)
-    ] = Format.columns,
     label_column: LabelColumn = LABEL_COLUMN,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
     template: Annotated[
         str | None,
         typer.Option(
@@ -147,6 +135,7 @@ def tag(
         ),
     ] = "auto",
     *,
+    files: SequenceFiles,
     learning: Learning,
 ) -> None:
     """Train a tagger: one label for every token of a sequence.
@@ -156,7 +145,6 @@ def tag(
     """
     from partwise import SequenceTagger
 
-    files = SequenceFiles(separator, comments, skip_docstart, encoding, format)
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
         **{"--clusters": clusters},
@@ -164,11 +152,11 @@ def tag(
     }
     run = TrainingRun(model, sources, learning)
     run.check()
-    if format is not Format.columns and (
+    if not files.reads_columns and (
         template or columns or features or gazetteer or clusters
     ):
         raise ValueError(
-            f"{format.value} files name their features themselves; leave --template, "
+            f"{files.format} files name their features themselves; leave --template, "
             "--columns, --features, --gazetteer and --clusters out"
         )
     if template and columns:
@@ -193,7 +181,7 @@ def tag(
     # Settings are checked by fit, too, but a large file takes its time to read.
     tagger._check_settings()
     X, y = files.labelled(train, label_column)
-    if format is Format.columns:
+    if files.reads_columns:
         chosen_template = make_template(
             template, token_features, X, label_column, columns
         )
