@@ -50,7 +50,6 @@ def compare(
     *,
     confusion: Confusion = False,
     scheme: Scheme = None,
-    label_column: LabelColumn = LABEL_COLUMN,
     files: ColumnsOnly,
 ) -> Report:
     """Compare the last two columns of a file.
