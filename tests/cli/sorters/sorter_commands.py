@@ -28,11 +28,10 @@ def sorter(
     from line_sorter import Sorter, words
 
     run = TrainingRun(model, {"TRAIN": train, "--dev": None}, learning)
-    run.check()
     lines = Path(train).read_text(encoding=encoding).splitlines()
     pairs = [line.split("\t") for line in lines]
     X, y = [words(text) for _, text in pairs], [label for label, _ in pairs]
-    run.fit_and_save(Sorter(**learning.settings()), X, y, None, {"lines": len(y)})
+    run.fit_and_save(run.make(Sorter), X, y, None, {"lines": len(y)})
 
 
 def predict(

@@ -130,12 +130,12 @@ def bayesnet(
     files = {"--graph": graph, "--costs": costs_file(costs)}
     sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
-    run.check()
     if learning.C_path is not None and objective is Objective.likelihood:
         raise ValueError("--C-path needs --objective margin")
-    fitted = BayesianNetworkClassifier(
-        None if graph is None else _read_edges(graph, tables.encoding),
-        objective.value,
+    fitted = run.make(
+        BayesianNetworkClassifier,
+        graph=None if graph is None else _read_edges(graph, tables.encoding),
+        objective=objective.value,
         reference=reference.value,
         target=target[0] if len(target) == 1 else target,
         structure=structure.value,
@@ -143,10 +143,7 @@ def bayesnet(
         unseen=unseen.value,
         smoothing=smoothing,
         costs=_costs(costs, target, tables.encoding),
-        **learning.settings(),
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    fitted._check_settings()
     table = tables.read(train)
     held_out = None if dev is None else tables.read(dev)
     sizes = {"rows": len(table), "columns": len(table.columns)}
@@ -157,7 +154,7 @@ def bayesnet(
             None,
             None if held_out is None else (held_out, None),
             sizes,
-            None if held_out is None else lambda model: _accuracy(model, held_out),
+            _accuracy,
             tell=_tell,
         )
 
@@ -169,7 +166,7 @@ def _costs(costs: str, targets: list[str], encoding: str) -> Any:
 
 
 def _accuracy(model: Any, dev: Any) -> dict[str, float | None]:
-    return {"accuracy": model.score(dev)}
+    return {"accuracy": model.score(dev[0])}
 
 
 def _tell(model: Any) -> dict[str, Any]:

@@ -128,9 +128,8 @@ def constituency(
 
     sources = {"TRAIN": train, "--dev": dev, "--grammar": grammar}
     run = TrainingRun(model, sources, learning)
-    run.check()
-    parser = ConstituencyParser(
-        **learning.settings(),
+    parser = run.make(
+        ConstituencyParser,
         grammar=None if grammar is None else _read_grammar(grammar, files.encoding),
         horizontal=_horizontal(horizontal),
         vertical=vertical,
@@ -141,8 +140,6 @@ def constituency(
         word_cost=word_cost,
         dev_metric=dev_metric,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    parser._check_settings()
     trees = _short([placed.tree for placed in files.read(train)], train, max_length)
     held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
     with advice_in_flags(FLAGS):
@@ -152,7 +149,7 @@ def constituency(
             None,
             held_out,
             {"sentences": len(trees), "words": sum(map(_n_words, trees))},
-            None if held_out is None else lambda fitted: _scores(fitted, held_out),
+            _scores,
         )
 
 

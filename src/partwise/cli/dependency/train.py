@@ -141,9 +141,8 @@ def parse(
     from partwise import DependencyParser
 
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
-    run.check()
-    parser = DependencyParser(
-        **learning.settings(),
+    parser = run.make(
+        DependencyParser,
         projective=projective,
         single_root=not multiple_roots,
         labelled=False if unlabelled else None,
@@ -156,8 +155,6 @@ def parse(
         punctuation_weight=punctuation_weight,
         dev_metric=dev_metric,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    parser._check_settings()
     sentences = files.read(train)
     held_out = None if dev is None else files.read(dev)
     if held_out is not None:
@@ -171,7 +168,7 @@ def parse(
             None,
             held_out,
             sizes,
-            None if held_out is None else lambda fitted: _scores(fitted, held_out),
+            _scores,
         )
 
 

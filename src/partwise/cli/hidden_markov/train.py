@@ -86,19 +86,16 @@ def hmm(
 
     sources = {"TRAIN": train, "--dev": dev, "--costs": costs_file(costs)}
     run = TrainingRun(model, sources, learning)
-    run.check()
     if learning.C_path is not None and objective is not Objective.margin:
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
-    fitted = HiddenMarkovModel(
-        objective.value,
+    fitted = run.make(
+        HiddenMarkovModel,
+        objective=objective.value,
         reference=None if reference is None else reference.value,
         costs=read_costs(costs, files),
         smoothing=smoothing,
         cv=cv,
-        **learning.settings(),
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    fitted._check_settings()
     X, y = files.labelled(train, label_column)
     held_out = None if dev is None else files.labelled(dev, label_column)
     column = resolve_column(X, symbol_column)

@@ -86,9 +86,8 @@ def lattice(
     from partwise.data import iter_lattices, read_lattices
 
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
-    run.check()
-    ranker = LatticeRanker(
-        **learning.settings(),
+    ranker = run.make(
+        LatticeRanker,
         outputs=outputs.value,
         min_count=min_count,
         hash_bits=hash_bits,
@@ -96,8 +95,6 @@ def lattice(
         distance=distance,
         dev_metric=dev_metric,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    ranker._check_settings()
     held_out = None if dev is None else read_lattices(dev, encoding=encoding)
     sizes = {"lattices": 0, "edges": 0}
 
@@ -113,7 +110,7 @@ def lattice(
         None,
         held_out,
         sizes,
-        None if held_out is None else lambda fitted: _scores(fitted, held_out),
+        _scores,
     )
 
 

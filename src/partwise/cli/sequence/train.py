@@ -151,7 +151,6 @@ def tag(
         **{f"--gazetteer {path}": path for path in gazetteer or []},
     }
     run = TrainingRun(model, sources, learning)
-    run.check()
     if not files.reads_columns and (
         template or columns or features or gazetteer or clusters
     ):
@@ -168,8 +167,8 @@ def tag(
         raise ValueError("give --template or --features, not both")
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
     chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
-    tagger = SequenceTagger(
-        **learning.settings(),
+    tagger = run.make(
+        SequenceTagger,
         boundaries=boundaries,
         min_count=min_count,
         hash_bits=hash_bits,
@@ -178,8 +177,6 @@ def tag(
         dev_metric=dev_metric,
         **chosen,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    tagger._check_settings()
     X, y = files.labelled(train, label_column)
     if files.reads_columns:
         chosen_template = make_template(
