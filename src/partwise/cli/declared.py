@@ -40,6 +40,7 @@ def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
 
     Examples
     --------
+    >>> import typer
     >>> labels = Annotated[bool, typer.Option("--labels/--no-labels")]
     >>> keyword = inspect.Parameter.KEYWORD_ONLY
     >>> flag_of(inspect.Parameter("has_labels", keyword, annotation=labels), False)
@@ -58,6 +59,17 @@ class Declared(NamedTuple):
     """The options that a function declares, and those of them that it takes together.
 
     A parameter whose type is a dataclass stands for its fields: each is an option.
+
+    Examples
+    --------
+    >>> from partwise.cli.files import ColumnFiles
+    >>> def predict(model, *, loud: bool = False, files: ColumnFiles): ...
+    >>> declared = keyword_options(predict)
+    >>> [parameter.name for parameter in declared.parameters]
+    ['loud', 'separator', 'comments', 'skip_docstart', 'encoding']
+    >>> values = {one.name: one.default for one in declared.parameters}
+    >>> declared.grouped({**values, "separator": ","})["files"].separator
+    ','
     """
 
     parameters: list[inspect.Parameter]

@@ -58,6 +58,13 @@ class KindOptions:
     ------
     ValueError
         If two kinds declare an option of one name in different ways.
+
+    Examples
+    --------
+    >>> from partwise.cli.kinds import built_in_kinds
+    >>> options = KindOptions(["predict"], built_in_kinds())
+    >>> [kind.many for kind in options.takers("spans")]
+    ['taggers', 'hidden Markov models']
     """
 
     def __init__(self, verbs: Sequence[str], kinds: Sequence[Kind]) -> None:
