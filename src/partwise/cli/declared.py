@@ -51,8 +51,14 @@ def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
     plain, info = parts_of(parameter.annotation)
     name = parameter.name.replace("_", "-")
     made = f"--{name}/--no-{name}" if plain is bool else f"--{name}"
-    on, _, off = (getattr(info, "param_decls", None) or [made])[0].partition("/")
-    return str(off if off and value is False else on)
+    # In an annotation, typer takes the first flag for the default, and finds out later.
+    written = [
+        getattr(info, "default", None),
+        *(getattr(info, "param_decls", None) or ()),
+    ]
+    flags = [flag for flag in written if isinstance(flag, str) and flag[:1] == "-"]
+    on, _, off = (flags or [made])[0].partition("/")
+    return off if off and value is False else on
 
 
 class Declared(NamedTuple):
