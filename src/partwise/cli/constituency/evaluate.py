@@ -54,7 +54,7 @@ def compare(
 ) -> Report:
     """Compare two files of trees.
 
-    Trees in brackets are scored as by EVALB.
+    Two files of trees in brackets, GOLD PREDICTED, are scored as by EVALB.
     """
     return _report(files.read(gold), files.parses(predicted), cutoff)
 

@@ -48,7 +48,7 @@ def compare(
 ) -> Report:
     """Compare two treebanks.
 
-    Two files, GOLD PREDICTED, are dependency trees, or trees in brackets.
+    Two treebanks, GOLD PREDICTED, are compared by their heads and labels.
     """
     return _report(files.read(gold), files.read(predicted), no_subtypes)
 

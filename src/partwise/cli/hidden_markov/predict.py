@@ -36,7 +36,10 @@ def predict(
     decoding: DecodingOption = Decoding.best,
     files: ColumnsOnly,
 ) -> None:
-    """Find the states of symbols."""
+    """Find the states of symbols.
+
+    Hidden Markov models write columns, as taggers do.
+    """
     if decoding is not Decoding.best and (kbest is not None or spans):
         raise ValueError("--decoding goes with neither --kbest nor --spans")
     states_of = partial(model.predict, decoding=decoding.setting)

@@ -47,7 +47,8 @@ def predict(
     formats the output has one label on each line, and an empty line after each
     sequence.
 
-    --kbest writes each sentence K times, best first, after a line "# rank R score S".
+    With --kbest, each sentence is written K times, best first, after a line
+    "# rank R score S".
     """
     check_format(model, files.format)
     Tagging(model, model.predict, columns_read(model)).write(
