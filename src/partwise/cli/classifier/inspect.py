@@ -11,14 +11,12 @@ from partwise.cli.options import Label
 if TYPE_CHECKING:
     from partwise import MulticlassClassifier
 
-READS = {"dicts": "named features", "dense": "dense arrays"}
-
 
 def inspect(model: MulticlassClassifier, top: int, *, label: Label = None) -> Findings:
     """Return the features with the largest weights."""
     found = top_features(model, top, label)
     return Findings(
-        READS.get(model._input.kind),
+        "dense arrays" if model._encoder is None else "named features",
         found,
         [("features", found["features"])],
         partial(print_top_features, found),
