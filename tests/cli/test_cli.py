@@ -368,7 +368,7 @@ def test_predict_refuses_a_classifier(tmp_path: Path) -> None:
     path = tmp_path / "m"
     fruit = partwise.MulticlassClassifier().fit([{"red": 1}, {"green": 1}], ["a", "b"])
     fruit.save(path)
-    assert "tags no sequences" in run("predict", path, "-", code=2).stderr
+    assert "load it in Python with" in run("predict", path, "-", code=2).stderr
     assert "MulticlassClassifier" in run("inspect", path).stdout
 
 

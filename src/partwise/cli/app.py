@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from partwise.cli.demo import demo
+from partwise.cli.demo import demo_command
 from partwise.cli.evaluate import evaluate
 from partwise.cli.inspect import inspect
+from partwise.cli.kind_options import KindOptions
+from partwise.cli.kinds import Kind, added_kinds, built_in_kinds
 from partwise.cli.predict import predict
 from partwise.cli.show import show
-from partwise.cli.train import train_app
+from partwise.cli.train import train_commands
 from partwise.errors import PartwiseError
 
 # Exit codes. Python's own 1 is left to defects of this program.
@@ -61,15 +64,6 @@ def _silence(stream: Any) -> None:
     os.close(nowhere)
 
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 def _show_version(wanted: bool) -> None:
     if wanted:
         from partwise import __version__
@@ -78,7 +72,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def partwise(
     version: Annotated[
         bool,
@@ -100,9 +93,46 @@ def partwise(
     """
 
 
-app.command()(demo)
-app.add_typer(train_app, name="train")
-app.command()(predict)
-app.command()(evaluate)
-app.command()(inspect)
-app.command()(show)
+def make_app(kinds: Sequence[Kind]) -> typer.Typer:
+    """Return the program for some kinds of models.
+
+    Raises
+    ------
+    ValueError
+        If two kinds do not go together: both have a command of the same name, or an
+        option of the same name that each declares in its own way.
+    """
+    app = typer.Typer(
+        cls=Commands,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(partwise)
+    app.command()(demo_command(kinds))
+    app.add_typer(train_commands(kinds), name="train")
+    app.command()(KindOptions(["predict"], kinds).command(predict))
+    app.command()(KindOptions(["evaluate", "compare"], kinds).command(evaluate))
+    app.command()(KindOptions(["inspect"], kinds).command(inspect))
+    app.command()(KindOptions(["show", "draw"], kinds).command(show))
+    return app
+
+
+def _with_added_kinds() -> typer.Typer:
+    """Return the program; what is wrong with kinds of other packages is said."""
+    kinds = built_in_kinds()
+    app = make_app(kinds)
+    for name, load in added_kinds():
+        try:
+            kind = load()
+            app = make_app([*kinds, kind])
+        except Exception as error:  # whatever a package of others does
+            why = f"{type(error).__name__}: {_in_one_line(error)}"
+            typer.echo(f"warning: without the kind {name}, {why}", err=True)
+        else:
+            kinds.append(kind)
+    return app
+
+
+app = _with_added_kinds()

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from partwise.cli.files import Layout
+from partwise.cli.files import ColumnFiles
 from partwise.cli.options import LEARNING
 from partwise.errors import DataError
 
@@ -28,12 +28,12 @@ def costs_file(costs: str) -> str | None:
     return None if costs in NAMED else costs
 
 
-def read_costs(costs: str, layout: Layout) -> str | dict[tuple[str, str], float]:
+def read_costs(costs: str, files: ColumnFiles) -> str | dict[tuple[str, str], float]:
     """Return the name of the costs, or what their file says."""
     path = costs_file(costs)
     if path is None:
         return costs
-    data = layout.columns(path)
+    data = files.columns(path)
     if data.n_columns != 3:
         raise DataError(
             f"{path}: has {data.n_columns} columns (expected a right one, a predicted "

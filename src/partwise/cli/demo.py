@@ -2,18 +2,111 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from partwise.cli.declared import as_command
+from partwise.cli.kinds import Kind, listed
 from partwise.cli.options import AsJson
 
 if TYPE_CHECKING:
     from partwise.synthetic import Corpus
 
-SHOWN = 3
 PARTS = ("train", "dev", "test")
+
+
+class Data(NamedTuple):
+    """Examples to train or test on."""
+
+    X: Sequence[Any]
+    y: Sequence[Any] | None
+    size: int
+    """How many tokens, or words."""
+
+
+class Tested(NamedTuple):
+    """What came of a test."""
+
+    found: Mapping[str, Any]
+    """For programs, by name."""
+    pairs: Sequence[tuple[str, object]]
+    """Shares that are right, for people."""
+    show: Callable[[], None]
+    """Prints some of the test sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """How a kind shows what it can do with generated sentences.
+
+    Attributes
+    ----------
+    flag, help : str
+        The option that asks for it; without one, nobody has to ask.
+    write : callable
+        Returns a corpus as the text of a file.
+    ending, model : str
+        How the names of these files end; the name of a model trained on them.
+    command : str
+        What trains such a model, after ``partwise train``.
+    look : str
+        The command that shows most: predict or show.
+    unit : str
+        What sentences are made of.
+    read : callable
+        Returns what a model is trained on, or tested.
+    make : callable
+        Returns a model to train, given a seed and whether to show progress.
+    test : callable
+        Tests a trained model.
+    note : str
+        What is left out, if anything.
+    """
+
+    flag: str | None = None
+    help: str = ""
+    write: Callable[[Corpus], str]
+    ending: str
+    model: str
+    command: str
+    look: str = "show"
+    unit: str = "words"
+    read: Callable[[Corpus], Data]
+    make: Callable[[int, int], Any]
+    test: Callable[[Any, Data], Tested]
+    note: str = ""
+
+
+def demo_command(kinds: Sequence[Kind]) -> Callable[..., None]:
+    """Return the command, with an option for every kind that shows what it can do."""
+    demos: list[Demo] = [kind.function("demo") for kind in kinds if kind.has("demo")]
+    flags = {one.flag: one for one in demos if one.flag is not None}
+    names = {flag.removeprefix("--").replace("-", "_"): flag for flag in flags}
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=Annotated[bool, typer.Option(flag, help=flags[flag].help)],
+        )
+        for name, flag in names.items()
+    ]
+
+    def run(**values: Any) -> None:
+        asked = [flag for name, flag in names.items() if values.pop(name)]
+        if len(asked) > 1:
+            raise ValueError(f"give {listed(asked, 'or')}, not both")
+        unasked = next(one for one in demos if one.flag is None)
+        demo(**values, task=flags[asked[0]] if asked else unasked)
+
+    own = inspect.signature(demo, eval_str=True).parameters.values()
+    kept = [parameter for parameter in own if parameter.name != "task"]
+    return as_command(run, demo, [*kept, *options])
 
 
 def demo(
@@ -28,44 +121,20 @@ def demo(
             help="Write the corpus to train, dev and test files there, and stop.",
         ),
     ] = None,
-    trees: Annotated[
-        bool,
-        typer.Option("--trees", help="Dependency trees and a parser, not chunks."),
-    ] = False,
-    constituents: Annotated[
-        bool,
-        typer.Option(
-            "--constituents", help="Constituency trees and a parser, not chunks."
-        ),
-    ] = False,
     json: AsJson = False,
+    *,
+    task: Demo,
 ) -> None:
     """Train a model on generated sentences and show what comes out.
 
     The task is chunking: finding noun phrases, verb phrases and so on, given words
-    and their parts of speech. With --trees it is finding the head of every word, with
-    --constituents finding phrases within phrases.
+    and their parts of speech.
     """
-    if trees and constituents:
-        raise ValueError("give --trees or --constituents, not both")
     parts = make_parts(size, seed)
     if save_data is not None:
-        _save(
-            parts,
-            save_data,
-            json,
-            _TREES if trees else _PHRASES if constituents else _CHUNKS,
-        )
-    elif constituents:
-        from partwise.cli.constituency.demo import train_and_show as train_phrases
-
-        train_phrases(parts["train"], parts["test"], seed, json)
-    elif trees:
-        from partwise.cli.dependency.demo import train_and_show
-
-        train_and_show(parts["train"], parts["test"], seed, json)
+        _save(parts, save_data, json, task)
     else:
-        _train_and_show(parts["train"], parts["test"], seed, json)
+        train_and_show(parts["train"], parts["test"], seed, json, task)
 
 
 def make_parts(size: int, seed: int) -> dict[str, Corpus]:
@@ -77,22 +146,17 @@ def make_parts(size: int, seed: int) -> dict[str, Corpus]:
     return dict(zip(PARTS, (train, *rest.split(0.5)), strict=True))
 
 
-class _Task(NamedTuple):
-    """How a corpus is written, and what to do with it then."""
-
-    to_text: str
-    ending: str
-    model: str
-    command: str
-
-
-_CHUNKS = _Task("to_columns", "txt", "chunks", "tag")
-# Arcs of some generated trees cross, as in real treebanks.
-_TREES = _Task("to_conllu", "conllu", "trees", "parse --crossing lift")
-_PHRASES = _Task("to_brackets", "mrg", "phrases", "constituency --max-length 15")
+def _next_steps(folder: Path, task: Demo) -> list[str]:
+    """Return the commands that train a model on saved data, and test it."""
+    train, dev, test = (folder / f"{part}.{task.ending}" for part in PARTS)
+    model = folder / f"{task.model}.partwise"
+    return [
+        f"  partwise train {task.command} {train} --dev {dev} --model {model}",
+        f"  partwise evaluate {model} {test}",
+    ]
 
 
-def _save(parts: dict[str, Corpus], folder: Path, json: bool, task: _Task) -> None:
+def _save(parts: dict[str, Corpus], folder: Path, json: bool, task: Demo) -> None:
     from partwise.cli.output import print_json
     from partwise.data import open_output
 
@@ -100,155 +164,77 @@ def _save(parts: dict[str, Corpus], folder: Path, json: bool, task: _Task) -> No
     paths = {name: folder / f"{name}.{task.ending}" for name in parts}
     for name, corpus in parts.items():
         with open_output(paths[name]) as out:
-            out.write(getattr(corpus, task.to_text)())
+            out.write(task.write(corpus))
     if json:
         print_json({name: str(path) for name, path in paths.items()})
         return
     for name, path in paths.items():
         typer.echo(f"{path}: {len(parts[name]):,} sentences")
-    model = folder / f"{task.model}.partwise"
-    typer.echo(
-        f"\nNext:\n  partwise train {task.command} {paths['train']} --dev "
-        f"{paths['dev']} --model {model}\n  partwise evaluate {model} {paths['test']}"
-    )
+    typer.echo("\n".join(["\nNext:", *_next_steps(folder, task)]))
 
 
-def _train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
-    from partwise import SequenceTagger
+def train_and_show(
+    train: Corpus, test: Corpus, seed: int, json: bool, task: Demo
+) -> None:
+    """Train a model on one part of a corpus, and test it on another."""
     from partwise.cli.output import print_json
-    from partwise.cli.sequence.evaluate import measure
     from partwise.cli.training import fit, summary
 
+    data, others = task.read(train), task.read(test)
     if not json:
         typer.echo(
-            f"Training on {len(train):,} generated sentences, "
-            f"testing on {len(test):,} others ..."
+            f"Training on {len(data.X):,} generated sentences{task.note}, "
+            f"testing on {len(others.X):,} others ..."
         )
-    tagger = SequenceTagger(
-        template="default", random_state=seed, verbose=int(not json)
-    )
-    outcome = fit(tagger, _tokens(train), train.column("chunks"))
+    model = task.make(seed, int(not json))
+    outcome = fit(model, data.X, data.y, quiet=json)
     numbers = {
-        "sentences": len(train),
-        "tokens": sum(len(sentence.words) for sentence in train),
-        **summary(tagger, outcome),
+        "sentences": len(data.X),
+        task.unit: data.size,
+        **summary(model, outcome),
     }
-    scores = measure(test.column("chunks"), tagger.predict(_tokens(test)))
-    examples = _examples(tagger, test)
+    tested = task.test(model, others)
     if json:
-        result = {**scores, "chunks": scores["chunks"].to_dict()}
-        print_json({"training": numbers, "test": result, "examples": examples})
+        print_json({"training": numbers, **tested.found})
     else:
-        _show(numbers, outcome, scores, examples)
+        _show(numbers, outcome, task, tested)
     if outcome.interrupted:
         raise typer.Exit(130)
 
 
-def _tokens(corpus: Corpus) -> list[list[tuple[str, str]]]:
-    return [list(zip(s.words, s.tags, strict=True)) for s in corpus]
-
-
-def _examples(tagger: Any, test: Corpus) -> list[dict[str, Any]]:
-    """Return a certain, a typical and the most doubtful of some test sentences."""
-    some = [s for s in test if 6 <= len(s.words) <= 14] or list(test)
-    ranked = tagger.predict_kbest(
-        [list(zip(s.words, s.tags, strict=True)) for s in some], k=2
-    )
-    found = []
-    for sentence, (best, *others) in zip(some, ranked, strict=True):
-        runner_up = others[0] if others else None
-        found.append(
-            {
-                "words": list(sentence.words),
-                "right": list(sentence.chunks),
-                "predicted": best.labels,
-                "runner_up": runner_up and runner_up.labels,
-                "margin": runner_up and best.score - runner_up.score,
-            }
-        )
-    found.sort(key=lambda one: -(one["margin"] or 0.0))
-    places = {round(i * (len(found) - 1) / (SHOWN - 1)) for i in range(SHOWN)}
-    return [found[place] for place in sorted(places)]
-
-
-def _show(
-    numbers: dict[str, Any],
-    outcome: Any,
-    scores: dict[str, Any],
-    examples: list[dict[str, Any]],
-) -> None:
+def _show(numbers: dict[str, Any], outcome: Any, task: Demo, tested: Tested) -> None:
     from partwise.cli import certificates
-    from partwise.cli.output import (
-        Percent,
-        console,
-        print_pairs,
-        print_scores,
-    )
+    from partwise.cli.output import Percent, console, print_pairs
 
-    certificate = outcome.solution.certificate
+    solution = outcome.solution
+    certificate = solution.certificate
     out = console()
     out.print()
     print_pairs(
         "the model",
         [
-            ("training tokens", numbers["tokens"]),
-            ("features", numbers["features"]),
+            (f"training {task.unit}", numbers[task.unit]),
+            ("labels", numbers["labels"]),
+            ("features", numbers.get("features")),
             ("weights", numbers["weights"]),
             ("passes", numbers["passes"]),
             ("seconds", round(numbers["seconds"], 2)),
             ("objective", None if certificate is None else certificate.primal),
             ("gap", None if certificate is None else Percent(certificate.relative_gap)),
-            ("test token accuracy", Percent(scores["token_accuracy"])),
-            ("test chunk F1", Percent(scores["chunks"].overall.f1)),
+            *tested.pairs,
         ],
     )
-    out.print(f"\n{outcome.solution.status}.")
-    out.print(certificates.in_words(certificate, outcome.solution.trace) + "\n")
-    chunks = scores["chunks"]
-    rows = [*chunks.per_type.items(), ("all chunks", chunks.overall)]
-    print_scores("chunks found in the test sentences", rows)
-    out.print(
-        "\ntest sentences, from the most certain to the most doubtful", style="bold"
-    )
-    for example in examples:
-        _show_example(out, example)
-    out.print(_NEXT)
-
-
-def _show_example(out: Any, example: dict[str, Any]) -> None:
-    from partwise.metrics.chunks import spans
-
-    def bracketed(labels: list[str]) -> str:
-        pieces, at = [], 0
-        for begin, end, kind in spans(labels):
-            pieces += words[at:begin]
-            pieces.append(f"[{kind} {' '.join(words[begin:end])}]")
-            at = end
-        return " ".join([*pieces, *words[at:]])
-
-    words = example["words"]
-    verdict = "right" if example["predicted"] == example["right"] else "wrong"
-    out.print(f"\n  {bracketed(example['predicted'])}")
-    if example["runner_up"] is None:
-        return
-    changed = [
-        f"{word} {other} instead of {label}"
-        for word, label, other in zip(
-            words, example["predicted"], example["runner_up"], strict=True
-        )
-        if label != other
+    out.print(f"\n{solution.status}.", soft_wrap=True)
+    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)
+    tested.show()
+    flag = "" if task.flag is None else f"{task.flag} "
+    test, model = f"demo/test.{task.ending}", f"demo/{task.model}.partwise"
+    look = f"{model} {test}" if task.look == "predict" else f"{test} --model {model}"
+    steps = [
+        "\nwhat to try next",
+        f"  partwise demo {flag}--save-data demo",
+        *_next_steps(Path("demo"), task),
+        f"  partwise {task.look} {look} --marginals",
+        f"  partwise inspect {model}",
     ]
-    out.print(
-        f"  {verdict}; margin {example['margin']:.3f} to the runner-up: "
-        f"{', '.join(changed)}",
-        style="dim",
-    )
-
-
-_NEXT = """
-what to try next
-  partwise demo --save-data demo
-  partwise train tag demo/train.txt --dev demo/dev.txt --model demo/chunks.partwise
-  partwise evaluate demo/chunks.partwise demo/test.txt
-  partwise predict demo/chunks.partwise demo/test.txt --marginals
-  partwise inspect demo/chunks.partwise"""
+    typer.echo("\n".join(steps))

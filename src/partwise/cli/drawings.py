@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import typer
 
 from partwise.errors import DataError
 
 T = TypeVar("T")
-
-
-class Asked(NamedTuple):
-    """What is to be drawn of a sentence: its own tree, or what a parser says."""
-
-    parser: Any = None
-    marginals: bool = False
-    alternatives: bool = False
-    kbest: int | None = None
 
 
 class Drawing(Protocol):
@@ -38,6 +29,28 @@ class Drawing(Protocol):
     def as_svg(self) -> str:
         """Draw it as SVG."""
         ...
+
+
+Drawn: TypeAlias = Iterator[Drawing]
+
+
+class Drawings(NamedTuple):
+    """What a file holds, and how to draw each: one drawing, or several."""
+
+    items: Iterable[Any]
+    draw: Callable[[Any, int], Drawn]
+    """Takes an item and its number, from 1."""
+
+
+def ranked_title(title: str, rank: int, score: float) -> str:
+    """Return the title of one of the best.
+
+    Examples
+    --------
+    >>> ranked_title("sentence 3", 2, 1.5)
+    'sentence 3, rank 2, score 1.500'
+    """
+    return f"{title}, rank {rank}, score {score:.3f}"
 
 
 def choose(

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.kinds import (
-    is_constituency_parser,
-    is_hidden_markov,
-    is_lattice_ranker,
-    is_network,
-    is_parser,
-    load_model,
-    refuse_options,
-)
+from partwise.cli.kind_options import Options
 from partwise.cli.options import AsJson
 from partwise.errors import PartwiseError
 
-READS = {
-    "template": "columns, through a template",
-    "dicts": "named features",
-    "dense": "dense arrays",
-    "trees": "treebanks",
-    "grammar": "sentences, or trees in brackets",
-    "graphs": "graphs, in Python",
-    "lattices": "lattices, JSON lines",
-    "probabilities": "columns, one of them with symbols",
-    "network": "tables with names of columns",
-    None: None,
-}
 # Settings of a run rather than of the model, and the template, which is long.
 NOT_SHOWN = (
     *("template", "verbose", "callbacks", "checkpoint", "resume", "warm_start"),
@@ -39,100 +20,70 @@ NOT_SHOWN = (
 )
 
 
+@dataclass(frozen=True)
+class Findings:
+    """What there is to say of a model beside what is said of all.
+
+    Attributes
+    ----------
+    reads : str, optional
+        What data it reads, in words.
+    numbers : mapping
+        What programs are told, by name.
+    pairs : sequence of pairs
+        What people are told, by name, in lines.
+    show : callable, optional
+        Prints tables.
+    """
+
+    reads: str | None = None
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    pairs: Sequence[tuple[str, object]] = ()
+    show: Callable[[], None] | None = None
+
+
 def inspect(
     model: Annotated[str, typer.Argument(help="A model saved by `partwise train`.")],
     top: Annotated[
         int, typer.Option(min=0, help="How many features a label, and transitions.")
     ] = 5,
-    label: Annotated[
-        str | None, typer.Option(help="Only the features of this label.")
-    ] = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print the template and nothing else.")
-    ] = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show every pass of the training.")
     ] = False,
     json: AsJson = False,
+    *,
+    options: Options,
 ) -> None:
     """Show what is in a model: labels, sizes, certificate, settings, weights."""
     from partwise.cli.output import print_json
 
-    fitted = load_model(model)
-    if template:
-        typer.echo(_template_text(fitted, model).rstrip("\n"))
+    fitted, kind = options.load(model)
+    own = options.of_model(kind, "inspect", fitted, model)(fitted, top)
+    if own is None:  # all that was asked for is printed
         return
-    if is_parser(fitted) or is_constituency_parser(fitted):
-        hashed = f"{model} is a parser, whose weights are hashed and have no names"
-        refuse_options(hashed, "taggers and classifiers", {"--label": label})
-    if _is_graph_labeler(fitted):
-        counted = f"{model} labels graphs, whose weights are counted for every kind"
-        refuse_options(counted, "taggers and classifiers", {"--label": label})
-    if is_lattice_ranker(fitted):
-        unlabelled = f"{model} ranks paths, which have no labels"
-        refuse_options(unlabelled, "taggers and classifiers", {"--label": label})
-    if is_network(fitted):
-        tables = f"{model} is a Bayesian network, with tables of probabilities"
-        refuse_options(tables, "taggers and classifiers", {"--label": label})
-    description = describe(fitted, model, top, label)
+    description = describe(fitted, model, top, own)
     if json:
         print_json(description)
     else:
-        _show(description, fitted, trace)
+        _show(description, fitted, trace, own)
 
 
-def _is_graph_labeler(model: object) -> bool:
-    from partwise import GraphLabeler
-
-    return isinstance(model, GraphLabeler)
-
-
-def _template_text(model: Any, path: str) -> str:
-    encoder = getattr(getattr(model, "_input", None), "encoder", None)
-    template = getattr(encoder, "template", None)
-    if template is None:
-        raise PartwiseError(f"{path}: was trained without a template")
-    return str(template.text)
-
-
-def _resources(model: Any) -> dict[str, Any]:
-    """Return the sizes of the gazetteers and clusters in a model, if it has any."""
-    encoder = getattr(getattr(model, "_input", None), "encoder", None)
-    resources = getattr(getattr(encoder, "template", None), "resources", None)
-    if not resources:
-        return {}
-    known = resources.clusters
-    return {
-        "gazetteers": [
-            {type: len(one.phrases[type]) for type in one.types}
-            for one in resources.gazetteers
-        ],
-        "clusters": None
-        if known is None
-        else {
-            "words": len(known.cluster_of),
-            "clusters": len(set(known.cluster_of.values())),
-        },
-    }
-
-
-def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, Any]:
+def describe(model: Any, path: str, top: int, own: Findings) -> dict[str, Any]:
     """Return what there is to know about a model, by name."""
     import numpy as np
 
     from partwise.cli import certificates
 
     # Of a Bayesian network with several targets, the first one; lattices have none.
-    unlabelled = is_network(model) or is_lattice_ranker(model)
-    classes = model._labels.classes if unlabelled else model.classes_.tolist()
+    several = isinstance(model.classes_, list)
+    classes = list(model._labels.classes) if several else model.classes_.tolist()
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,
         "kind": type(model).__name__,
         "input": getattr(getattr(model, "_input", None), "kind", None),
-        **_resources(model),
         "labels": classes,
-        **_features(model, classes, path, top, label),
+        **own.numbers,
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),
         "passes": model.n_iter_,
@@ -145,33 +96,21 @@ def describe(model: Any, path: str, top: int, label: str | None) -> dict[str, An
     }
 
 
-def _features(
-    model: Any, classes: list[Any], path: str, top: int, label: str | None
-) -> dict[str, Any]:
-    """Return what can be said of features.
+def chosen_labels(model: Any, label: str | None) -> list[Any]:
+    """Return the labels that are asked for: all, or one by its name."""
+    classes: list[Any] = model.classes_.tolist()
+    if label is None:
+        return classes
+    for one in classes:
+        if str(one) == label:
+            return [one]
+    known = ", ".join(map(str, classes))
+    raise PartwiseError(f"the model has no label {label!r} (its labels are {known})")
 
-    Those of parsers are hashed; those of graphs differ from kind to kind.
-    """
-    if is_parser(model):
-        return {"trees": asdict(model._trees)}
-    if is_constituency_parser(model):
-        grammar, words = model._grammar, model._grammar.lexicon.words
-        sizes = (len(grammar.symbols), len(grammar.rules), len(words))
-        return {"grammar": dict(zip(("symbols", "rules", "words"), sizes, strict=True))}
-    if _is_graph_labeler(model):
-        return {"graphs": _graph_kinds(model)}
-    if is_lattice_ranker(model):
-        return _edge_features(model, top)
-    if is_network(model):
-        from partwise.cli.bayesian_network.inspect import describe_network
 
-        return {"network": describe_network(model, top)}
-    chosen = classes if label is None else [_find_label(classes, label, path)]
-    if is_hidden_markov(model):
-        from partwise.cli.hidden_markov.inspect import probabilities
-
-        return {"probabilities": probabilities(model, top, chosen)}
-    weights = model._weights
+def top_features(model: Any, top: int, label: str | None) -> dict[str, Any]:
+    """Return how many features there are, and those of labels with large weights."""
+    classes, weights = model.classes_.tolist(), model._weights
     return {
         "features": len(weights.names),
         "top_features": {
@@ -181,70 +120,30 @@ def _features(
                     model.weights_, top, classes.index(one)
                 )
             ]
-            for one in chosen
+            for one in chosen_labels(model, label)
         },
     }
 
 
-def _edge_features(model: Any, top: int) -> dict[str, Any]:
-    """Return the features of edges with the largest weights."""
-    return {
-        "lattices": {"outputs": model.outputs},
-        "features": int(model.weights_.size),
-        "top_features": {
-            "edges": [
-                {"feature": feature, "weight": weight}
-                for feature, weight in model.top_features(2 * top)
-            ]
-        },
-    }
+def print_top_features(found: Mapping[str, Any], of: str = "label") -> None:
+    """Show features with their weights, by what they are features of."""
+    from partwise.cli.output import print_table
 
-
-def _graph_kinds(model: Any) -> dict[str, Any]:
-    """Return what a graph labeler knows of the kinds of nodes, edges and cliques."""
-    encoder = model._graphs
-    counts = encoder.weight_counts()
-    classes, n_kinds = model.classes_.tolist(), len(encoder.node_kinds)
-    nodes = zip(encoder.node_kinds.items(), counts[:n_kinds], strict=True)
-    joint = zip(encoder.joint_kinds, counts[n_kinds:], strict=True)
-    return {
-        "directed": encoder.directed,
-        "features": {what: own.width for what, own in encoder.features.items()},
-        "node_kinds": [
-            {"kind": kind, "labels": [classes[k] for k in codes], "weights": count}
-            for (kind, codes), count in nodes
+    print_table(
+        "features with the largest weights",
+        [of, "feature", "weight"],
+        [
+            ["" if i else label, one["feature"], one["weight"]]
+            for label, features in found["top_features"].items()
+            for i, one in enumerate(features)
         ],
-        "edge_and_clique_kinds": [
-            {"kind": kind, "node_kinds": list(joined), "weights": count}
-            for (kind, *joined), count in joint
-        ],
-    }
+    )
 
 
-def _graph_kind_rows(graphs: dict[str, Any]) -> list[list[Any]]:
-    """Return a row for every kind: of what, the kind, its labels or nodes, weights."""
-    rows = [
-        ["nodes", one["kind"], " ".join(map(str, one["labels"])), one["weights"]]
-        for one in graphs["node_kinds"]
-    ]
-    between = " -> " if graphs["directed"] else " - "
-    for one in graphs["edge_and_clique_kinds"]:
-        what = "cliques" if one["kind"] is None else "edges"
-        joined = ", " if one["kind"] is None else between
-        # The only kind there is has no name.
-        nodes = joined.join(kind or "node" for kind in one["node_kinds"])
-        rows.append([what, one["kind"] or "", nodes, one["weights"]])
-    return rows
-
-
-def _graphs_in_words(graphs: dict[str, Any] | None) -> list[tuple[str, str]]:
-    if graphs is None:
-        return []
-    features = [f"{n:,} of {what}s" for what, n in graphs["features"].items()]
-    return [
-        ("edges", "directed" if graphs["directed"] else "undirected"),
-        ("features", f"{', '.join(features)}, and a constant one"),
-    ]
+def objective_in_words(found: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Return how probabilities were found, in lines."""
+    names = ("symbols", "objective", "reference", "C")
+    return [(name, found.get(name)) for name in names]
 
 
 def _bound_in_words(bound: float | None) -> str | None:
@@ -256,21 +155,6 @@ def _bound_in_words(bound: float | None) -> str | None:
         f"{bound:.3g} of triples of input, good and wrong output{empty} (a curiosity, "
         "no guarantee: there are exponentially many, and they are not independent)"
     )
-
-
-def _objective_in_words(probabilities: dict[str, Any] | None) -> list[tuple[str, Any]]:
-    if probabilities is None:
-        return []
-    names = ("symbols", "objective", "reference", "C")
-    return [(name, probabilities.get(name)) for name in names]
-
-
-def _find_label(classes: list[Any], label: str, path: str) -> Any:
-    for one in classes:
-        if str(one) == label:
-            return one
-    known = ", ".join(map(str, classes))
-    raise PartwiseError(f"{path}: has no label {label!r} (its labels are {known})")
 
 
 def _settings(model: Any) -> dict[str, Any]:
@@ -303,67 +187,9 @@ def _strongest_transitions(
     ]
 
 
-def _resources_in_words(found: dict[str, Any]) -> list[tuple[str, str]]:
-    pairs = []
-    sizes = [
-        f"{type} ({size:,})"
-        for gazetteer in found.get("gazetteers", [])
-        for type, size in gazetteer.items()
-    ]
-    if sizes:
-        pairs.append(("gazetteers", " ".join(sizes)))
-    if found.get("clusters"):
-        words, clusters = found["clusters"].values()
-        pairs.append(("clusters", f"{clusters:,} of {words:,} words"))
-    return pairs
-
-
-def _trees_in_words(trees: dict[str, Any] | None) -> str | None:
-    if trees is None:
-        return None
-    kind = "projective" if trees["projective"] else "projective or not"
-    roots = "one root" if trees["single_root"] else "one root or several"
-    return f"{kind}, {roots}"
-
-
-def _input_kind(found: dict[str, Any]) -> str | None:
-    kinds = ("trees", "grammar", "graphs", "lattices", "probabilities", "network")
-    for kind in kinds:
-        if kind in found:
-            return kind
-    return found["input"]  # type: ignore[no-any-return]
-
-
-def _grammar_in_words(sizes: dict[str, int] | None) -> str | None:
-    if sizes is None:
-        return None
-    return ", ".join(f"{size:,} {name}" for name, size in sizes.items())
-
-
-def _arc_features_in_words(trees: dict[str, Any] | None) -> str | None:
-    if trees is None:
-        return None
-    from partwise.features.arc_groups import GROUPS
-
-    is_all = tuple(trees["features"]) == GROUPS
-    groups = "all" if is_all else ", ".join(trees["features"])
-    n_given = trees["n_arc_features"]
-    return f"{groups}; {n_given:,} given for every arc" if n_given else groups
-
-
-def _labels_in_words(labels: list[Any], found: dict[str, Any]) -> str | None:
-    if "lattices" in found:
-        return None
-    return f"{len(labels)}: {' '.join(map(str, labels))}"
-
-
-def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
+def _show(found: dict[str, Any], model: Any, trace: bool, own: Findings) -> None:
     from partwise.cli import certificates
-    from partwise.cli.output import (
-        console,
-        print_pairs,
-        print_table,
-    )
+    from partwise.cli.output import console, print_pairs, print_table
 
     out = console()
     labels = found["labels"]
@@ -371,16 +197,13 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
         found["model"],
         [
             ("kind", found["kind"]),
-            ("reads", READS[_input_kind(found)]),
-            *_resources_in_words(found),
+            ("reads", own.reads),
             ("bytes", found["bytes"]),
-            ("labels", _labels_in_words(labels, found)),
-            ("trees", _trees_in_words(found.get("trees"))),
-            ("arc features", _arc_features_in_words(found.get("trees"))),
-            ("grammar", _grammar_in_words(found.get("grammar"))),
-            *_graphs_in_words(found.get("graphs")),
-            ("features", found.get("features")),
-            *_objective_in_words(found.get("probabilities") or found.get("network")),
+            (
+                "labels",
+                f"{len(labels)}: {' '.join(map(str, labels))}" if labels else None,
+            ),
+            *own.pairs,
             ("weights", found["weights"]),
             ("not zero", found["nonzero_weights"]),
             ("passes", found["passes"]),
@@ -391,32 +214,9 @@ def _show(found: dict[str, Any], model: Any, trace: bool) -> None:
     words = certificates.in_words(model.certificate_, model.trace_)
     out.print(f"\n{words}\n", soft_wrap=True)
     print_pairs("settings", found["settings"].items())
-    if "graphs" in found:
+    if own.show is not None:
         out.print()
-        print_table(
-            "weights of every kind",
-            ["of", "kind", "labels, or nodes joined", "weights"],
-            _graph_kind_rows(found["graphs"]),
-        )
-    if "top_features" in found:
-        out.print()
-        print_table(
-            "features with the largest weights",
-            ["of" if "lattices" in found else "label", "feature", "weight"],
-            [
-                ["" if i else label, one["feature"], one["weight"]]
-                for label, features in found["top_features"].items()
-                for i, one in enumerate(features)
-            ],
-        )
-    if "probabilities" in found:
-        from partwise.cli.hidden_markov import inspect as inspect_hidden_markov
-
-        inspect_hidden_markov.show(found["probabilities"])
-    if "network" in found:
-        from partwise.cli.bayesian_network import inspect as inspect_bayesnet
-
-        inspect_bayesnet.show(found["network"])
+        own.show()
     if found["transitions"]:
         out.print()
         print_table(

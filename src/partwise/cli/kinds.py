@@ -1,147 +1,169 @@
-"""Kinds of models, and the options and formats that go with each."""
+"""Kinds of models: what a task brings to the commands, and where kinds come from.
+
+A kind says in one place which estimator it is about, what it is called, and which
+functions do the work of each command. Functions are named by strings and imported
+when they are needed.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from partwise.cli.options import DataFormat, Format, TreeFormat
 from partwise.errors import PartwiseError
 
-if TYPE_CHECKING:
-    from partwise import HiddenMarkovModel, SequenceTagger
+# One line a task. The order is that of `partwise train --help`.
+ROOMS = (
+    "partwise.cli.sequence.kind:KIND",
+    "partwise.cli.dependency.kind:KIND",
+    "partwise.cli.constituency.kind:KIND",
+    "partwise.cli.lattice.kind:KIND",
+    "partwise.cli.hidden_markov.kind:KIND",
+    "partwise.cli.bayesian_network.kind:KIND",
+    "partwise.cli.classifier.kind:KIND",
+    "partwise.cli.graph.kind:KIND",
+)
+ENTRY_POINTS = "partwise.kinds"
+"""The entry points by which other packages add kinds."""
+
+Reference: TypeAlias = str | Callable[..., Any]
+"""An object, or where it is: ``"package.module:name"``."""
 
 
-def load_model(path: str) -> Any:
-    """Load any model."""
-    from partwise import load
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of models, and what the commands do with it.
 
-    return load(path)
+    All functions are optional; a command refuses models of kinds without one. Their
+    keyword-only parameters, annotated as `typer` wants them, are options of the
+    command; kinds that share an option share its annotation.
 
-
-def is_model_file(path: str) -> bool:
-    """Say whether a file looks like a model: eight bytes of size, a JSON object."""
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        start = file.read(9)
-    return start[6:] == b"\0\0{"
-
-
-def is_parser(model: object) -> bool:
-    """Say whether a model predicts dependency trees."""
-    from partwise import DependencyParser
-
-    return isinstance(model, DependencyParser)
-
-
-def is_constituency_parser(model: object) -> bool:
-    """Say whether a model predicts constituency trees."""
-    from partwise import ConstituencyParser
-
-    return isinstance(model, ConstituencyParser)
-
-
-def is_hidden_markov(model: object) -> bool:
-    """Say whether a model is a hidden Markov model, which tags sequences too."""
-    from partwise import HiddenMarkovModel
-
-    return isinstance(model, HiddenMarkovModel)
-
-
-def is_network(model: object) -> bool:
-    """Say whether a model predicts columns of a table."""
-    from partwise import BayesianNetworkClassifier
-
-    return isinstance(model, BayesianNetworkClassifier)
-
-
-def is_lattice_ranker(model: object) -> bool:
-    """Say whether a model predicts paths through lattices."""
-    from partwise import LatticeRanker
-
-    return isinstance(model, LatticeRanker)
-
-
-def check_tags_sequences(model: Any, path: str) -> None:
-    """Refuse a model that puts no labels on sequences."""
-    from partwise import SequenceTagger
-
-    if not isinstance(model, SequenceTagger) and not is_hidden_markov(model):
-        raise PartwiseError(
-            f"{path}: is a {type(model).__name__}, which tags no sequences; load it in "
-            "Python with partwise.load"
-        )
-
-
-def refuse_options(what: str, wanted: str, given: Mapping[str, object]) -> None:
-    """Raise `ValueError` if options were given that another kind of input needs.
+    Parameters
+    ----------
+    estimator : str or type
+        The class of its models.
+    one, many : str
+        What messages call a model, and several: ``"a tagger"``, ``"taggers"``.
+    data : str
+        What messages call its data: ``"columns"``.
+    command : str, optional
+        What its command below ``partwise train`` is called.
+    train : str or callable, optional
+        That command: a function with all its arguments and options.
+    predict : str or callable, optional
+        ``predict(model, input, output, *, ...)`` writes a file.
+    evaluate : str or callable, optional
+        ``evaluate(model, file, *, ...)`` returns a `partwise.cli.output.Report`.
+    compare : str or callable, optional
+        The same without a model: ``compare(file, *, ...)``, where one file holds right
+        and predicted outputs, or ``compare(gold, predicted, *, ...)``.
+    inspect : str or callable, optional
+        ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`.
+    show : str or callable, optional
+        ``show(model, file, *, ...)`` returns `partwise.cli.drawings.Drawings`.
+    draw : str or callable, optional
+        The same without a model: ``draw(file, *, ...)``.
+    recognises : str or callable, optional
+        ``recognises(file, encoding)`` says whether a file looks like data of this kind,
+        for commands without a model.
+    demo : str or object, optional
+        A `partwise.cli.demo.Demo`.
 
     Examples
     --------
-    >>> refuse_options("m.partwise is a parser", "taggers", {"--spans": True})
-    Traceback (most recent call last):
-        ...
-    ValueError: --spans is for taggers, but m.partwise is a parser; leave it out
+    >>> taggers = built_in_kinds()[0]
+    >>> taggers.one, taggers.command, taggers.has("predict"), taggers.has("show")
+    ('a tagger', 'tag', True, False)
+    >>> taggers.function("predict").__module__
+    'partwise.cli.sequence.predict'
     """
-    names = [name for name, value in given.items() if value not in (None, False)]
-    if names:
-        verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-        raise ValueError(
-            f"{', '.join(names)} {verb} for {wanted}, but {what}; leave {them} out"
-        )
+
+    estimator: str | type
+    one: str
+    many: str
+    data: str = "files of its own"
+    command: str | None = None
+    train: Reference | None = None
+    predict: Reference | None = None
+    evaluate: Reference | None = None
+    compare: Reference | None = None
+    inspect: Reference | None = None
+    show: Reference | None = None
+    draw: Reference | None = None
+    recognises: Reference | None = None
+    demo: Any = None
+
+    def has(self, verb: str) -> bool:
+        """Say whether there is a function of this name."""
+        return getattr(self, verb) is not None
+
+    def function(self, verb: str) -> Any:
+        """Return the function of this name, imported now."""
+        return resolve(getattr(self, verb))
+
+    def is_of(self, cls: type) -> bool:
+        """Say whether this kind is about a class."""
+        if isinstance(self.estimator, str):
+            # Only a class of the same name is worth an import.
+            name = self.estimator.rpartition(":")[2]
+            return name == cls.__name__ and resolve(self.estimator) is cls
+        return self.estimator is cls
 
 
-def tree_format(chosen: DataFormat | None, what: str) -> str | None:
-    """Return the format of a treebank, or None if it is to be told from the file."""
-    if chosen is not None and chosen.value not in list(TreeFormat):
-        known = ", ".join(TreeFormat)
-        raise ValueError(
-            f"{what} reads treebanks, not {chosen.value} files (--format {known})"
-        )
-    return None if chosen is None else chosen.value
+def resolve(reference: Any) -> Any:
+    """Return what a reference names; what is no string is what it names.
+
+    Examples
+    --------
+    >>> resolve("partwise.errors:DataError").__name__
+    'DataError'
+    """
+    if not isinstance(reference, str):
+        return reference
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
-def bracket_format(chosen: DataFormat | None, what: str) -> DataFormat | None:
-    """Return the format of sentences to parse, after checking the choice."""
-    if chosen not in (None, DataFormat.brackets, DataFormat.sentences):
-        raise ValueError(
-            f"{what} reads sentences or trees in brackets, not {chosen.value} files "
-            "(--format sentences, brackets)"
-        )
-    return chosen
+def built_in_kinds() -> list[Kind]:
+    """Return the kinds of this package."""
+    return [resolve(room) for room in ROOMS]
 
 
-def resolve_format(
-    tagger: SequenceTagger | HiddenMarkovModel, chosen: DataFormat | None, path: str
-) -> Format:
-    """Return the format of files that a tagger can read, after checking the choice."""
-    from partwise import HiddenMarkovModel
+def added_kinds() -> Iterator[tuple[str, Callable[[], Kind]]]:
+    """Yield the kinds of other packages: what each is called, and how to load it."""
+    from importlib.metadata import entry_points
 
-    if isinstance(tagger, HiddenMarkovModel):
-        if chosen not in (None, DataFormat.columns):
-            raise PartwiseError(
-                f"{path}: is a hidden Markov model, which reads columns, not "
-                f"{chosen.value} files"
-            )
-        return Format.columns
-    kind = tagger._input.kind
-    if kind == "dense":
-        raise PartwiseError(
-            f"{path}: reads dense arrays, which no file format here holds; load it in "
-            "Python with partwise.load"
-        )
-    if kind == "template":
-        if chosen not in (None, DataFormat.columns):
-            raise PartwiseError(
-                f"{path}: was trained on columns with a template and cannot read "
-                f"{chosen.value} files"
-            )
-        return Format.columns
-    if chosen not in (DataFormat.crfsuite, DataFormat.svmhmm):
-        raise PartwiseError(
-            f"{path}: was trained on named features, not on columns; say "
-            "--format crfsuite or --format svmhmm"
-        )
-    return Format(chosen.value)
+    for point in entry_points(group=ENTRY_POINTS):
+        package = f" of {point.dist.name}" if point.dist is not None else ""
+        yield f"{point.name}{package}", point.load
+
+
+def kind_of(model: object, path: str, kinds: Sequence[Kind]) -> Kind:
+    """Return the kind of a model: that of its class, or of one it is derived from."""
+    for cls in type(model).__mro__:
+        for kind in kinds:
+            if kind.is_of(cls):
+                return kind
+    raise PartwiseError(f"{path}: {in_python_only(model)}")
+
+
+def in_python_only(model: object) -> str:
+    """Say that the command line has no use for a model."""
+    return (
+        f"is a {type(model).__name__}, which this command cannot use; load it in "
+        "Python with partwise.load"
+    )
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return names as people list them.
+
+    Examples
+    --------
+    >>> listed(["taggers"]), listed(["a", "b", "c"], "or")
+    ('taggers', 'a, b or c')
+    """
+    *others, final = names
+    return f"{', '.join(others)} {last} {final}" if others else final

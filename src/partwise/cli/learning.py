@@ -2,37 +2,164 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from partwise.cli.options import (
-    LEARNING,
-    AsJson,
-    Checkpoint,
-    CPath,
-    Float32,
-    Jobs,
-    L1Ratio,
-    Loss,
-    Margin,
-    MarginLoss,
-    MaxIter,
-    Patience,
-    Penalty,
-    Positive,
-    Resume,
-    Seed,
-    SimplicialName,
-    SolverName,
-    TimeLimit,
-    Tolerance,
-    Verbose,
-)
+from partwise.cli.declared import Declared, as_command, with_values
+from partwise.cli.options import LEARNING, RUN, AsJson
+
+Loss = Annotated[
+    str,
+    typer.Option(
+        help="What is minimised: squared_hinge, hinge or log_loss (a CRF).",
+        rich_help_panel=LEARNING,
+    ),
+]
+MarginLoss = Annotated[
+    str,
+    typer.Option(
+        help="What is minimised: hinge or squared_hinge.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Penalty = Annotated[
+    str,
+    typer.Option(
+        help="What keeps weights small: l2; with log_loss or hinge also l1, which "
+        "leaves many of them zero; with log_loss also elasticnet.",
+        rich_help_panel=LEARNING,
+    ),
+]
+L1Ratio = Annotated[
+    float,
+    typer.Option(
+        help="The share of the L1 norm in elasticnet, 0 to 1.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Margin = Annotated[
+    str,
+    typer.Option(
+        help="By how much the right output must beat a wrong one: cost, or, for the "
+        "hinge with penalty l1, unit.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Positive = Annotated[
+    bool,
+    typer.Option(
+        "--positive",
+        help="No weight may be negative, for the hinge with penalty l1.",
+        rich_help_panel=LEARNING,
+    ),
+]
+SolverName = Annotated[
+    str,
+    typer.Option(
+        help="How: auto; dcd-ssvm, dcd-light or cpd for squared_hinge; eg, sdca, "
+        "lbfgs, cg or owlqn for log_loss; smo, frank-wolfe, cutting-plane or eg "
+        "for hinge; sgd for any; perceptron, mira or mira-kbest, without a proof.",
+        rich_help_panel=LEARNING,
+    ),
+]
+SimplicialName = Annotated[
+    str,
+    typer.Option(
+        help="How: auto or simplicial; simplicial-coordinate, one part of the data "
+        "after the other; simplicial-online, for a stream of parts.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        help="Stop when proved to be within this fraction of the best.",
+        rich_help_panel=LEARNING,
+    ),
+]
+MaxIter = Annotated[
+    int,
+    typer.Option(help="The most passes over the data.", rich_help_panel=LEARNING),
+]
+Patience = Annotated[
+    int,
+    typer.Option(
+        help="With --dev: stop after this many passes without a new best.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, help="Seed of everything random.", rich_help_panel=LEARNING),
+]
+CPath = Annotated[
+    str | None,
+    typer.Option(
+        "--C-path",
+        help="Train with each of these, such as 0.01,0.1,1, one after the other, "
+        "and keep the model that is best on --dev.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads; -1 for one per core.",
+        rich_help_panel=RUN,
+        show_default=False,
+    ),
+]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(
+        help="Save the state of training there after every pass.",
+        rich_help_panel=RUN,
+    ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option(
+        "--resume",
+        help="Go on from --checkpoint if it exists.",
+        rich_help_panel=RUN,
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=0, help="Stop after this many seconds.", rich_help_panel=RUN),
+]
+Float32 = Annotated[
+    bool,
+    typer.Option(
+        "--float32", help="Save weights in half the space.", rich_help_panel=RUN
+    ),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose/--quiet",
+        "-v/-q",
+        help="Show progress and results, or only errors.",
+        rich_help_panel=RUN,
+    ),
+]
+
+
+class Reference(StrEnum):
+    """What probabilities stay near to."""
+
+    likelihood = "likelihood"
+    uniform = "uniform"
+
+
+Smoothing = Annotated[
+    float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
+]
 
 GENERATIVE: dict[str, Any] = {"loss": MarginLoss, "solver": SimplicialName}
 """Options that say something else where probabilities are trained."""
@@ -128,24 +255,16 @@ def takes_learning(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters.values()
-        kept = [
-            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for parameter in own
-            if parameter.name != "learning"
-        ]
+        declared = Declared.by(one for one in own if one.name != "learning")
 
-        @functools.wraps(command)
         def run(**given: Any) -> None:
             chosen = {one.name: given.pop(one.name, one.default) for one in options}
-            command(**given, learning=Learning(**chosen, generative=generative))
+            learning = Learning(**chosen, generative=generative)
+            command(**declared.grouped(given), learning=learning)
 
-        # What the program reads off a command to make its options.
-        signature = inspect.Signature([*kept, *options])
-        run.__signature__ = signature  # type: ignore[attr-defined]
-        run.__annotations__ = {
-            one.name: one.annotation for one in signature.parameters.values()
-        }
-        return run
+        return as_command(
+            run, command, map(with_values, [*declared.parameters, *options])
+        )
 
     return decorate
 

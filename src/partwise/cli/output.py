@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -110,6 +110,21 @@ def readable(value: object) -> str:
     return str(value)
 
 
+class Report(NamedTuple):
+    """What a command found out: for programs, and how people are shown it."""
+
+    found: Any
+    """As JSON, after ``to_dict`` of all that has it."""
+    show: Callable[[], None]
+
+    def print(self, json: bool) -> None:
+        """Write it to standard output, in one way or the other."""
+        if json:
+            print_json(self.found)
+        else:
+            self.show()
+
+
 def as_json(value: object) -> str:
     """Return JSON in one line; what is not a number becomes null.
 
@@ -127,6 +142,8 @@ def print_json(value: object) -> None:
 
 
 def _plain(value: object) -> Any:
+    if hasattr(value, "to_dict"):
+        value = value.to_dict()
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

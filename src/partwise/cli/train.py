@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import typer
 
-from partwise.cli.bayesian_network.train import bayesnet
-from partwise.cli.constituency.train import constituency
-from partwise.cli.dependency.train import parse
-from partwise.cli.hidden_markov.train import hmm
-from partwise.cli.lattice.train import lattice
-from partwise.cli.sequence.train import tag
-
-train_app = typer.Typer(no_args_is_help=True, help="Train a model on labelled data.")
+from partwise.cli.kinds import Kind
 
 
-@train_app.callback()
-def _train() -> None:
-    """Train a model on labelled data."""
+def train_commands(kinds: Sequence[Kind]) -> typer.Typer:
+    """Return the commands below ``partwise train``, one for every kind that has one."""
+    commands = typer.Typer(no_args_is_help=True, help="Train a model on labelled data.")
 
+    @commands.callback()
+    def _train() -> None:
+        """Train a model on labelled data."""
 
-train_app.command()(tag)
-train_app.command()(parse)
-train_app.command()(constituency)
-train_app.command()(lattice)
-train_app.command()(hmm)
-train_app.command()(bayesnet)
+    owners: dict[str | None, Kind] = {}
+    for kind in kinds:
+        if not kind.has("train"):
+            continue
+        if kind.command in owners:
+            raise ValueError(
+                f"partwise train {kind.command} is for {owners[kind.command].many} and "
+                f"for {kind.many}; give one of them another name"
+            )
+        owners[kind.command] = kind
+        commands.command(kind.command)(kind.function("train"))
+    return commands

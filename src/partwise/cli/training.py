@@ -127,7 +127,6 @@ def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
     import numpy as np
 
     from partwise.cli import certificates
-    from partwise.cli.kinds import is_lattice_ranker
     from partwise.solvers.automatic import name_of
 
     trace = outcome.solution.trace
@@ -137,7 +136,7 @@ def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
     # A generative model that was only counted has neither C nor solver.
     trained = getattr(model, "objective_", "margin") != "likelihood"
     return {
-        **({} if is_lattice_ranker(model) else {"labels": len(model.classes_)}),
+        **({"labels": len(model.classes_)} if len(model.classes_) else {}),
         **({} if encoder is None else {"features": encoder.n_features}),
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
     from partwise.cli.learning import Learning
+    from partwise.estimators.base import StructuredEstimator
     from partwise.solvers.loop import Solution
 
+M = TypeVar("M", bound="StructuredEstimator")
 # What is shown of a run in this order, as far as a model has it.
 SIZES = (
     "lattices",
@@ -46,7 +48,7 @@ class TrainingRun:
     sources: Mapping[str, str | None]
     learning: Learning
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse what cannot end well, before anything is read."""
         from partwise import model_file
         from partwise.cli.overwriting import refuse_overwriting
@@ -72,6 +74,15 @@ class TrainingRun:
         )
         model_file.check_writable(self.path)
 
+    def make(self, estimator: Callable[..., M], **settings: Any) -> M:
+        """Return a model with settings of its own and those of learning.
+
+        They are checked by fit, too, but a large file takes its time to read.
+        """
+        model = estimator(**self.learning.settings(), **settings)
+        model._check_settings()
+        return model
+
     def fit_and_save(
         self,
         model: Any,
@@ -79,7 +90,7 @@ class TrainingRun:
         y: Any,
         dev: Any,
         sizes: Mapping[str, int],
-        measure: Callable[[Any], Mapping[str, float | None]] | None = None,
+        measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
     ) -> None:
         """Fit, save, and show what came out.
@@ -93,7 +104,7 @@ class TrainingRun:
         sizes : mapping of str to int
             How large the training data is.
         measure : callable, optional
-            Returns shares that the fitted model gets right of development data.
+            Returns shares that the fitted model gets right of `dev`, if that is given.
         tell : callable, optional
             Returns what else there is to say of the fitted model, by name.
         """
@@ -113,8 +124,8 @@ class TrainingRun:
         numbers = {"model": self.path, **sizes, **summary(model, outcome)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)
-        if measure is not None:
-            numbers["dev"] = dict(measure(model))
+        if measure is not None and dev is not None:
+            numbers["dev"] = dict(measure(model, dev))
         own = {} if tell is None else dict(tell(model))
         numbers |= own
         if asked.json:

@@ -13,7 +13,8 @@ import pytest
 import partwise
 import problems
 from command_line import message, run
-from partwise.cli.constituency.demo import train_and_show
+from partwise.cli.constituency.demo import DEMO
+from partwise.cli.demo import train_and_show
 from partwise.constituents import Tree, spans, words
 from partwise.data import read_brackets, write_brackets
 from partwise.drawing import draw_constituents_text
@@ -135,13 +136,13 @@ def test_demo_learns_and_draws_constituents(
     monkeypatch.setattr(partwise, "ConstituencyParser", small)
     sentences = make_corpus(300).sentences
     corpus = Corpus(tuple(one for one in sentences if len(one.words) <= 6)[:4])
-    train_and_show(corpus, corpus, seed=0, json=False)
+    train_and_show(corpus, corpus, seed=0, json=False, task=DEMO)
     shown = capsys.readouterr().out
     assert "Training on 4 generated sentences of at most 15 words" in shown
     assert "test F1" in shown
     assert "S 1.00─┬─" in shown
     assert "partwise show demo/test.mrg" in shown
-    train_and_show(corpus, corpus, seed=0, json=True)
+    train_and_show(corpus, corpus, seed=0, json=True, task=DEMO)
     assert json.loads(capsys.readouterr().out)["test"]["n_sentences"] == 4
 
 
@@ -283,13 +284,14 @@ def test_predict_constituents_options_of_others_are_refused(
     file = folder / "test.mrg"
     for option, wanted in (("--spans", "taggers"), ("--decoding=best", "dependency")):
         assert f"is for {wanted}" in message("predict", model, file, option)
-    assert "reads sentences or trees in brackets, not conllu" in message(
+    assert "--format conllu is for dependency parsers, but" in message(
         *("predict", model, file, "--format", "conllu")
     )
     assert "is for dependency parsers" in message(
         *("show", file, "--model", model, "--alternatives")
     )
-    assert "is for taggers and classifiers" in message("inspect", model, "--label", "S")
+    said = message("inspect", model, "--label", "S")
+    assert "is for taggers, hidden Markov models and classifiers" in said
 
 
 @plain
@@ -344,7 +346,7 @@ def test_evaluate_brackets_mistakes_say_what_to_do(tmp_path: Path) -> None:
     assert "gold has 2 trees, but predicted has 1" in message("evaluate", gold, other)
     other.write_text("(S\n(NP Dogs bark))")
     assert f'{other}:2: the word "Dogs"' in message("evaluate", gold, other)
-    assert "--no-subtypes is for dependency trees" in message(
+    assert "--no-subtypes is for dependency parsers" in message(
         "evaluate", gold, gold, "--no-subtypes"
     )
     assert "--scheme is for taggers" in message(
@@ -399,6 +401,7 @@ def test_show_draws_what_the_constituency_parser_says(
 def test_show_brackets_mistakes_say_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "trees.mrg"
     path.write_text(DOGS)
-    assert "give --model as well" in message("show", path, "--marginals")
-    assert "has no trees to draw" in message("show", path, "--format", "sentences")
+    assert "give a model as well" in message("show", path, "--marginals")
+    said = message("show", path, "--format", "sentences")
+    assert "is for constituency parsers, but no model was given" in said
     assert "there is no number 3" in message("show", path, "--sentence", 3)

@@ -16,7 +16,7 @@ import pytest
 import partwise
 import problems
 from command_line import message, run
-from partwise.cli.dependency.files import FLAGS
+from partwise.cli.dependency.train import FLAGS
 from partwise.data import Sentence, read_trees, write_trees
 from partwise.drawing import draw_text
 from partwise.metrics.attachment import attachment_scores
@@ -405,11 +405,13 @@ def test_predict_parse_formats_without_room_say_so(
     ("options", "part"),
     [
         (["--spans"], "--spans is for taggers"),
-        (["--separator", ",", "--comments", "#"], "--separator, --comments are for"),
+        (["--separator", ","], "--separator is for taggers, hidden Markov models and"),
+        (["--comments", "#", "--skip-docstart"], "--comments, --skip-docstart are for"),
         (["--no-labels"], "--no-labels is for taggers"),
-        (["--kbest", "2", "--marginals"], "--kbest goes with neither"),
+        (["--kbest", "2", "--marginals"], "give --kbest or --marginals, not both"),
         (["--kbest", "2", "--decoding", "minimum-risk"], "leave --decoding out"),
-        (["--format", "crfsuite"], "reads treebanks, not crfsuite files"),
+        (["--format", "crfsuite"], "--format crfsuite is for taggers, but"),
+        (["--format", "crfsuite"], "parser (--format conllu, conllx or heads)"),
     ],
 )
 def test_predict_parse_options_of_taggers_are_refused(
@@ -422,12 +424,13 @@ def test_predict_parse_options_of_taggers_are_refused(
 def test_parse_options_with_a_tagger_are_refused(folder: Path, tagger: Path) -> None:
     file = folder / "test.conllu"
     said = message("predict", tagger, file, "--decoding", "best")
-    assert "--decoding is for parsers" in said
+    assert "--decoding is for dependency parsers and hidden Markov models" in said
+    assert f"but {tagger} is a tagger; leave it out" in said
     said = message("predict", tagger, file, "--format", "conllu")
-    assert "cannot read conllu files" in said
+    assert "--format conllu is for dependency parsers" in said
     assert "--no-subtypes is for" in message("evaluate", tagger, file, "--no-subtypes")
     said = message("show", file, "--model", tagger)
-    assert "is a SequenceTagger, which predicts no trees" in said
+    assert "is a tagger; partwise show is for dependency parsers, const" in said
 
 
 # --- evaluate ---------------------------------------------------------------------
@@ -484,11 +487,11 @@ def test_evaluate_parse_mistakes_say_what_to_do(folder: Path, model: Path) -> No
     assert "--confusion is for taggers" in message(
         "evaluate", model, gold, "--confusion"
     )
-    assert "--decoding is for parsers" in message(
-        "evaluate", gold, gold, "--decoding", "best"
-    )
+    said = message("evaluate", gold, gold, "--decoding", "best")
+    assert "--decoding is for dependency parsers" in said
+    assert "but no model was given" in said
     said = message("evaluate", gold, gold, "--format", "columns")
-    assert "reads treebanks, not columns" in said
+    assert f"but {gold} is read as dependency trees (--format conllu," in said
 
 
 # --- inspect ----------------------------------------------------------------------
@@ -506,8 +509,8 @@ def test_inspect_parse_says_what_is_in_the_model(model: Path) -> None:
     shown = run("inspect", model, "--trace").stdout
     for part in ("treebanks", "projective, one root", "nsubj", "training"):
         assert part in shown
-    assert "have no names" in message("inspect", model, "--label", "nsubj")
-    assert "without a template" in message("inspect", model, "--template")
+    assert "--label is for taggers" in message("inspect", model, "--label", "nsubj")
+    assert "--template is for taggers, but" in message("inspect", model, "--template")
 
 
 # --- show -------------------------------------------------------------------------
@@ -587,8 +590,8 @@ def test_show_stops_after_a_few_and_says_so(tmp_path: Path) -> None:
     [
         (rows(TREE), ["--sentence", "9"], "has 1 sentences with words; there is no"),
         (rows(TREE), ["--sentence", "1", "--limit", "1"], "--sentence or --limit"),
-        (rows(TREE), ["--kbest", "2"], "give --model as well"),
-        (rows(TREE), ["--marginals"], "give --model as well"),
+        (rows(TREE), ["--kbest", "2"], "give a model as well"),
+        (rows(TREE), ["--marginals"], "give a model as well"),
         (rows([0, 3, 2]), [], 'words 2 "b", 3 "c" are each other\'s heads'),
         (rows(["_"]), [], "a.conllu:1: the sentence has no heads (give --model"),
         ("", [], "holds no words"),

@@ -216,10 +216,10 @@ def test_lattice_commands_say_what_is_wrong(
     assert "holds no lattices" in message("evaluate", model, bad)
     assert "no such file" in message("predict", model, tmp_path / "none.jsonl")
     test = folder / "test.jsonl"
-    assert "--spans is for other models" in message("predict", model, test, "--spans")
+    assert "--spans is for taggers" in message("predict", model, test, "--spans")
     assert "give --kbest" in message("predict", model, test, "--outputs", "words")
     assert "--label is for tag" in message("inspect", model, "--label", "x")
-    assert "--alternatives is for trees" in message(
+    assert "--alternatives is for dependency parsers" in message(
         "show", test, "-m", model, "--alternatives"
     )
     assert "unknown encoding" in message(

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from partwise.cli.bayesian_network.files import TableLayout, naming_lines
+from partwise.cli.bayesian_network.files import TableFiles, naming_lines
+from partwise.cli.options import Confusion
+from partwise.cli.output import Report
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise import BayesianNetworkClassifier
+    from partwise.data import TextTable
 
 
-def measure(
-    model: BayesianNetworkClassifier, path: str, layout: TableLayout, confusion: bool
+def evaluate(
+    model: BayesianNetworkClassifier,
+    file: str,
+    *,
+    confusion: Confusion = False,
+    files: TableFiles,
+) -> Report:
+    """Measure a network on a table that has the targets."""
+    table = files.read(file)
+    scores = _measure(model, table, confusion)
+    return Report(scores, partial(_show, scores))
+
+
+def _measure(
+    model: BayesianNetworkClassifier, table: TextTable, confusion: bool
 ) -> dict[str, Any]:
     """Predict the targets of a table and compare; all that is shown, by name."""
     from partwise import metrics
 
-    table = layout.read(path)
     names = [str(name) for name in model.targets_]
     right: dict[str, list[str]] = {}
     for name in names:
@@ -49,20 +65,7 @@ def measure(
     return scores
 
 
-def as_dict(scores: dict[str, Any]) -> dict[str, Any]:
-    """Return scores as plain numbers, for JSON."""
-    return {
-        name: {
-            target: one.to_dict() if hasattr(one, "to_dict") else one
-            for target, one in value.items()
-        }
-        if isinstance(value, dict)
-        else value
-        for name, value in scores.items()
-    }
-
-
-def show(scores: dict[str, Any]) -> None:
+def _show(scores: dict[str, Any]) -> None:
     """Show scores as tables."""
     from partwise.cli.output import Percent, print_pairs, print_scores
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partwise.cli.options import FILES
+from partwise.cli.options import FILES, Encoding, Separator
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise.data import TextTable
-
-NETWORKS = "Bayesian networks"
 
 MissingCells = Annotated[
     str,
@@ -26,16 +24,15 @@ MissingCells = Annotated[
         rich_help_panel=FILES,
     ),
 ]
-MISSING = "?"
 
 
 @dataclass(frozen=True)
-class TableLayout:
-    """How a table is laid out in a file."""
+class TableFiles:
+    """How tables are read: a line of names, then a row a line."""
 
-    separator: str | None = None
-    missing: str = MISSING
-    encoding: str = "utf-8"
+    separator: Separator = None
+    missing: MissingCells = "?"
+    encoding: Encoding = "utf-8"
 
     def read(self, path: str) -> TextTable:
         """Read a table."""

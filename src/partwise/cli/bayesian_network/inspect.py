@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from partwise.cli.inspect import Findings, objective_in_words
+
+if TYPE_CHECKING:
+    from partwise import BayesianNetworkClassifier
 
 
-def describe_network(model: Any, top: int) -> dict[str, Any]:
+def inspect(model: BayesianNetworkClassifier, top: int) -> Findings:
+    """Return the graph, and the distributions of the targets."""
+    found = _network(model, top)
+    return Findings(
+        "tables with names of columns",
+        {"network": found},
+        objective_in_words(found),
+        partial(_show, found),
+    )
+
+
+def _network(model: Any, top: int) -> dict[str, Any]:
     """Return the graph, and the distributions of the targets, by name, for JSON.
 
     Parameters
@@ -41,11 +58,10 @@ def _probability(row: dict[Any, Any]) -> float:
     return -float(row["probability"])
 
 
-def show(found: dict[str, Any]) -> None:
+def _show(found: dict[str, Any]) -> None:
     """Show the graph and probabilities as tables."""
     from partwise.cli.output import console, print_table
 
-    console().print()
     print_table(
         "variables",
         ["variable", "values", "parents", "left for unknown"],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from partwise.cli.bayesian_network.files import TableLayout, naming_lines
+import typer
+
+from partwise.cli.bayesian_network.files import TableFiles, naming_lines
+from partwise.cli.options import JsonLines, Marginals
 from partwise.cli.output import as_json
 from partwise.errors import DataError
 
@@ -12,22 +15,34 @@ if TYPE_CHECKING:
     from partwise import BayesianNetworkClassifier
 
 
-def write_table(
-    output: str,
+def predict(
     model: BayesianNetworkClassifier,
-    layout: TableLayout,
-    path: str,
-    targets: list[str],
+    input: str,
+    output: str,
     *,
-    marginals: bool,
-    json: bool,
+    marginals: Marginals = False,
+    json: JsonLines = False,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Other columns to predict than those of training; several times for "
+            "several.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    files: TableFiles,
 ) -> None:
-    """Write the rows of a table with what the model predicts."""
+    """Predict columns of a table.
+
+    Bayesian networks read tables with a line of names, and write them with what they
+    predict as more columns. Columns may be left out, cells may be empty.
+    """
     from partwise.data import open_output, write_csv
 
-    table = layout.read(path)
+    table = files.read(input)
     check_columns(model, table)
-    wanted = targets or model.targets_
+    wanted = target or model.targets_
     with naming_lines(table):
         found = model.predict(table, target=wanted)
         shares: dict[Any, Any] = (
@@ -40,8 +55,8 @@ def write_table(
                 one: dict[str, Any] = {"predicted": dict(zip(wanted, row, strict=True))}
                 if marginals:
                     one["marginals"] = {
-                        name: dict(zip(values[name], table[i].tolist(), strict=True))
-                        for name, table in shares.items()
+                        name: dict(zip(values[name], share[i].tolist(), strict=True))
+                        for name, share in shares.items()
                     }
                 out.write(as_json(one) + "\n")
         return

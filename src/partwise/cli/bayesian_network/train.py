@@ -7,28 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.bayesian_network.files import (
-    MISSING,
-    NETWORKS,
-    MissingCells,
-    TableLayout,
-    naming_lines,
-)
+from partwise.cli.bayesian_network.files import TableFiles, naming_lines
 from partwise.cli.cost_files import Costs, costs_file, read_costs
-from partwise.cli.files import Layout
-from partwise.cli.hidden_markov.train import Reference
-from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.files import ColumnFiles
+from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
 from partwise.cli.options import (
     FILES,
     LEARNING,
-    CellSeparator,
     Dev,
-    Encoding,
     ModelPath,
     Train,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
+
+NETWORKS = "Bayesian networks"
 
 
 class Objective(StrEnum):
@@ -73,9 +66,6 @@ def bayesnet(
         ),
     ],
     dev: Dev = None,
-    separator: CellSeparator = None,
-    missing: MissingCells = MISSING,
-    encoding: Encoding = "utf-8",
     graph: Annotated[
         str | None,
         typer.Option(
@@ -108,9 +98,7 @@ def bayesnet(
             rich_help_panel=LEARNING,
         ),
     ] = Reference.likelihood,
-    smoothing: Annotated[
-        float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
-    ] = 1.0,
+    smoothing: Smoothing = 1.0,
     costs: Costs = "hamming",
     missing_values: Annotated[
         MissingValues,
@@ -129,6 +117,7 @@ def bayesnet(
         ),
     ] = Unseen.unknown,
     *,
+    tables: TableFiles,
     learning: Learning,
 ) -> None:
     """Train a Bayesian network: columns of a table, given the others.
@@ -138,29 +127,25 @@ def bayesnet(
     """
     from partwise import BayesianNetworkClassifier
 
-    layout = TableLayout(separator, missing, encoding)
     files = {"--graph": graph, "--costs": costs_file(costs)}
     sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
-    run.check()
     if learning.C_path is not None and objective is Objective.likelihood:
         raise ValueError("--C-path needs --objective margin")
-    fitted = BayesianNetworkClassifier(
-        None if graph is None else _read_edges(graph, encoding),
-        objective.value,
+    fitted = run.make(
+        BayesianNetworkClassifier,
+        graph=None if graph is None else _read_edges(graph, tables.encoding),
+        objective=objective.value,
         reference=reference.value,
         target=target[0] if len(target) == 1 else target,
         structure=structure.value,
         missing=missing_values.value,
         unseen=unseen.value,
         smoothing=smoothing,
-        costs=_costs(costs, target, encoding),
-        **learning.settings(),
+        costs=_costs(costs, target, tables.encoding),
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    fitted._check_settings()
-    table = layout.read(train)
-    held_out = None if dev is None else layout.read(dev)
+    table = tables.read(train)
+    held_out = None if dev is None else tables.read(dev)
     sizes = {"rows": len(table), "columns": len(table.columns)}
     with naming_lines(table), naming_lines(held_out or table, "dev"):
         run.fit_and_save(
@@ -169,19 +154,19 @@ def bayesnet(
             None,
             None if held_out is None else (held_out, None),
             sizes,
-            None if held_out is None else lambda model: _accuracy(model, held_out),
+            _accuracy,
             tell=_tell,
         )
 
 
 def _costs(costs: str, targets: list[str], encoding: str) -> Any:
     """Return what mistakes cost in every target."""
-    read = read_costs(costs, Layout(encoding=encoding))
+    read = read_costs(costs, ColumnFiles(encoding=encoding))
     return read if len(targets) == 1 else dict.fromkeys(targets, read)
 
 
 def _accuracy(model: Any, dev: Any) -> dict[str, float | None]:
-    return {"accuracy": model.score(dev)}
+    return {"accuracy": model.score(dev[0])}
 
 
 def _tell(model: Any) -> dict[str, Any]:

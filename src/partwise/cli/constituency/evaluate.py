@@ -3,31 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from partwise.cli.constituency.files import TreesOnly
+from partwise.cli.constituency.predict import parse
+from partwise.cli.output import Report
+
 if TYPE_CHECKING:
+    from partwise import ConstituencyParser
     from partwise.constituents import Tree
     from partwise.data.bracketed import PlacedTree
     from partwise.metrics.brackets import BracketGroup, BracketScores
 
+Cutoff = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Score sentences of at most N words apart, too.", metavar="N"
+    ),
+]
 
-def measure(
-    gold: Sequence[PlacedTree], predicted: Sequence[Tree | None], cutoff: int
-) -> BracketScores:
-    """Compare predicted trees with the right ones."""
+
+def evaluate(
+    model: ConstituencyParser,
+    file: str,
+    *,
+    cutoff: Cutoff = 40,
+    files: TreesOnly,
+) -> Report:
+    """Measure a parser on trees in brackets."""
+    gold = files.read(file)
+    found, failed = parse(model, [placed.tree for placed in gold])
+    if failed:
+        typer.echo(
+            f"warning: {len(failed)} of {len(gold)} sentences have no tree under the "
+            f"grammar (the first is {gold[failed[0]].place}): theirs are flat",
+            err=True,
+        )
+    return _report(gold, found, cutoff)
+
+
+def compare(
+    gold: str,
+    predicted: str,
+    *,
+    cutoff: Cutoff = 40,
+    files: TreesOnly,
+) -> Report:
+    """Compare two files of trees.
+
+    Two files of trees in brackets, GOLD PREDICTED, are scored as by EVALB.
+    """
+    return _report(files.read(gold), files.parses(predicted), cutoff)
+
+
+def _report(
+    gold: Sequence[PlacedTree], found: Sequence[Tree | None], cutoff: int
+) -> Report:
     from partwise.metrics.brackets import bracket_scores
 
-    return bracket_scores(
+    scores = bracket_scores(
         [placed.tree for placed in gold],
-        predicted,
+        found,
         cutoff=cutoff,
         places=[placed.place for placed in gold],
     )
+    return Report(scores, partial(_show, scores))
 
 
-def show(scores: BracketScores) -> None:
+def _show(scores: BracketScores) -> None:
     """Show scores as tables."""
     from partwise.cli.output import print_scores, print_table
 

@@ -8,10 +8,12 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from partwise.cli.files import check_encoding
-from partwise.cli.options import DataFormat, ShownFormat
+import typer
+
+from partwise.cli.options import FILES, FORMAT, Encoding
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,6 +28,29 @@ _BLANKS = re.compile("[ \t\r\f\v]+")
 _OPENING = re.compile(r"\s*\((\s*\(|[^\s()]|\s*$)")
 # The first of the lines of a tree; a sentence has a word after the first one.
 _LONG_OPENING = re.compile(r"\s*\([^\s()]*\s*(\(|$)")
+
+
+class SentenceFormat(StrEnum):
+    """How a file of sentences to parse is laid out."""
+
+    brackets = "brackets"
+    sentences = "sentences"
+
+
+class BracketFormat(StrEnum):
+    """The format of trees."""
+
+    brackets = "brackets"
+
+
+KeepFunctions = Annotated[
+    bool,
+    typer.Option(
+        "--keep-functions",
+        help="Trees in brackets: keep function tags (NP-SBJ) and empty elements.",
+        rich_help_panel=FILES,
+    ),
+]
 
 
 class PlacedSentence(NamedTuple):
@@ -44,27 +69,49 @@ class PlacedSentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BracketLayout:
-    """How to read trees in brackets, and sentences to parse.
+class BracketFiles:
+    """How trees in brackets are read."""
 
-    Sentences are lines of words with blanks between them (of ``word/TAG`` where tags
-    are given), or those of trees. By default what a file holds is told from its
-    beginning.
-    """
-
-    encoding: str = "utf-8"
-    keep_functions: bool = False
-    format: DataFormat | ShownFormat | None = None
-
-    def __post_init__(self) -> None:
-        """Check the options before any file is touched."""
-        check_encoding(self.encoding)
+    encoding: Encoding = "utf-8"
+    keep_functions: KeepFunctions = False
 
     def stream(self, path: str) -> Iterator[PlacedTree]:
         """Read trees one by one, as fast as they come in."""
         from partwise.data.bracketed import iter_placed
 
         return iter_placed(path, clean=not self.keep_functions, encoding=self.encoding)
+
+    def parses(self, path: str) -> list[Tree | None]:
+        """Read what a parser wrote; None where it found no parse."""
+        from partwise.data.bracketed import iter_parses
+
+        clean = not self.keep_functions
+        return list(iter_parses(path, clean=clean, encoding=self.encoding))
+
+    def read(self, path: str) -> list[PlacedTree]:
+        """Read all trees of a file, of which there must be some."""
+        trees = list(self.stream(path))
+        if not trees:
+            raise DataError(f"{path}: holds no trees (expected brackets)")
+        return trees
+
+
+@dataclass(frozen=True)
+class TreesOnly(BracketFiles):
+    """How files are read that can only be trees."""
+
+    format: Annotated[BracketFormat | None, FORMAT] = None
+
+
+@dataclass(frozen=True)
+class SentenceFiles(BracketFiles):
+    """How sentences to parse are read.
+
+    They are lines of words with blanks between them (of ``word/TAG`` where tags are
+    given), or those of trees. By default what a file holds is told from its beginning.
+    """
+
+    format: Annotated[SentenceFormat | None, FORMAT] = None
 
     def sentences(
         self, path: str, *, with_tags: bool = False
@@ -87,20 +134,6 @@ class BracketLayout:
             found = [word for word in _BLANKS.split(text) if word]
             if found:
                 yield _sentence(found, with_tags, f"{file}:{line}")
-
-    def parses(self, path: str) -> list[Tree | None]:
-        """Read what a parser wrote; None where it found no parse."""
-        from partwise.data.bracketed import iter_parses
-
-        clean = not self.keep_functions
-        return list(iter_parses(path, clean=clean, encoding=self.encoding))
-
-    def read(self, path: str) -> list[PlacedTree]:
-        """Read all trees of a file, of which there must be some."""
-        trees = list(self.stream(path))
-        if not trees:
-            raise DataError(f"{path}: holds no trees (expected brackets)")
-        return trees
 
 
 def _sentence(tokens: list[str], with_tags: bool, place: str) -> PlacedSentence:
@@ -156,7 +189,6 @@ def is_bracketed(path: str, encoding: str = "utf-8") -> bool:
 
     A sentence may begin like this, too.
     """
-    check_encoding(encoding)
     line = _first_line(path, encoding)
     cells = line.split("\t")
     # A bracket may be the first word of a file of word, tag and head.

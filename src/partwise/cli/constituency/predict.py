@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from partwise.cli.constituency.files import BracketLayout, PlacedSentence
+from partwise.cli.constituency.files import PlacedSentence, SentenceFiles
+from partwise.cli.options import JsonLines, KBest, Marginals
 from partwise.cli.output import as_json
 
 if TYPE_CHECKING:
@@ -19,6 +20,53 @@ if TYPE_CHECKING:
 # How many sentences are parsed together; one by one in a pipe, which is answered while
 # it is still open.
 BATCH = 64
+
+
+def predict(
+    model: ConstituencyParser,
+    input: str,
+    output: str,
+    *,
+    marginals: Marginals = False,
+    kbest: KBest = None,
+    json: JsonLines = False,
+    files: SentenceFiles,
+) -> None:
+    """Parse sentences as they come in.
+
+    Constituency parsers read sentences, one a line with blanks between words, or those
+    of trees in brackets, and write trees in brackets, one a line.
+    """
+    from partwise.data import open_output
+
+    n_sentences, failed = 0, []
+    unknown: dict[str, None] = {}
+    sentences = files.sentences(input, with_tags=bool(model.given_tags))
+    size = 1 if input == "-" else BATCH
+    with open_output(output) as out:
+        while batch := list(islice(sentences, size)):
+            n_sentences += len(batch)
+            given = [one.given for one in batch]
+            if kbest is not None:
+                lines = _ranked(model, batch, given, kbest, json)
+            else:
+                found = parse(model, given)
+                failed += [batch[i].place for i in found.failed]
+                flat = (given[i] for i in found.failed)
+                unknown |= dict.fromkeys(model._unproduced(flat))
+                shares = model.predict_marginals(given) if marginals else None
+                lines = _parsed(found, shares, json)
+            out.writelines(f"{line}\n" for line in lines)
+            out.flush()
+    if failed:
+        from partwise.estimators.constituency.decoding import name_unproduced
+
+        typer.echo(
+            f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "
+            f"grammar (the first is {failed[0]}): theirs are flat, and marked"
+            f"{name_unproduced(list(unknown))}",
+            err=True,
+        )
 
 
 class Parses(NamedTuple):
@@ -52,45 +100,6 @@ def tree_probabilities(
     return {
         bracket: min(float(marginals.get(bracket, 0.0)), 1.0) for bracket in spans(tree)
     }
-
-
-def write_constituents(
-    out: IO[str],
-    parser: ConstituencyParser,
-    layout: BracketLayout,
-    path: str,
-    *,
-    marginals: bool,
-    kbest: int | None,
-    json: bool,
-) -> None:
-    """Write what a parser predicts for sentences, as they come in."""
-    n_sentences, failed = 0, []
-    unknown: dict[str, None] = {}
-    sentences = layout.sentences(path, with_tags=bool(parser.given_tags))
-    size = 1 if path == "-" else BATCH
-    while batch := list(islice(sentences, size)):
-        n_sentences += len(batch)
-        given = [one.given for one in batch]
-        if kbest is not None:
-            lines = _ranked(parser, batch, given, kbest, json)
-        else:
-            found = parse(parser, given)
-            failed += [batch[i].place for i in found.failed]
-            unknown |= dict.fromkeys(parser._unproduced(given[i] for i in found.failed))
-            shares = parser.predict_marginals(given) if marginals else None
-            lines = _parsed(found, shares, json)
-        out.writelines(f"{line}\n" for line in lines)
-        out.flush()
-    if failed:
-        from partwise.estimators.constituency.decoding import name_unproduced
-
-        typer.echo(
-            f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "
-            f"grammar (the first is {failed[0]}): theirs are flat, and marked"
-            f"{name_unproduced(list(unknown))}",
-            err=True,
-        )
 
 
 def _parsed(

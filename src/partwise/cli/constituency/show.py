@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partwise.cli.drawings import Asked
+from partwise.cli.constituency.files import PlacedSentence, SentenceFiles, TreesOnly
+from partwise.cli.constituency.predict import parse, tree_probabilities
+from partwise.cli.drawings import Drawings, Drawn, ranked_title
+from partwise.cli.options import KBest, Marginals
 
 if TYPE_CHECKING:
+    from partwise import ConstituencyParser
     from partwise.constituents import Tree
+    from partwise.data.bracketed import PlacedTree
+
+
+def draw(file: str, *, files: TreesOnly) -> Drawings:
+    """Draw trees in brackets."""
+
+    def own_tree(placed: PlacedTree, number: int) -> Drawn:
+        yield ConstituentsDrawing(f"sentence {number} ({placed.place})", placed.tree)
+
+    return Drawings(files.stream(file), own_tree)
+
+
+def show(
+    model: ConstituencyParser,
+    file: str,
+    *,
+    marginals: Marginals = False,
+    kbest: KBest = None,
+    files: SentenceFiles,
+) -> Drawings:
+    """Draw the trees that a parser predicts."""
+
+    def predicted(source: PlacedSentence, number: int) -> Drawn:
+        title = f"sentence {number} ({source.place})"
+        if kbest is not None:
+            [ranking] = model.predict_kbest([source.given], kbest)
+            for rank, (tree, score) in enumerate(ranking, 1):
+                yield ConstituentsDrawing(ranked_title(title, rank, score), tree)
+            return
+        ([tree], failed) = parse(model, [source.given])
+        shares: Any = None
+        if marginals:
+            [found] = model.predict_marginals([source.given])
+            shares = tree_probabilities(tree, found)
+        yield ConstituentsDrawing(title + ", no parse" * bool(failed), tree, shares)
+
+    return Drawings(files.sentences(file, with_tags=bool(model.given_tags)), predicted)
 
 
 @dataclass(frozen=True)
@@ -31,28 +72,3 @@ class ConstituentsDrawing:
         from partwise.drawing import draw_constituents_svg
 
         return draw_constituents_svg(self.tree, self.probabilities, self.title)
-
-
-def draw_constituents(
-    source: Any, number: int, asked: Asked
-) -> Iterator[ConstituentsDrawing]:
-    """Return what to draw of a tree that was read, or of a sentence to parse."""
-    from partwise.cli.constituency.predict import parse, tree_probabilities
-
-    parser = asked.parser
-    title = f"sentence {number} ({source.place})"
-    if parser is None:
-        yield ConstituentsDrawing(title, source.tree)
-    elif asked.kbest is not None:
-        [ranking] = parser.predict_kbest([source.given], asked.kbest)
-        for rank, (tree, score) in enumerate(ranking, 1):
-            yield ConstituentsDrawing(f"{title}, rank {rank}, score {score:.3f}", tree)
-    else:
-        ([tree], failed) = parse(parser, [source.given])
-        shares: Any = None
-        if asked.marginals:
-            [marginals] = parser.predict_marginals([source.given])
-            shares = tree_probabilities(tree, marginals)
-        if failed:
-            title += ", no parse"
-        yield ConstituentsDrawing(title, tree, shares)

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.constituency.files import BracketLayout
-from partwise.cli.dependency.files import advice_in_flags
+from partwise.cli.advice import advice_in_flags
+from partwise.cli.constituency.files import BracketFiles
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
     Dev,
-    Encoding,
-    KeepFunctions,
     ModelPath,
     Train,
 )
@@ -42,8 +40,6 @@ def constituency(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    keep_functions: KeepFunctions = False,
-    encoding: Encoding = "utf-8",
     max_length: Annotated[
         int | None,
         typer.Option(
@@ -119,6 +115,7 @@ def constituency(
         ),
     ] = "f1",
     *,
+    files: BracketFiles,
     learning: Learning,
 ) -> None:
     """Train a constituency parser: the phrases of a sentence.
@@ -128,13 +125,11 @@ def constituency(
     """
     from partwise import ConstituencyParser
 
-    layout = BracketLayout(encoding, keep_functions)
     sources = {"TRAIN": train, "--dev": dev, "--grammar": grammar}
     run = TrainingRun(model, sources, learning)
-    run.check()
-    parser = ConstituencyParser(
-        **learning.settings(),
-        grammar=None if grammar is None else _read_grammar(grammar, encoding),
+    parser = run.make(
+        ConstituencyParser,
+        grammar=None if grammar is None else _read_grammar(grammar, files.encoding),
         horizontal=_horizontal(horizontal),
         vertical=vertical,
         given_tags=given_tags,
@@ -144,10 +139,8 @@ def constituency(
         word_cost=word_cost,
         dev_metric=dev_metric,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    parser._check_settings()
-    trees = _short([placed.tree for placed in layout.read(train)], train, max_length)
-    held_out = None if dev is None else [placed.tree for placed in layout.read(dev)]
+    trees = _short([placed.tree for placed in files.read(train)], train, max_length)
+    held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
     with advice_in_flags():
         run.fit_and_save(
             parser,
@@ -155,7 +148,7 @@ def constituency(
             None,
             held_out,
             {"sentences": len(trees), "words": sum(map(_n_words, trees))},
-            None if held_out is None else lambda fitted: _scores(fitted, held_out),
+            _scores,
         )
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
+from partwise.cli.demo import Data, Demo, Tested
+
 if TYPE_CHECKING:
+    from partwise import DependencyParser
     from partwise.data import Sentence
     from partwise.synthetic import Corpus
 
@@ -15,71 +20,56 @@ SHOWN = 2
 SHORT = range(6, 13)
 
 
-def train_and_show(train: Corpus, test: Corpus, seed: int, json: bool) -> None:
-    """Train a parser on one part of a corpus, and test it on another."""
-    from partwise import DependencyParser
-    from partwise.cli.dependency.evaluate import as_dict, measure
-    from partwise.cli.output import print_json
-    from partwise.cli.training import fit, summary
-
-    sentences, others = _sentences(train), _sentences(test)
-    if not json:
-        typer.echo(
-            f"Training on {len(sentences):,} generated sentences, "
-            f"testing on {len(others):,} others ..."
-        )
-    # Arcs of some generated trees cross, as in real treebanks.
-    parser = DependencyParser(crossing="lift", random_state=seed, verbose=int(not json))
-    outcome = fit(parser, sentences, None, quiet=json)
-    numbers = {
-        "sentences": len(sentences),
-        "words": sum(map(len, sentences)),
-        **summary(parser, outcome),
-    }
-    predicted = parser.predict(others)
-    scores = measure(others, predicted)
-    if json:
-        print_json({"training": numbers, "test": as_dict(scores)})
-    else:
-        _show(numbers, outcome, scores)
-        _draw(parser, others, predicted)
-    if outcome.interrupted:
-        raise typer.Exit(130)
+def _write(corpus: Corpus) -> str:
+    return corpus.to_conllu()
 
 
-def _sentences(corpus: Corpus) -> list[Sentence]:
+def _read(corpus: Corpus) -> Data:
     from partwise.data import read_trees
 
-    return read_trees(io.StringIO(corpus.to_conllu()), "conllu")
+    sentences = read_trees(io.StringIO(_write(corpus)), "conllu")
+    return Data(sentences, None, sum(map(len, sentences)))
 
 
-def _show(numbers: dict[str, Any], outcome: Any, scores: Any) -> None:
-    from partwise.cli import certificates
-    from partwise.cli.output import Percent, console, print_pairs
+def _make(seed: int, verbose: int) -> DependencyParser:
+    from partwise import DependencyParser
 
-    certificate = outcome.solution.certificate
-    print_pairs(
-        "the model",
+    # Arcs of some generated trees cross, as in real treebanks.
+    return DependencyParser(crossing="lift", random_state=seed, verbose=verbose)
+
+
+def _test(parser: DependencyParser, data: Data) -> Tested:
+    from partwise.cli.dependency.evaluate import measure
+    from partwise.cli.output import Percent
+
+    predicted = parser.predict(data.X)
+    scores = measure(data.X, predicted)
+    return Tested(
+        {"test": scores.to_dict()},
         [
-            ("training words", numbers["words"]),
-            ("labels", numbers["labels"]),
-            ("weights", numbers["weights"]),
-            ("passes", numbers["passes"]),
-            ("seconds", round(numbers["seconds"], 2)),
-            ("objective", None if certificate is None else certificate.primal),
-            ("gap", None if certificate is None else Percent(certificate.relative_gap)),
             ("test UAS", Percent(scores.all_words.uas)),
             ("test LAS", Percent(scores.all_words.las or 0.0)),
         ],
-    )
-    out = console()
-    out.print(f"\n{outcome.solution.status}.", soft_wrap=True)
-    out.print(
-        certificates.in_words(certificate, outcome.solution.trace), soft_wrap=True
+        partial(_draw, parser, data.X, predicted),
     )
 
 
-def _draw(parser: Any, right: list[Sentence], predicted: list[Sentence]) -> None:
+DEMO = Demo(
+    flag="--trees",
+    help="Dependency trees and a parser, which finds the head of every word.",
+    write=_write,
+    ending="conllu",
+    model="trees",
+    command="parse --crossing lift",
+    read=_read,
+    make=_make,
+    test=_test,
+)
+
+
+def _draw(
+    parser: DependencyParser, right: Sequence[Sentence], predicted: Sequence[Sentence]
+) -> None:
     """Draw a few short test sentences, with the probability of each arc."""
     from partwise.cli.dependency.predict import chosen_probabilities
     from partwise.drawing import draw_text
@@ -95,13 +85,3 @@ def _draw(parser: Any, right: list[Sentence], predicted: list[Sentence]) -> None
         verdict = f"{wrong} wrong head{'s' * (wrong != 1)}" if wrong else "right"
         typer.echo(f"\n{' '.join(tree.forms)} ({verdict})")
         typer.echo(draw_text(tree.forms, tree.heads or (), tree.labels, shares))
-    typer.echo(_NEXT)
-
-
-_NEXT = """
-what to try next
-  partwise demo --trees --save-data demo
-  partwise train parse demo/train.conllu --crossing lift -m demo/trees.partwise
-  partwise evaluate demo/trees.partwise demo/test.conllu
-  partwise show demo/test.conllu --model demo/trees.partwise --marginals
-  partwise inspect demo/trees.partwise"""

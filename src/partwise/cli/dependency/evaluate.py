@@ -1,15 +1,63 @@
-"""What ``partwise evaluate`` measures of trees."""
+"""What ``partwise evaluate`` measures of dependency trees."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from partwise.cli.dependency.files import TreebankFiles
+from partwise.cli.dependency.predict import predicted
+from partwise.cli.options import Decoding, DecodingOption
+from partwise.cli.output import Report
+
 if TYPE_CHECKING:
+    from partwise import DependencyParser
     from partwise.data import Sentence
     from partwise.metrics.attachment import ArcScores, AttachmentScores
+
+NoSubtypes = Annotated[
+    bool,
+    typer.Option(
+        "--no-subtypes", help="Compare labels up to the colon: acl for acl:relcl."
+    ),
+]
+
+
+def evaluate(
+    model: DependencyParser,
+    file: str,
+    *,
+    decoding: DecodingOption = Decoding.best,
+    no_subtypes: NoSubtypes = False,
+    files: TreebankFiles,
+) -> Report:
+    """Measure a parser on a treebank."""
+    gold = files.read(file)
+    return _report(gold, predicted(model, gold, decoding), no_subtypes)
+
+
+def compare(
+    gold: str,
+    predicted: str,
+    *,
+    no_subtypes: NoSubtypes = False,
+    files: TreebankFiles,
+) -> Report:
+    """Compare two treebanks.
+
+    Two treebanks, GOLD PREDICTED, are compared by their heads and labels.
+    """
+    return _report(files.read(gold), files.read(predicted), no_subtypes)
+
+
+def _report(
+    gold: Sequence[Sentence], found: Sequence[Sentence], no_subtypes: bool
+) -> Report:
+    scores = measure(gold, found, subtypes=not no_subtypes)
+    return Report(scores, partial(_show, scores))
 
 
 class TreeScores(NamedTuple):
@@ -17,6 +65,13 @@ class TreeScores(NamedTuple):
 
     all_words: AttachmentScores
     without_punctuation: AttachmentScores
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return scores as plain numbers."""
+        return {
+            **self.all_words.to_dict(),
+            "without_punctuation": self.without_punctuation.to_dict(),
+        }
 
 
 def measure(
@@ -31,15 +86,7 @@ def measure(
     )
 
 
-def as_dict(scores: TreeScores) -> dict[str, Any]:
-    """Return scores as plain numbers, for JSON."""
-    return {
-        **scores.all_words.to_dict(),
-        "without_punctuation": scores.without_punctuation.to_dict(),
-    }
-
-
-def show(scores: TreeScores) -> None:
+def _show(scores: TreeScores) -> None:
     """Show scores as tables."""
     from partwise.cli.output import print_scores, print_table
 

@@ -1,13 +1,19 @@
-"""What ``partwise predict`` writes for parsers."""
+"""What ``partwise predict`` writes for dependency parsers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from partwise.cli.dependency.files import TreeLayout
+from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.dependency.notes import with_comments, with_entries
-from partwise.cli.options import Decoding
+from partwise.cli.options import (
+    Decoding,
+    DecodingOption,
+    JsonLines,
+    KBest,
+    Marginals,
+)
 from partwise.cli.output import as_json
 
 if TYPE_CHECKING:
@@ -18,46 +24,51 @@ PROBABILITY = "HeadProb"
 """The entry in MISC that holds the probability of a word's head."""
 
 
-def write_parses(
-    out: IO[str],
-    parser: DependencyParser,
-    layout: TreeLayout,
-    path: str,
+def predict(
+    model: DependencyParser,
+    input: str,
+    output: str,
     *,
-    decoding: Decoding,
-    marginals: bool,
-    kbest: int | None,
-    json: bool,
+    marginals: Marginals = False,
+    kbest: KBest = None,
+    json: JsonLines = False,
+    decoding: DecodingOption = Decoding.best,
+    files: TreebankFiles,
 ) -> None:
-    """Write what a parser predicts for a treebank, batch by batch."""
-    from partwise.data import write_trees
+    """Parse the sentences of a treebank, batch by batch.
+
+    Dependency parsers write treebanks with new heads and labels, and all else as it
+    was; with --kbest, after comments "# rank = R" and "# score = S".
+    """
+    from partwise.data import open_output, write_trees
 
     if kbest is not None and decoding is not Decoding.best:
         raise ValueError("--kbest ranks trees by score; leave --decoding out")
-    batches = layout.stream(path)
-    if json:
-        for batch in batches:
-            for one in _objects(parser, batch, decoding, marginals, kbest):
-                out.write(as_json(one) + "\n")
-            out.flush()
-        return
+    batches = files.stream(input)
+    with open_output(output) as out:
+        if json:
+            for batch in batches:
+                for one in _objects(model, batch, decoding, marginals, kbest):
+                    out.write(as_json(one) + "\n")
+                out.flush()
+            return
 
-    def trees() -> Iterator[Sentence]:
-        for batch in batches:
-            if kbest is not None:
-                yield from _ranked(parser, batch, kbest)
-            else:
-                yield from _parsed(parser, batch, decoding, marginals)
-            out.flush()  # a pipe is answered while it is still open
+        def trees() -> Iterator[Sentence]:
+            for batch in batches:
+                if kbest is not None:
+                    yield from _ranked(model, batch, kbest)
+                else:
+                    yield from _parsed(model, batch, decoding, marginals)
+                out.flush()  # a pipe is answered while it is still open
 
-    write_trees(out, trees())
+        write_trees(out, trees())
 
 
 def predicted(
     parser: DependencyParser, batch: Sequence[Sentence], decoding: Decoding
 ) -> list[Sentence]:
     """Return the sentences with their predicted trees."""
-    return parser.predict(batch, decoding=decoding.value.replace("-", "_"))
+    return parser.predict(batch, decoding=decoding.setting)
 
 
 def chosen_probabilities(

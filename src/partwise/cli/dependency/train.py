@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.dependency.files import TreeLayout, advice_in_flags
+from partwise.cli.advice import advice_in_flags
+from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
-    FILES,
     LEARNING,
     Dev,
-    Encoding,
     ModelPath,
     Train,
-    TreeFormat,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
@@ -27,6 +25,12 @@ if TYPE_CHECKING:
     from partwise.data import Sentence
 
 TREES = "Trees"
+# Settings whose options do not follow from their names.
+FLAGS: dict[tuple[str, object], str] = {
+    ("projective", False): "--nonprojective",
+    ("single_root", False): "--multiple-roots",
+    ("labelled", False): "--unlabelled",
+}
 
 
 class Crossing(StrEnum):
@@ -37,21 +41,11 @@ class Crossing(StrEnum):
     skip = "skip"
 
 
-@takes_learning("0.1 for squared_hinge and hinge, 1 for log_loss", tol=0.1)
+@takes_learning("0.01 for squared_hinge and hinge, 1 for log_loss", tol=0.1)
 def parse(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    format: Annotated[
-        TreeFormat | None,
-        typer.Option(
-            help="How the files are laid out (default: told from their names or their "
-            "first words).",
-            rich_help_panel=FILES,
-            show_default=False,
-        ),
-    ] = None,
-    encoding: Encoding = "utf-8",
     projective: Annotated[
         bool,
         typer.Option(
@@ -134,6 +128,7 @@ def parse(
         ),
     ] = None,
     *,
+    files: TreebankFiles,
     learning: Learning,
 ) -> None:
     """Train a parser: a head, and a label, for every word of a sentence.
@@ -144,11 +139,9 @@ def parse(
     """
     from partwise import DependencyParser
 
-    layout = TreeLayout(format, encoding)
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
-    run.check()
-    parser = DependencyParser(
-        **learning.settings(),
+    parser = run.make(
+        DependencyParser,
         projective=projective,
         single_root=not multiple_roots,
         labelled=False if unlabelled else None,
@@ -161,22 +154,20 @@ def parse(
         punctuation_weight=punctuation_weight,
         dev_metric=dev_metric,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    parser._check_settings()
-    sentences = layout.read(train)
-    held_out = None if dev is None else layout.read(dev)
+    sentences = files.read(train)
+    held_out = None if dev is None else files.read(dev)
     if held_out is not None:
         wants_labels = dev_metric in (None, "las") and not unlabelled
         _check_dev(held_out, wants_labels and any(one.labels for one in sentences))
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
-    with advice_in_flags():
+    with advice_in_flags(FLAGS):
         run.fit_and_save(
             parser,
             sentences,
             None,
             held_out,
             sizes,
-            None if held_out is None else lambda fitted: _scores(fitted, held_out),
+            _scores,
         )
 
 

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from partwise.cli.inspect import Findings, chosen_labels, objective_in_words
+from partwise.cli.options import Label
+
+if TYPE_CHECKING:
+    from partwise import HiddenMarkovModel
 
 
-def probabilities(model: Any, top: int, states: Sequence[Any]) -> dict[str, Any]:
+def inspect(model: HiddenMarkovModel, top: int, *, label: Label = None) -> Findings:
+    """Return the largest probabilities."""
+    found = _probabilities(model, top, chosen_labels(model, label))
+    return Findings(
+        "columns, one of them with symbols",
+        {"probabilities": found},
+        objective_in_words(found),
+        partial(_show, found),
+    )
+
+
+def _probabilities(model: Any, top: int, states: Sequence[Any]) -> dict[str, Any]:
     """Return the largest probabilities of some states, by name, for JSON.
 
     Parameters
@@ -43,7 +61,7 @@ def probabilities(model: Any, top: int, states: Sequence[Any]) -> dict[str, Any]
     }
 
 
-def show(found: dict[str, Any]) -> None:
+def _show(found: dict[str, Any]) -> None:
     """Show probabilities as tables."""
     from partwise.cli.output import console, print_table
 
@@ -52,15 +70,16 @@ def show(found: dict[str, Any]) -> None:
         "most probable next states": ("state", "next", found["next_states"]),
         "most probable first states": ("", "state", {"": found["first_states"]}),
     }
-    for title, (of, what, rows) in tables.items():
-        console().print()
+    for i, (title, (of, what, rows)) in enumerate(tables.items()):
+        if i:
+            console().print()
         print_table(
             title,
             [of, what, "probability"],
             [
-                ["" if i else state, one["to"], one["probability"]]
+                ["" if j else state, one["to"], one["probability"]]
                 for state, some in rows.items()
-                for i, one in enumerate(some)
+                for j, one in enumerate(some)
             ],
         )
     left = [[s, share] for s, share in found["unknown_symbol"].items() if share > 1e-6]

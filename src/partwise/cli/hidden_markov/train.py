@@ -8,20 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.cost_files import Costs, costs_file, read_costs
-from partwise.cli.files import Layout
-from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.files import ColumnFiles
+from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
 from partwise.cli.options import (
     FILES,
     LABEL_COLUMN,
     LEARNING,
-    Comments,
     Dev,
-    Encoding,
-    Format,
     LabelColumn,
     ModelPath,
-    Separator,
-    SkipDocstart,
     Train,
 )
 from partwise.cli.training_run import TrainingRun
@@ -33,13 +28,6 @@ class Objective(StrEnum):
     auto = "auto"
     margin = "margin"
     likelihood = "likelihood"
-
-
-class Reference(StrEnum):
-    """What probabilities stay near to."""
-
-    likelihood = "likelihood"
-    uniform = "uniform"
 
 
 @takes_learning("one that suits the data; auto tries several", generative=True)
@@ -55,10 +43,6 @@ def hmm(
         ),
     ] = 0,
     label_column: LabelColumn = LABEL_COLUMN,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
     objective: Annotated[
         Objective,
         typer.Option(
@@ -77,10 +61,7 @@ def hmm(
             show_default=False,
         ),
     ] = None,
-    smoothing: Annotated[
-        float,
-        typer.Option(help="Added to every count.", rich_help_panel=LEARNING),
-    ] = 1.0,
+    smoothing: Smoothing = 1.0,
     costs: Costs = "hamming",
     cv: Annotated[
         int,
@@ -91,6 +72,7 @@ def hmm(
         ),
     ] = 5,
     *,
+    files: ColumnFiles,
     learning: Learning,
 ) -> None:
     """Train a hidden Markov model: a state for every symbol of a sequence.
@@ -102,24 +84,20 @@ def hmm(
     from partwise import HiddenMarkovModel
     from partwise.data import resolve_column
 
-    layout = Layout(Format.columns, separator, comments, skip_docstart, encoding)
     sources = {"TRAIN": train, "--dev": dev, "--costs": costs_file(costs)}
     run = TrainingRun(model, sources, learning)
-    run.check()
     if learning.C_path is not None and objective is not Objective.margin:
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
-    fitted = HiddenMarkovModel(
-        objective.value,
+    fitted = run.make(
+        HiddenMarkovModel,
+        objective=objective.value,
         reference=None if reference is None else reference.value,
-        costs=read_costs(costs, layout),
+        costs=read_costs(costs, files),
         smoothing=smoothing,
         cv=cv,
-        **learning.settings(),
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    fitted._check_settings()
-    X, y = layout.labelled(train, label_column)
-    held_out = None if dev is None else layout.labelled(dev, label_column)
+    X, y = files.labelled(train, label_column)
+    held_out = None if dev is None else files.labelled(dev, label_column)
     column = resolve_column(X, symbol_column)
     if column == resolve_column(X, label_column):
         raise ValueError(

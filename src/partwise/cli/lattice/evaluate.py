@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from partwise.cli.lattice.predict import in_batches
+from partwise.cli.options import Encoding
+from partwise.cli.output import Report
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
-    from partwise import LatticeInput, LatticePath
+    from partwise import LatticeInput, LatticePath, LatticeRanker
     from partwise.metrics.lattices import LatticeScores
+
+
+def evaluate(
+    model: LatticeRanker, file: str, *, encoding: Encoding = "utf-8"
+) -> Report:
+    """Measure a ranker on a file of lattices with good paths."""
+    from partwise.data import iter_lattices
+
+    lattices = iter_lattices(file, encoding=encoding)
+    first = next(lattices, None)
+    if first is None:
+        raise DataError(f"{file}: holds no lattices (expected one a line, as JSON)")
+    scores = measure(model, chain([first], lattices))
+    return Report(scores, partial(_show, scores))
 
 
 def measure(ranker: Any, lattices: Iterable[LatticeInput]) -> LatticeScores:
     """Compare the best paths with the good ones that lattices have."""
-    from partwise.cli.lattice.predict import in_batches
     from partwise.metrics.lattices import lattice_scores
 
     good: list[list[LatticePath]] = []
@@ -34,22 +51,6 @@ def _good_paths(lattice: LatticeInput) -> list[LatticePath]:
             f'{lattice.title}: has no good path to compare with (give it "good")'
         )
     return [LatticePath(tuple(path), lattice.words_of(path)) for path in lattice.good]
-
-
-def evaluate_lattices(ranker: Any, path: str, encoding: str, json: bool) -> None:
-    """Measure a ranker on a file of lattices with good paths, and show it."""
-    from partwise.cli.output import print_json
-    from partwise.data import iter_lattices
-
-    lattices = iter_lattices(path, encoding=encoding)
-    first = next(lattices, None)
-    if first is None:
-        raise DataError(f"{path}: holds no lattices (expected one a line, as JSON)")
-    scores = measure(ranker, chain([first], lattices))
-    if json:
-        print_json(scores.to_dict())
-    else:
-        _show(scores)
 
 
 def _show(scores: LatticeScores) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from partwise.cli.options import Encoding, JsonLines, KBest, Marginals
 from partwise.cli.output import as_json
 
 if TYPE_CHECKING:
@@ -13,6 +17,53 @@ if TYPE_CHECKING:
 # How many lattices are ranked together, at most, and until how many edges they have;
 # one by one in a pipe, which is answered while it is still open.
 BATCH, BATCH_EDGES = 64, 50_000
+
+
+class Outputs(StrEnum):
+    """What tells the outputs of a lattice apart."""
+
+    paths = "paths"
+    words = "words"
+
+
+def predict(
+    model: LatticeRanker,
+    input: str,
+    output: str,
+    *,
+    marginals: Marginals = False,
+    kbest: KBest = None,
+    json: JsonLines = False,
+    outputs: Annotated[
+        Outputs | None,
+        typer.Option(
+            help="With --kbest: whether paths, or the words that they yield, are all "
+            "different (default: as in training).",
+            show_default=False,
+        ),
+    ] = None,
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Rank the paths of lattices, as they come in.
+
+    Lattice rankers read lattices, one a line as JSON, and write the words of the best
+    path of each, or the numbers of its edges if it yields none.
+    """
+    from partwise.data import iter_lattices, open_output
+
+    if outputs is not None and kbest is None:
+        raise ValueError("--outputs is about several best ones; give --kbest")
+    lattices = iter_lattices(input, encoding=encoding)
+    with open_output(output) as out:
+        for batch in in_batches(lattices, 1 if input == "-" else BATCH):
+            if kbest is not None:
+                ranked = model.predict_kbest(batch, kbest, outputs=outputs)
+                lines = _ranked(batch, ranked, json)
+            else:
+                shares = model.predict_marginals(batch) if marginals else None
+                lines = _best(batch, model.predict(batch), shares, json)
+            out.writelines(f"{line}\n" for line in lines)
+            out.flush()
 
 
 def in_batches(
@@ -28,32 +79,6 @@ def in_batches(
             batch = []
     if batch:
         yield batch
-
-
-def write_paths(
-    out: IO[str],
-    ranker: LatticeRanker,
-    path: str,
-    *,
-    encoding: str,
-    outputs: str | None,
-    marginals: bool,
-    kbest: int | None,
-    json: bool,
-) -> None:
-    """Write what a ranker predicts for lattices, as they come in."""
-    from partwise.data import iter_lattices
-
-    lattices = iter_lattices(path, encoding=encoding)
-    for batch in in_batches(lattices, 1 if path == "-" else BATCH):
-        if kbest is not None:
-            ranked = ranker.predict_kbest(batch, kbest, outputs=outputs)
-            lines = _ranked(batch, ranked, json)
-        else:
-            shares = ranker.predict_marginals(batch) if marginals else None
-            lines = _best(batch, ranker.predict(batch), shares, json)
-        out.writelines(f"{line}\n" for line in lines)
-        out.flush()
 
 
 def text_of(path: LatticePath) -> str:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partwise.cli.files import check_encoding
+from partwise.cli.lattice.predict import Outputs
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
     LEARNING,
     Dev,
     Encoding,
-    LatticeOutputs,
     ModelPath,
     Train,
 )
@@ -31,13 +30,13 @@ def lattice(
     dev: Dev = None,
     encoding: Encoding = "utf-8",
     outputs: Annotated[
-        LatticeOutputs,
+        Outputs,
         typer.Option(
             help="What tells outputs apart: their paths, or the words that they yield, "
             "so that all paths with the words of a good one are good.",
             rich_help_panel=LEARNING,
         ),
-    ] = LatticeOutputs.paths,
+    ] = Outputs.paths,
     min_count: Annotated[
         int,
         typer.Option(
@@ -86,11 +85,9 @@ def lattice(
     from partwise import LatticeRanker
     from partwise.data import iter_lattices, read_lattices
 
-    check_encoding(encoding)
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
-    run.check()
-    ranker = LatticeRanker(
-        **learning.settings(),
+    ranker = run.make(
+        LatticeRanker,
         outputs=outputs.value,
         min_count=min_count,
         hash_bits=hash_bits,
@@ -98,8 +95,6 @@ def lattice(
         distance=distance,
         dev_metric=dev_metric,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    ranker._check_settings()
     held_out = None if dev is None else read_lattices(dev, encoding=encoding)
     sizes = {"lattices": 0, "edges": 0}
 
@@ -115,7 +110,7 @@ def lattice(
         None,
         held_out,
         sizes,
-        None if held_out is None else lambda fitted: _scores(fitted, held_out),
+        _scores,
     )
 
 

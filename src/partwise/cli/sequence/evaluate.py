@@ -2,54 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.files import Layout, check_columns
-from partwise.cli.options import Decoding, Format
-from partwise.cli.sequence.predict import predicted
+from partwise.cli.files import ColumnFiles
+from partwise.cli.options import LABEL_COLUMN, Confusion, LabelColumn
+from partwise.cli.output import Report
+from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
+from partwise.cli.sequence.predict import check_columns, check_format, columns_read
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise import SequenceTagger
 
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        help="Count only chunks well formed in this scheme: IOB1, IOB2, IOBES, BILOU "
+        "or BMEWO (default: lenient, as conlleval).",
+        show_default=False,
+    ),
+]
 
-def from_columns(layout: Layout, path: str) -> tuple[Any, Any]:
-    """Read the right and the predicted labels from the last two columns."""
-    data = layout.columns(path)
+
+def evaluate(
+    model: SequenceTagger,
+    file: str,
+    *,
+    confusion: Confusion = False,
+    scheme: Scheme = None,
+    label_column: LabelColumn = LABEL_COLUMN,
+    files: SequenceFiles,
+) -> Report:
+    """Measure a tagger on labelled sequences."""
+    check_format(model, files.format)
+    gold, found = tagged(
+        model, model.predict, files, file, label_column, columns_read(model)
+    )
+    return report(gold, found, scheme, confusion)
+
+
+def compare(
+    file: str,
+    *,
+    confusion: Confusion = False,
+    scheme: Scheme = None,
+    files: ColumnsOnly,
+) -> Report:
+    """Compare the last two columns of a file.
+
+    FILE alone has the right and the predicted labels in its last two columns, as for
+    conlleval.
+    """
+    data = files.columns(file)
     if data.n_columns < 2:
         raise DataError(
-            f"{path}: has one column only (expected the right and the predicted "
+            f"{file}: has one column only (expected the right and the predicted "
             "labels in the last two)"
         )
     if set(data.columns[-2]).isdisjoint(data.columns[-1]):
         raise DataError(
-            f"{path}: the last two columns have no label in common (expected the right "
+            f"{file}: the last two columns have no label in common (expected the right "
             "and the predicted labels; --marginals adds a column after them)"
         )
-    return data.column_sequences(-2), data.column_sequences(-1)
+    gold, found = data.column_sequences(-2), data.column_sequences(-1)
+    return report(gold, found, scheme, confusion)
 
 
-def from_tagger(
-    tagger: SequenceTagger,
+def recognises(file: str, encoding: str) -> bool:
+    """Take any file for columns."""
+    return True
+
+
+def tagged(
+    model: Any,
+    labels_of: Callable[[Any], Any],
+    files: ColumnFiles,
     path: str,
-    layout: Layout,
     label_column: int,
-    decoding: Decoding | None = None,
+    columns: Sequence[int],
 ) -> tuple[Any, Any]:
     """Read the right labels, and predict labels."""
-    X, gold = layout.labelled(path, label_column)
-    if layout.format is Format.columns:
-        check_columns(tagger, X, path)
-    known = set(map(str, tagger.classes_.tolist()))
+    X, gold = files.labelled(path, label_column)
+    if columns:
+        check_columns(columns, X, path)
+    known = set(map(str, model.classes_.tolist()))
     if not any(label in known for labels in gold for label in labels):
         raise DataError(
             f"{path}: column {label_column} holds {gold[0][0]!r} and other values, "
             "none of them a label of the model (choose another --label-column)"
         )
-    found = predicted(tagger, X, decoding)
-    return gold, [list(map(str, labels)) for labels in found]
+    return gold, [list(map(str, labels)) for labels in labels_of(X)]
+
+
+def report(gold: Any, found: Any, scheme: str | None, confusion: bool) -> Report:
+    """Compare labels."""
+    scores = measure(gold, found, scheme, confusion)
+    return Report(scores, partial(_show, scores))
 
 
 def measure(
@@ -76,15 +128,7 @@ def measure(
     return scores
 
 
-def as_dict(scores: dict[str, Any]) -> dict[str, Any]:
-    """Return scores as plain numbers, for JSON."""
-    return {
-        name: value.to_dict() if hasattr(value, "to_dict") else value
-        for name, value in scores.items()
-    }
-
-
-def show(scores: dict[str, Any]) -> None:
+def _show(scores: dict[str, Any]) -> None:
     """Show scores as tables."""
     from partwise.cli.output import Percent, print_pairs, print_scores, print_table
 

@@ -2,88 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
-from partwise.cli.files import Layout, check_columns, columns_read
-from partwise.cli.options import Decoding, Format
+import typer
+
+from partwise.cli.options import JsonLines, KBest, Marginals
 from partwise.cli.output import as_json
+from partwise.cli.sequence.files import Format, SequenceFiles
+from partwise.errors import DataError, PartwiseError
 
 if TYPE_CHECKING:
     from partwise import SequenceTagger
+    from partwise.data import ColumnData
 
-# Formats that are read whole are tagged in pieces of this many sequences.
-PIECE = 2000
+Spans = Annotated[
+    bool, typer.Option("--spans", help="Write chunks, a JSON object a sentence.")
+]
 
 
-def write_tags(
-    out: IO[str],
-    tagger: SequenceTagger,
-    layout: Layout,
-    path: str,
+def predict(
+    model: SequenceTagger,
+    input: str,
+    output: str,
     *,
-    has_labels: bool,
-    marginals: bool,
-    kbest: int | None,
-    spans: bool,
-    json: bool,
-    decoding: Decoding | None = None,
+    marginals: Marginals = False,
+    kbest: KBest = None,
+    spans: Spans = False,
+    json: JsonLines = False,
+    labels: Annotated[
+        bool,
+        typer.Option(
+            "--labels/--no-labels",
+            help="crfsuite: whether lines begin with a label, which is ignored.",
+        ),
+    ] = True,
+    files: SequenceFiles,
 ) -> None:
-    """Write what a tagger predicts for a file, piece by piece."""
-    for piece in _pieces(tagger, layout, path, has_labels):
-        if json or spans:
-            _write_json(out, tagger, piece, marginals, kbest, spans, decoding)
-        elif kbest is not None:
-            _write_ranked(out, tagger, piece, kbest)
+    """Tag sequences.
+
+    Taggers write column files with the label as one more column; these need the columns
+    that the model reads, in the same order, and may have more (labels, say). For other
+    formats the output has one label on each line, and an empty line after each
+    sequence.
+
+    With --kbest, each sentence is written K times, best first, after a line
+    "# rank R score S".
+    """
+    check_format(model, files.format)
+    Tagging(model, model.predict, columns_read(model)).write(
+        *(output, files.pieces(input, labels), input),
+        marginals=marginals, kbest=kbest, spans=spans, json=json,
+    )  # fmt: skip
+
+
+def check_format(model: SequenceTagger, chosen: Format | None) -> None:
+    """Refuse a format that a tagger cannot read."""
+    kind = model._input.kind
+    if kind == "dense":
+        raise PartwiseError(
+            "the model reads dense arrays, which no file format here holds; load it in "
+            "Python with partwise.load"
+        )
+    if kind == "template":
+        if chosen not in (None, Format.columns):
+            raise PartwiseError(
+                "the model was trained on columns with a template and cannot read "
+                f"{chosen} files"
+            )
+    elif chosen in (None, Format.columns):
+        raise PartwiseError(
+            "the model was trained on named features, not on columns; say "
+            "--format crfsuite or --format svmhmm"
+        )
+
+
+def columns_read(model: SequenceTagger) -> list[int]:
+    """Return the columns that a tagger reads, the one with the words first."""
+    template = getattr(getattr(model._input, "encoder", None), "template", None)
+    if template is None:
+        return []
+    lines = template.node_lines + template.edge_lines
+    return [macro.column for line in lines for macro in line.macros] or [0]
+
+
+def check_columns(columns: Sequence[int], data: ColumnData, path: str) -> None:
+    """Raise `DataError` if a file lacks one of the columns that a model reads.
+
+    Columns beyond those are not looked at: a file may hold the labels or not.
+    """
+    last = max(columns)
+    if data.n_columns <= last:
+        raise DataError(
+            f"{path}: has {data.n_columns} column{'s' * (data.n_columns > 1)}, but "
+            f"the model reads column {last}, counted from 0 (give the columns it was "
+            "trained on, in the same order)"
+        )
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """How a model that puts labels on sequences is written out.
+
+    Attributes
+    ----------
+    model : estimator
+        The model.
+    labels_of : callable
+        Returns the labels of some sequences.
+    columns : sequence of int
+        The columns that it reads, the one with the words first; none for features.
+    """
+
+    model: Any
+    labels_of: Callable[[Any], Any]
+    columns: Sequence[int]
+
+    def write(
+        self,
+        output: str,
+        pieces: Iterable[Any],
+        path: str,
+        *,
+        marginals: bool,
+        kbest: int | None,
+        spans: bool,
+        json: bool,
+    ) -> None:
+        """Write what the model predicts for a file, piece by piece."""
+        from partwise.data import open_output
+
+        with open_output(output) as out:
+            for piece in pieces:
+                if self.columns:
+                    check_columns(self.columns, piece, path)
+                if json or spans:
+                    self._write_json(out, piece, marginals, kbest, spans)
+                elif kbest is not None:
+                    self._write_ranked(out, piece, kbest)
+                else:
+                    self._write_labels(out, piece, marginals)
+                out.flush()
+
+    def _write_labels(self, out: IO[str], X: Any, marginals: bool) -> None:
+        extra: list[Any] = [self.labels_of(X)]
+        if marginals:
+            shares = self._probabilities(X, extra[0])
+            extra.append([[f"{p:.6f}" for p in row] for row in shares])
+        _append(out, X, *extra)
+
+    def _write_ranked(self, out: IO[str], X: Any, k: int) -> None:
+        for one, ranking in zip(
+            _singles(X), self.model.predict_kbest(X, k), strict=True
+        ):
+            for rank, (labels, score) in enumerate(ranking, start=1):
+                out.write(f"# rank {rank} score {score:.6f}\n")
+                _append(out, one, [labels])
+
+    def _write_json(
+        self, out: IO[str], X: Any, marginals: bool, k: int | None, spans: bool
+    ) -> None:
+        fields: dict[str, list[Any]] = {}
+        if self.columns:
+            fields["words"] = X.column_sequences(self.columns[0])
+        if k is not None:
+            fields["kbest"] = [
+                [ranked._asdict() for ranked in ranking]
+                for ranking in self.model.predict_kbest(X, k)
+            ]
+        elif spans:
+            fields["spans"] = [
+                [span._asdict() for span in found]
+                for found in self.model.predict_spans(X)
+            ]
         else:
-            _write_labels(out, tagger, piece, marginals, decoding)
-        out.flush()
+            fields["labels"] = self.labels_of(X)
+            if marginals:
+                fields["probabilities"] = self._probabilities(X, fields["labels"])
+        for values in zip(*fields.values(), strict=True):
+            out.write(as_json(dict(zip(fields, values, strict=True))) + "\n")
 
-
-def _pieces(
-    tagger: SequenceTagger, layout: Layout, path: str, has_labels: bool
-) -> Iterator[Any]:
-    if layout.format is Format.columns:
-        for piece in layout.stream(path):
-            check_columns(tagger, piece, path)
-            yield piece
-        return
-    X = layout.unlabelled(path, has_labels)
-    for begin in range(0, len(X), PIECE):
-        yield X[begin : begin + PIECE]
-
-
-def _probabilities(
-    tagger: SequenceTagger, X: Any, predicted: list[list[Any]]
-) -> list[list[float]]:
-    """Return the probability of each predicted label."""
-    column = {label: c for c, label in enumerate(tagger.classes_.tolist())}
-    return [
-        [float(row[column[label]]) for row, label in zip(rows, labels, strict=True)]
-        for rows, labels in zip(tagger.predict_marginals(X), predicted, strict=True)
-    ]
-
-
-def predicted(tagger: Any, X: Any, decoding: Decoding | None) -> list[list[Any]]:
-    """Return the labels of a tagger, which only some can choose in several ways."""
-    if decoding is None:
-        return tagger.predict(X)  # type: ignore[no-any-return]
-    how = decoding.value.replace("-", "_")
-    return tagger.predict(X, decoding=how)  # type: ignore[no-any-return]
-
-
-def _write_labels(
-    out: IO[str],
-    tagger: SequenceTagger,
-    X: Any,
-    marginals: bool,
-    decoding: Decoding | None,
-) -> None:
-    extra: list[Any] = [predicted(tagger, X, decoding)]
-    if marginals:
-        shares = _probabilities(tagger, X, extra[0])
-        extra.append([[f"{p:.6f}" for p in row] for row in shares])
-    _append(out, X, *extra)
+    def _probabilities(self, X: Any, predicted: Sequence[Any]) -> list[list[float]]:
+        """Return the probability of each predicted label."""
+        column = {label: c for c, label in enumerate(self.model.classes_.tolist())}
+        shares = self.model.predict_marginals(X)
+        return [
+            [float(row[column[label]]) for row, label in zip(rows, labels, strict=True)]
+            for rows, labels in zip(shares, predicted, strict=True)
+        ]
 
 
 def _append(out: IO[str], X: Any, *extra: list[list[Any]]) -> None:
@@ -100,13 +207,6 @@ def _append(out: IO[str], X: Any, *extra: list[list[Any]]) -> None:
         out.write("\n")
 
 
-def _write_ranked(out: IO[str], tagger: SequenceTagger, X: Any, k: int) -> None:
-    for one, ranking in zip(_singles(X), tagger.predict_kbest(X, k), strict=True):
-        for rank, (labels, score) in enumerate(ranking, start=1):
-            out.write(f"# rank {rank} score {score:.6f}\n")
-            _append(out, one, [labels])
-
-
 def _singles(X: Any) -> Iterator[Any]:
     """Yield each sequence as a piece of its own."""
     from partwise.data import ColumnData
@@ -118,42 +218,3 @@ def _singles(X: Any) -> Iterator[Any]:
         one = ColumnData.from_sentences([sentence])
         one.separator = X.separator
         yield one
-
-
-def _write_json(
-    out: IO[str],
-    tagger: SequenceTagger,
-    X: Any,
-    marginals: bool,
-    k: int | None,
-    spans: bool,
-    decoding: Decoding | None,
-) -> None:
-    fields: dict[str, list[Any]] = {}
-    words = _words(tagger, X)
-    if words is not None:
-        fields["words"] = words
-    if k is not None:
-        fields["kbest"] = [
-            [ranked._asdict() for ranked in ranking]
-            for ranking in tagger.predict_kbest(X, k)
-        ]
-    elif spans:
-        fields["spans"] = [
-            [span._asdict() for span in found] for found in tagger.predict_spans(X)
-        ]
-    else:
-        fields["labels"] = predicted(tagger, X, decoding)
-        if marginals:
-            fields["probabilities"] = _probabilities(tagger, X, fields["labels"])
-    for values in zip(*fields.values(), strict=True):
-        out.write(as_json(dict(zip(fields, values, strict=True))) + "\n")
-
-
-def _words(tagger: SequenceTagger, X: Any) -> list[list[str]] | None:
-    """Return the words of columns: the first column that the model reads."""
-    from partwise.data import ColumnData
-
-    if not isinstance(X, ColumnData):
-        return None
-    return X.column_sequences(columns_read(tagger)[0])

@@ -6,23 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.files import Layout, make_template, read_features
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import (
     FEATURES,
-    FILES,
     LABEL_COLUMN,
     LEARNING,
-    Comments,
     Dev,
-    Encoding,
-    Format,
     LabelColumn,
     ModelPath,
-    Separator,
-    SkipDocstart,
     Train,
 )
+from partwise.cli.sequence.files import SequenceFiles
+from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
 
 
@@ -31,14 +26,7 @@ def tag(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    format: Annotated[
-        Format, typer.Option(help="How the files are laid out.", rich_help_panel=FILES)
-    ] = Format.columns,
     label_column: LabelColumn = LABEL_COLUMN,
-    separator: Separator = None,
-    comments: Comments = None,
-    skip_docstart: SkipDocstart = False,
-    encoding: Encoding = "utf-8",
     template: Annotated[
         str | None,
         typer.Option(
@@ -147,6 +135,7 @@ def tag(
         ),
     ] = "auto",
     *,
+    files: SequenceFiles,
     learning: Learning,
 ) -> None:
     """Train a tagger: one label for every token of a sequence.
@@ -156,19 +145,17 @@ def tag(
     """
     from partwise import SequenceTagger
 
-    layout = Layout(format, separator, comments, skip_docstart, encoding)
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
         **{"--clusters": clusters},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
     }
     run = TrainingRun(model, sources, learning)
-    run.check()
-    if format is not Format.columns and (
+    if not files.reads_columns and (
         template or columns or features or gazetteer or clusters
     ):
         raise ValueError(
-            f"{format.value} files name their features themselves; leave --template, "
+            f"{files.format} files name their features themselves; leave --template, "
             "--columns, --features, --gazetteer and --clusters out"
         )
     if template and columns:
@@ -180,8 +167,8 @@ def tag(
         raise ValueError("give --template or --features, not both")
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
     chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
-    tagger = SequenceTagger(
-        **learning.settings(),
+    tagger = run.make(
+        SequenceTagger,
         boundaries=boundaries,
         min_count=min_count,
         hash_bits=hash_bits,
@@ -190,15 +177,13 @@ def tag(
         dev_metric=dev_metric,
         **chosen,
     )
-    # Settings are checked by fit, too, but a large file takes its time to read.
-    tagger._check_settings()
-    X, y = layout.labelled(train, label_column)
-    if format is Format.columns:
+    X, y = files.labelled(train, label_column)
+    if files.reads_columns:
         chosen_template = make_template(
             template, token_features, X, label_column, columns
         )
         tagger.set_params(template=chosen_template)
-    held_out = None if dev is None else layout.labelled(dev, label_column)
+    held_out = None if dev is None else files.labelled(dev, label_column)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
     run.fit_and_save(tagger, X, y, held_out, sizes)
 

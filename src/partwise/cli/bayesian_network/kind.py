@@ -1,0 +1,17 @@
+"""Bayesian networks, as the command line knows them."""
+
+from partwise.cli.kinds import Kind
+
+KIND = Kind(
+    estimator=(
+        "partwise.estimators.bayesian_network.classifier:BayesianNetworkClassifier"
+    ),
+    one="a Bayesian network",
+    many="Bayesian networks",
+    data="a table",
+    command="bayesnet",
+    train="partwise.cli.bayesian_network.train:bayesnet",
+    predict="partwise.cli.bayesian_network.predict:predict",
+    evaluate="partwise.cli.bayesian_network.evaluate:evaluate",
+    inspect="partwise.cli.bayesian_network.inspect:inspect",
+)

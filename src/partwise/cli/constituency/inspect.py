@@ -1,0 +1,24 @@
+"""What ``partwise inspect`` shows of a constituency parser: the size of its grammar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwise.cli.inspect import Findings
+
+if TYPE_CHECKING:
+    from partwise import ConstituencyParser
+
+
+def inspect(model: ConstituencyParser, top: int) -> Findings:
+    """Return the sizes of the grammar."""
+    grammar = model._grammar
+    sizes = {
+        "symbols": len(grammar.symbols),
+        "rules": len(grammar.rules),
+        "words": len(grammar.lexicon.words),
+    }
+    in_words = ", ".join(f"{size:,} {name}" for name, size in sizes.items())
+    return Findings(
+        "sentences, or trees in brackets", {"grammar": sizes}, [("grammar", in_words)]
+    )

@@ -1,0 +1,294 @@
+"""The options that kinds give a command: declared by them, merged and refused here.
+
+A command such as ``partwise predict`` has options of its own, and the keyword-only
+parameters of the function ``predict`` of every kind, each once.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple, cast
+
+import typer
+
+from partwise.cli.declared import (
+    as_command,
+    choices_of,
+    flag_of,
+    joined,
+    keyword_options,
+    parts_of,
+    with_values,
+)
+from partwise.cli.kinds import Kind, in_python_only, kind_of, listed
+from partwise.errors import PartwiseError
+
+NO_MODEL = {"compare", "draw"}
+"""Functions that do without a model."""
+
+
+class Declaration(NamedTuple):
+    """An option as the function of one kind declares it."""
+
+    kind: Kind
+    verb: str
+    parameter: inspect.Parameter
+
+    def takes(self, value: object) -> bool:
+        """Say whether a value is one that this kind knows, where not all are."""
+        choices = choices_of(self.parameter.annotation)
+        return choices is None or value is None or value in list(choices)
+
+
+class KindOptions:
+    """The options that kinds give a command.
+
+    Parameters
+    ----------
+    verbs : sequence of str
+        The functions of kinds that the command calls.
+    kinds : sequence of Kind
+        All kinds.
+
+    Raises
+    ------
+    ValueError
+        If two kinds declare an option of one name in different ways.
+
+    Examples
+    --------
+    >>> from partwise.cli.kinds import built_in_kinds
+    >>> options = KindOptions(["predict"], built_in_kinds())
+    >>> [kind.many for kind in options.takers("spans")]
+    ['taggers', 'hidden Markov models']
+    """
+
+    def __init__(self, verbs: Sequence[str], kinds: Sequence[Kind]) -> None:
+        self.kinds = kinds
+        self.verbs = set(verbs)
+        self.declared: dict[str, list[Declaration]] = {}
+        self.users = [kind for kind in kinds if any(map(kind.has, verbs))]
+        self.notes: list[str] = []
+        for kind in self.users:
+            for verb in filter(kind.has, verbs):
+                function = kind.function(verb)
+                self.notes += _notes(function)
+                for one in keyword_options(function).parameters:
+                    made = Declaration(kind, verb, one)
+                    self.declared.setdefault(one.name, []).append(made)
+        self.parameters = [self._merged(name) for name in self.declared]
+
+    def _merged(self, name: str) -> inspect.Parameter:
+        first, *others = self.declared[name]
+        merged = first.parameter
+        for other in others:
+            annotation = joined(merged.annotation, other.parameter.annotation)
+            if annotation is None or other.parameter.default != merged.default:
+                raise ValueError(
+                    f"{flag_of(merged)} is declared in two ways, by {first.kind.many} "
+                    f"and by {other.kind.many}; let them share an annotation and a "
+                    "default"
+                )
+            merged = merged.replace(annotation=annotation)
+        return merged.replace(annotation=self._explained(merged))
+
+    def _explained(self, parameter: inspect.Parameter) -> Any:
+        """Return the annotation of an option whose help says which kinds take it.
+
+        What nearly all take stands with what all take; the rest has a panel of its own
+        for the kinds that share it.
+        """
+        takers = self.takers(parameter.name)
+        others = [kind.many for kind in self.users if kind not in takers]
+        values = self._values_by_kind(parameter.name)
+        plain, info = parts_of(with_values(parameter, values).annotation)
+        info = typer.Option(help="") if info is None else copy.copy(info)
+        info.rich_help_panel = None
+        if others and not (len(others) < len(takers) and len(others) < 3):
+            names = listed([kind.many for kind in takers])
+            info.rich_help_panel = names[0].upper() + names[1:]
+        elif others and not values:
+            info.help += f" [dim]\\[not for {listed(others, 'or')}][/dim]"
+        verbs = {one.verb for one in self.declared[parameter.name]}
+        if self.verbs & NO_MODEL and not verbs & NO_MODEL:
+            info.help += " [dim]\\[with a model][/dim]"
+        return Annotated[plain, info]
+
+    def _values_by_kind(self, name: str) -> str:
+        """Return the values of an option, if each kind has its own."""
+        values_of: dict[Kind, dict[str, None]] = {}
+        for one in self.declared[name]:
+            choices = choices_of(one.parameter.annotation) or ()
+            values_of.setdefault(one.kind, {}).update(dict.fromkeys(map(str, choices)))
+        if len({tuple(values) for values in values_of.values()}) < 2:
+            return ""
+        parts = [f"{listed(list(v), 'or')} for {k.many}" for k, v in values_of.items()]
+        return "; ".join(parts)
+
+    def takers(self, name: str, value: object = None) -> list[Kind]:
+        """Return the kinds that take an option, or one of its values."""
+        found = [one.kind for one in self.declared[name] if one.takes(value)]
+        return list(dict.fromkeys(found))
+
+    def command(self, command: Callable[..., None]) -> Callable[..., None]:
+        """Return a command with these options, in place of a parameter ``options``."""
+        own = [
+            parameter
+            for parameter in inspect.signature(
+                command, eval_str=True
+            ).parameters.values()
+            if parameter.name != "options"
+        ]
+        names = list(self.declared)
+        context = inspect.Parameter(
+            "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
+        )
+
+        def run(context: typer.Context, **values: Any) -> None:
+            chosen = {name: values.pop(name) for name in names}
+            sources = {name: context.get_parameter_source(name) for name in names}
+            given = [n for n, source in sources.items() if source.name != "DEFAULT"]  # type: ignore[union-attr]
+            command(**values, options=Options(self, chosen, given))
+
+        return as_command(
+            run, command, [*own, *self.parameters, context], notes=self.notes
+        )
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options that a command was given, of those that kinds declare."""
+
+    of: KindOptions
+    values: Mapping[str, Any]
+    given: Sequence[str]
+    """The names of those that do not just have their default."""
+
+    def load(self, path: str) -> tuple[Any, Kind]:
+        """Load a model; return it and its kind."""
+        from partwise import load
+
+        model = load(path)
+        return model, kind_of(model, path, self.of.kinds)
+
+    def only_one(self, *names: str) -> None:
+        """Raise `ValueError` if more than one of some options was given."""
+        flags = [self._flag(name) for name in names if name in self.given]
+        if len(flags) > 1:
+            raise ValueError(f"give {listed(flags, 'or')}, not both")
+
+    def of_model(self, kind: Kind, verb: str, model: object, path: str) -> Any:
+        """Return the function of a kind for its models, with its options filled in.
+
+        Raises
+        ------
+        PartwiseError
+            If the kind has no such function.
+        ValueError
+            If options were given that it does not take.
+        """
+        if not kind.has(verb):
+            able = [one.many for one in self.of.kinds if one.has(verb)]
+            if kind.command is None:
+                raise PartwiseError(f"{path}: {in_python_only(model)}")
+            raise PartwiseError(
+                f"{path}: is {kind.one}; partwise {verb} is for {listed(able)}"
+            )
+        return self._filled(kind, verb, f"{path} is {kind.one}")
+
+    def of_files(self, verb: str, *files: str) -> Any:
+        """Return a function for files without a model, with its options filled in.
+
+        It is that of the kind that takes the format that was given, or else of the one
+        that recognises the first file. Kinds of other packages are asked first, and
+        those of this package from the last to the first.
+        """
+        format = self.values.get("format")
+        able = [
+            kind
+            for kind in reversed(self.of.kinds)
+            if kind.has(verb) and len(_positional(kind.function(verb))) == len(files)
+        ]
+        chosen = [
+            one.kind
+            for one in self.of.declared.get("format", ())
+            if one.verb == verb and one.kind in able and one.takes(format)
+        ]
+        if format is None or not chosen:
+            encoding = self.values.get("encoding", "utf-8")
+            chosen = [
+                kind
+                for kind in able
+                if kind.has("recognises")
+                and kind.function("recognises")(files[0], encoding)
+            ]
+        if not chosen:
+            raise PartwiseError(f"{files[0]}: is of no kind that is known here")
+        kind = chosen[0]
+        return self._filled(kind, verb, f"{files[0]} is read as {kind.data}")
+
+    def _filled(self, kind: Kind, verb: str, what: str) -> Callable[..., Any]:
+        taken = {
+            name: one
+            for name, declared in self.of.declared.items()
+            for one in declared
+            if one.kind is kind and one.verb == verb
+        }
+        self._refuse([name for name in self.given if name not in taken], verb, what)
+        own: dict[str, Any] = {}
+        for name, one in taken.items():
+            value = self.values[name]
+            if not one.takes(value):
+                self._refuse_value(name, value, one, what)
+            choices = choices_of(one.parameter.annotation)
+            own[name] = value if choices is None or value is None else choices(value)
+        function = kind.function(verb)
+        return functools.partial(function, **keyword_options(function).grouped(own))
+
+    def _refuse(self, names: Sequence[str], verb: str, what: str) -> None:
+        if not names:
+            return
+        takers = self.of.takers(names[0])
+        flags = [self._flag(n) for n in names if self.of.takers(n) == takers]
+        verbs = {one.verb for one in self.of.declared[names[0]]}
+        is_one = len(flags) == 1
+        then = f"leave {'it' if is_one else 'them'} out"
+        if verb in NO_MODEL and verb not in verbs:
+            what, then = "no model was given", f"give a model as well, or {then}"
+        raise ValueError(
+            f"{', '.join(flags)} {'is' if is_one else 'are'} for "
+            f"{listed([kind.many for kind in takers])}, but {what}; {then}"
+        )
+
+    def _refuse_value(
+        self, name: str, value: str, declared: Declaration, what: str
+    ) -> None:
+        same = [one for one in self.of.declared[name] if one.takes(value)]
+        if declared.verb in NO_MODEL and all(one.verb not in NO_MODEL for one in same):
+            what = "no model was given"
+        choices = choices_of(declared.parameter.annotation)
+        known = listed(list(cast(Iterable[str], choices)), "or")
+        names = listed([kind.many for kind in self.of.takers(name, value)])
+        raise ValueError(
+            f"{self._flag(name)} {value} is for {names}, but {what} "
+            f"({self._flag(name)} {known})"
+        )
+
+    def _flag(self, name: str) -> str:
+        declared = self.of.declared.get(name)
+        return flag_of(declared[0].parameter, self.values[name]) if declared else name
+
+
+def _positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    found = inspect.signature(function).parameters.values()
+    return [one for one in found if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+
+
+def _notes(function: Callable[..., Any]) -> list[str]:
+    """Return what the documentation of a function says after its first line."""
+    text = (inspect.getdoc(function) or "").partition("\n\n")[2]
+    return [text] if text else []

@@ -1,0 +1,18 @@
+"""Taggers, as the command line knows them."""
+
+from partwise.cli.kinds import Kind
+
+KIND = Kind(
+    estimator="partwise.estimators.sequence.tagger:SequenceTagger",
+    one="a tagger",
+    many="taggers",
+    data="columns",
+    command="tag",
+    train="partwise.cli.sequence.train:tag",
+    predict="partwise.cli.sequence.predict:predict",
+    evaluate="partwise.cli.sequence.evaluate:evaluate",
+    compare="partwise.cli.sequence.evaluate:compare",
+    inspect="partwise.cli.sequence.inspect:inspect",
+    recognises="partwise.cli.sequence.evaluate:recognises",
+    demo="partwise.cli.sequence.demo:DEMO",
+)
