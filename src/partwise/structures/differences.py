@@ -1,44 +1,36 @@
 """Differences of two outputs, place by place: only where the two differ.
 
 A *place* is a number that a structure gives to what both outputs have, such as a word
-or a space between words. One that answers the two questions below can have all
-differences answered by `compare_by_place`.
+or a space between words.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from partwise._jit import generic, kernel
+from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, Diff, FloatArray, Structure
 from partwise.structures.rows import Rows, row_entries
 
 
-@generic
-def next_difference(
-    s: Structure, i: int, y: CodeArray, y_ref: CodeArray, at: int
-) -> int:
-    """Return the first place after `at`, 0 at first, where outputs differ; 0 if none.
+def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -> None:
+    """Let structures of class `cls` compare outputs at the places where they differ.
 
-    Places are numbered from 1.
+    Parameters
+    ----------
+    cls : type
+        The class of the structure.
+    size : kernel
+        ``size(s, i)`` is asked once and handed to the others as `n`.
+    next_difference : kernel
+        ``next_difference(s, n, y, y_ref, at)`` returns the first place after `at`, 0 at
+        first, where two outputs differ, and 0 if there are no more.
+    entries : kernel
+        ``entries(s, i, n, y, other, at, diff, ws)`` writes the features of output `y`
+        at a place to `diff` and returns how many. Those that the other output has
+        there, too, may be left out.
     """
-    raise NotImplementedError("next_difference is required to compare by place")
-
-
-@generic
-def entries_at(
-    s: Structure, i: int, y: CodeArray, other: CodeArray, at: int, diff: Diff, ws: Any
-) -> int:
-    """Write the features of output `y` at a place to `diff`; return how many.
-
-    Those that the `other` output has there, too, may be left out.
-    """
-    raise NotImplementedError("entries_at is required to compare by place")
-
-
-def compare_by_place(cls: type) -> None:
-    """Let structures of class `cls` compare outputs at the places where they differ."""
 
     @waist.diff_dot.implement(cls)
     def _dot(
@@ -50,14 +42,14 @@ def compare_by_place(cls: type) -> None:
         diff: Diff,
         ws: Any,
     ) -> float:
-        result = 0.0
-        at = next_difference(s, i, y, y_ref, 0)
+        n, result = size(s, i), 0.0
+        at = next_difference(s, n, y, y_ref, 0)
         while at > 0:
-            for j in range(entries_at(s, i, y_ref, y, at, diff, ws)):
+            for j in range(entries(s, i, n, y_ref, y, at, diff, ws)):
                 result += diff.val[j] * w[diff.idx[j]]
-            for j in range(entries_at(s, i, y, y_ref, at, diff, ws)):
+            for j in range(entries(s, i, n, y, y_ref, at, diff, ws)):
                 result -= diff.val[j] * w[diff.idx[j]]
-            at = next_difference(s, i, y, y_ref, at)
+            at = next_difference(s, n, y, y_ref, at)
         return result
 
     @waist.diff_add.implement(cls)
@@ -71,25 +63,27 @@ def compare_by_place(cls: type) -> None:
         diff: Diff,
         ws: Any,
     ) -> None:
-        at = next_difference(s, i, y, y_ref, 0)
+        n = size(s, i)
+        at = next_difference(s, n, y, y_ref, 0)
         while at > 0:
-            for j in range(entries_at(s, i, y_ref, y, at, diff, ws)):
+            for j in range(entries(s, i, n, y_ref, y, at, diff, ws)):
                 w[diff.idx[j]] += scale * diff.val[j]
-            for j in range(entries_at(s, i, y, y_ref, at, diff, ws)):
+            for j in range(entries(s, i, n, y, y_ref, at, diff, ws)):
                 w[diff.idx[j]] -= scale * diff.val[j]
-            at = next_difference(s, i, y, y_ref, at)
+            at = next_difference(s, n, y, y_ref, at)
 
     @waist.diff_sqnorm.implement(cls)
     def _sqnorm(
         s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
     ) -> float:
-        at = next_difference(s, i, y, y_ref, 0)
+        n = size(s, i)
+        at = next_difference(s, n, y, y_ref, 0)
         while at > 0:
-            for j in range(entries_at(s, i, y_ref, y, at, diff, ws)):
+            for j in range(entries(s, i, n, y_ref, y, at, diff, ws)):
                 waist.accumulate(diff.total, diff.idx[j], diff.val[j])
-            for j in range(entries_at(s, i, y, y_ref, at, diff, ws)):
+            for j in range(entries(s, i, n, y, y_ref, at, diff, ws)):
                 waist.accumulate(diff.total, diff.idx[j], -diff.val[j])
-            at = next_difference(s, i, y, y_ref, at)
+            at = next_difference(s, n, y, y_ref, at)
         return waist.take_sqnorm(diff.total)
 
 

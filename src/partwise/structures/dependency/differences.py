@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from partwise._jit import kernel
 from partwise.structures.dependency.arcs import arc_entries
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.labels import label_part_entries
 from partwise.structures.dependency.parts import label_parts, n_words
-from partwise.structures.differences import (
-    compare_by_place,
-    entries_at,
-    next_difference,
-)
+from partwise.structures.differences import compare_by_place
 from partwise.structures.interface import CodeArray, Diff
 
 
-@next_difference.implement(DependencyTrees)
-def _(s: DependencyTrees, i: int, y: CodeArray, y_ref: CodeArray, m: int) -> int:
-    n, is_labelled = n_words(s, i), s.labels.n_labels > 0
+@kernel
+def _next_difference(
+    s: DependencyTrees, n: int, y: CodeArray, y_ref: CodeArray, m: int
+) -> int:
+    is_labelled = s.labels.n_labels > 0
     m += 1
     while m <= n and y[m - 1] == y_ref[m - 1]:
         if is_labelled and y[n + m - 1] != y_ref[n + m - 1]:
@@ -27,17 +26,18 @@ def _(s: DependencyTrees, i: int, y: CodeArray, y_ref: CodeArray, m: int) -> int
     return m if m <= n else 0
 
 
-@entries_at.implement(DependencyTrees)
-def _(
+@kernel
+def _word_entries(
     s: DependencyTrees,
     i: int,
+    n: int,
     y: CodeArray,
     other: CodeArray,
     m: int,
     diff: Diff,
     ws: Any,
 ) -> int:
-    n, h, found = n_words(s, i), y[m - 1], 0
+    h, found = y[m - 1], 0
     if h != other[m - 1]:
         found = arc_entries(s.arcs, i, n, h, m, diff.idx, diff.val, ws.arcs)
     if s.labels.n_labels > 0:
@@ -52,4 +52,4 @@ def _(
     return found
 
 
-compare_by_place(DependencyTrees)
+compare_by_place(DependencyTrees, n_words, _next_difference, _word_entries)

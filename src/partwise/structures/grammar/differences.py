@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from partwise.structures.differences import (
-    compare_by_place,
-    entries_at,
-    next_difference,
-)
+from partwise._jit import kernel
+from partwise.structures.differences import compare_by_place
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.parts import n_words
 from partwise.structures.grammar.places import first_split, phrase_at
@@ -20,9 +17,10 @@ from partwise.structures.interface import CodeArray, Diff
 from partwise.structures.rows import row_entries
 
 
-@next_difference.implement(ConstituencyTrees)
-def _(s: ConstituencyTrees, i: int, y: CodeArray, y_ref: CodeArray, at: int) -> int:
-    n = n_words(s, i)
+@kernel
+def _next_difference(
+    s: ConstituencyTrees, n: int, y: CodeArray, y_ref: CodeArray, at: int
+) -> int:
     at += 1
     while at < n:
         for j in range(3):
@@ -34,17 +32,17 @@ def _(s: ConstituencyTrees, i: int, y: CodeArray, y_ref: CodeArray, at: int) -> 
     return at if at < 2 * n else 0
 
 
-@entries_at.implement(ConstituencyTrees)
-def _(
+@kernel
+def _entries(
     s: ConstituencyTrees,
     i: int,
+    n: int,
     y: CodeArray,
     other: CodeArray,
     at: int,
     diff: Diff,
     ws: Any,
 ) -> int:
-    n = n_words(s, i)
     grammar, sentences, layout = s.grammar, s.sentences, s.layout
     idx, val = diff.idx, diff.val
     if at >= n:
@@ -71,4 +69,4 @@ def _(
     return found + more
 
 
-compare_by_place(ConstituencyTrees)
+compare_by_place(ConstituencyTrees, n_words, _next_difference, _entries)
