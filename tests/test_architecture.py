@@ -42,14 +42,14 @@ FLOORS = [
             }
         ),
     ),
-    Floor("partwise.cli"),
+    Floor("partwise.cli", frozenset({("hidden_markov", "sequence")})),
     Floor(
         "partwise.structures",
         # A network is a graph with probabilities, a hidden Markov model a chain.
         frozenset(
             {
-                ("bayesnet", "graph"),
-                ("bayesnet", "hidden_markov"),
+                ("bayesian_network", "graph"),
+                ("bayesian_network", "hidden_markov"),
                 ("hidden_markov", "chain"),
             }
         ),

@@ -57,7 +57,6 @@ def partwise_with(site: Path, *arguments: object) -> Any:
 
 
 def test_kinds_of_other_packages_have_all_commands(site: Path, tmp_path: Path) -> None:
-    pytest.importorskip("partwise.estimators.registry")
     train, test, model = (tmp_path / name for name in ("train", "test", "m.partwise"))
     train.write_text("fruit\tred round\nroot\tlong brown\nfruit\tred sweet\n")
     test.write_text("red\nbrown long\n")
