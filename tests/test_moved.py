@@ -19,6 +19,7 @@ NAMES = {
     "partwise.lattice_scores": "lattice_scores LatticeScores edit_distance",
     "partwise.lattices": "LatticeEdge LatticeInput LatticePath",
     "partwise.solvers.generalization": "generalization_bound",
+    "partwise.structures.bayesnet": "BayesianNetwork make_network",
     "partwise.estimators.arc_explanation": "ArcChoice",
     "partwise.estimators.constituency_parser": "ConstituencyParser",
     "partwise.estimators.constraints": "Constraints",

@@ -1,14 +1,15 @@
-"""Modules that have moved: their old names import the new ones, with a warning."""
+"""Modules that have moved and names that have changed: old ones work, with a warning."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 _MOVED = {
     "attachment": "metrics.attachment",
@@ -16,6 +17,7 @@ _MOVED = {
     "chunks": "metrics.chunks",
     "lattice_scores": "metrics.lattices",
     "lattices": "data.lattice",
+    "structures.bayesnet": "structures.bayesian_network",
     "solvers.generalization": "solvers.linear_program.generalization",
     "estimators.arc_explanation": "estimators.dependency.explanation",
     "estimators.constituency_parser": "estimators.constituency.parser",
@@ -66,3 +68,28 @@ def install() -> None:
     """Make old names importable, after everything else has been looked for."""
     if not any(isinstance(finder, MovedFinder) for finder in sys.meta_path):
         sys.meta_path.append(MovedFinder())
+
+
+def renamed(module: str, new_names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module whose names have changed.
+
+    Parameters
+    ----------
+    module : str
+        The name of the module.
+    new_names : mapping of str to str
+        What each old name is called now.
+    """
+
+    def look_up(name: str) -> Any:
+        if name not in new_names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        new = new_names[name]
+        warnings.warn(
+            f"{module}.{name} is deprecated; use {module}.{new}",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(sys.modules[module], new)
+
+    return look_up

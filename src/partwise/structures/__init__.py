@@ -1,14 +1,12 @@
 """Structures: what an output is made of, and exact inference over all of them."""
 
-from typing import Any
-
+from partwise._moved import renamed
 from partwise.structures.bayesian_network import (
     BayesianNetwork,
     Network,
     make_bayesian_network,
     make_network,
 )
-from partwise.structures.bayesnet import NOW, get_renamed
 from partwise.structures.chain import Chain, make_chain
 from partwise.structures.decoding import (
     Decoded,
@@ -52,11 +50,10 @@ from partwise.structures.rows import (
 )
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
-
-def __getattr__(name: str) -> Any:
-    if name in NOW:
-        return get_renamed(__name__, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = renamed(
+    __name__,
+    {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"},
+)
 
 
 __all__ = [

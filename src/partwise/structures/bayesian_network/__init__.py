@@ -6,6 +6,8 @@ differ from row to row. Observed variables are conditioned on first; what remain
 graph, and inferred as such.
 """
 
+from partwise._moved import renamed
+
 # Importing the answers registers them with the waist.
 from partwise.structures.bayesian_network import parts
 from partwise.structures.bayesian_network.corpus import (
@@ -22,6 +24,11 @@ from partwise.structures.bayesian_network.network import (
     make_network,
     topological_order,
     with_unknown,
+)
+
+__getattr__ = renamed(
+    __name__,
+    {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"},
 )
 
 __all__ = [
