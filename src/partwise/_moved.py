@@ -1,4 +1,4 @@
-"""Modules that have moved and names that have changed: old ones work, with a warning."""
+"""Old names of modules, and of what is in them: they work, with a warning."""
 
 from __future__ import annotations
 
