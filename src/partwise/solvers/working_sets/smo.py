@@ -19,7 +19,6 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
-from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets.sets import (
     WorkingSets,
@@ -32,7 +31,7 @@ from partwise.solvers.working_sets.sets import (
     value_members,
 )
 from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.solvers.working_sets.visits import admit, infer, may_move, move, sweep
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
@@ -70,12 +69,12 @@ class PairRule(NamedTuple):
     delta: float
 
 
-@kernel
-def _move_mass(rule: PairRule, site: Site, i: int) -> float:
-    """Take the best step between each of some pairs; return the rise of the dual.
+@move.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int, admitted: bool) -> float:
+    """Take the best step between each of some pairs.
 
     Moving `step` from `low` to `high` changes the dual by
-    ``C (step violation - step^2 bend / 2)``. The values must be up to date.
+    ``C (step violation - step^2 bend / 2)``.
     """
     s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
     y_gold, C, values = site.scratch.y_gold, site.C[i], rule.values
@@ -83,7 +82,7 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
     rise = 0.0
     emptied = False
     for pair in range(rule.pair_steps):
-        if pair > 0:
+        if pair > 0 or not admitted:
             value_members(s, i, w, sets, values, y_gold, diff, ws)
         high, low, _ = rank_members(sets, i, values)
         violation = values[high] - values[low]
@@ -111,29 +110,21 @@ def _(rule: PairRule, site: Site, i: int) -> bool:
     return site.sets.older[site.sets.newest[i]] >= 0
 
 
-@move.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int) -> float:
-    y_gold, ws = site.scratch.y_gold, site.ws
-    value_members(site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws)
-    return _move_mass(rule, site, i)
-
-
-@look.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int) -> float:
-    s, w, sets, scratch, ws = site.s, site.w, site.sets, site.scratch, site.ws
-    slack = most_violated(s, i, w, scratch, ws)
+@admit.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int, slack: float) -> bool:
+    s, w, sets, ws, values = site.s, site.w, site.sets, site.ws, rule.values
+    y, y_gold = site.scratch.y, site.scratch.y_gold
     rule.slack[i] = slack
-    y, y_gold, values = scratch.y, scratch.y_gold, rule.values
     value_members(s, i, w, sets, values, y_gold, site.diff, ws)
     _, low, _ = rank_members(sets, i, values)
     # No output of all there are is worth more: nothing to gain here.
     if slack - values[low] <= rule.delta:
-        return 0.0
+        return False
     size = waist.output_size(s, i)
     if not is_member(sets, i, y, size):
         add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
         values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
-    return _move_mass(rule, site, i)
+    return True
 
 
 @kernel
