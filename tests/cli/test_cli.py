@@ -181,11 +181,14 @@ def test_train_columns_choose_what_the_default_template_reads(
 WRONG = {
     "no file": (["nowhere.txt"], "nowhere.txt: no such file"),
     "no folder": (["train.txt", "-m", "no/m"], "no/m: there is no folder no"),
-    "C": (["train.txt", "--C", "-1"], "C must be a positive number"),
-    "tol": (["train.txt", "--tol", "0"], "tol must be a positive number"),
+    "C": (["train.txt", "--C", "-1"], "--C must be a positive number"),
+    "tol": (["train.txt", "--tol", "0"], "--tol must be a positive number"),
     "penalty": (["train.txt", "--penalty", "l1"], "no solver minimises"),
     "solver": (["train.txt", "--solver", "dcd-lite"], "did you mean 'dcd-light'"),
-    "pairs": (["train.txt", "--pairs", "some"], "pairs must be"),
+    "pairs": (
+        ["train.txt", "--pairs", "some"],
+        "--pairs must be 'all' or 'observed', not 'some'",
+    ),
     "scheme": (["train.txt", "--constraints", "XYZ"], "unknown scheme 'XYZ'"),
     "label column": (["train.txt", "--label-column", "7"], "there is no column 7"),
     "template": (["train.txt", "--template", "nothing"], "nothing: No such file"),

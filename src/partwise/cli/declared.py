@@ -87,20 +87,11 @@ class Declared(NamedTuple):
         single: list[inspect.Parameter] = []
         groups = {}
         for one in parameters:
-            if not is_dataclass(one.annotation):
+            if is_dataclass(one.annotation):
+                groups[one.name] = one.annotation
+                single += field_options(one.annotation)
+            else:
                 single.append(one)
-                continue
-            groups[one.name] = one.annotation
-            hints = get_type_hints(one.annotation, include_extras=True)
-            single += [
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=field.default,
-                    annotation=hints[field.name],
-                )
-                for field in fields(one.annotation)
-            ]
         return cls(single, groups)
 
     def grouped(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,6 +104,20 @@ class Declared(NamedTuple):
             for name, group in self.groups.items()
         }
         return {**single, **made}
+
+
+def field_options(group: Any) -> list[inspect.Parameter]:
+    """Return the options that the fields of a dataclass declare."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
 
 
 def keyword_options(function: Callable[..., Any]) -> Declared:

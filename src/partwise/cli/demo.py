@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -187,26 +188,24 @@ def train_and_show(
             f"testing on {len(others.X):,} others ..."
         )
     model = task.make(seed, int(not json))
-    outcome = fit(model, data.X, data.y, quiet=json)
-    numbers = {
-        "sentences": len(data.X),
-        task.unit: data.size,
-        **summary(model, outcome),
-    }
+    begin = time.perf_counter()
+    fit(model, data.X, data.y, quiet=json)
+    seconds = time.perf_counter() - begin
+    sizes = {"sentences": len(data.X), task.unit: data.size}
+    numbers = {**sizes, **summary(model, seconds)}
     tested = task.test(model, others)
     if json:
         print_json({"training": numbers, **tested.found})
     else:
-        _show(numbers, outcome, task, tested)
-    if outcome.interrupted:
+        _show(numbers, model.solution_, task, tested)
+    if numbers["interrupted"]:
         raise typer.Exit(130)
 
 
-def _show(numbers: dict[str, Any], outcome: Any, task: Demo, tested: Tested) -> None:
+def _show(numbers: dict[str, Any], solution: Any, task: Demo, tested: Tested) -> None:
     from partwise.cli import certificates
     from partwise.cli.output import Percent, console, print_pairs
 
-    solution = outcome.solution
     certificate = solution.certificate
     out = console()
     out.print()

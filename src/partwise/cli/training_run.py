@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+
+from partwise.errors import Advice, DataError
 
 if TYPE_CHECKING:
     from partwise.cli.learning import Learning
@@ -55,31 +58,31 @@ class TrainingRun:
 
         asked = self.learning
         train, dev = self.sources["TRAIN"], self.sources["--dev"]
-        if asked.resume and asked.checkpoint is None:
+        checkpoint = asked.settings["checkpoint"]
+        if asked.settings["resume"] and checkpoint is None:
             raise ValueError("--resume needs --checkpoint, the file to go on from")
         if asked.C_path is not None:
             _numbers(asked.C_path)
             if dev is None:
                 raise ValueError("--C-path needs --dev, to choose the best C by")
-            if asked.C is not None:
+            if asked.settings["C"] is not None:
                 raise ValueError("give --C or --C-path, not both")
-            if asked.checkpoint is not None:
+            if checkpoint is not None:
                 raise ValueError(
                     "--C-path keeps no checkpoints; leave --checkpoint out"
                 )
         if train == dev == "-":
             raise ValueError("TRAIN and --dev cannot both be standard input")
-        refuse_overwriting(
-            {"--model": self.path, "--checkpoint": asked.checkpoint}, self.sources
-        )
+        written = {"--model": self.path, "--checkpoint": checkpoint}
+        refuse_overwriting(written, self.sources)
         model_file.check_writable(self.path)
 
     def make(self, estimator: Callable[..., M], **settings: Any) -> M:
-        """Return a model with settings of its own and those of learning.
+        """Return a model with the settings of the command line, and others.
 
         They are checked by fit, too, but a large file takes its time to read.
         """
-        model = estimator(**self.learning.settings(), **settings)
+        model = estimator(**{**self.learning.settings, **settings})
         model._check_settings()
         return model
 
@@ -111,19 +114,24 @@ class TrainingRun:
         from partwise.cli.output import print_json
         from partwise.cli.training import fit, fit_path, path_numbers, summary
 
-        asked = self.learning
+        asked, quiet = self.learning, not self.learning.verbose
         found = None
-        if asked.C_path is None:
-            outcome = fit(model, X, y, dev, quiet=not asked.verbose)
-        else:
-            found, outcome = fit_path(
-                model, X, y, _numbers(asked.C_path), dev, quiet=not asked.verbose
-            )
-            model = found.best_estimator
+        begin = time.perf_counter()
+        try:
+            if asked.C_path is None:
+                fit(model, X, y, dev, quiet=quiet)
+            else:
+                Cs = _numbers(asked.C_path)
+                found = fit_path(model, X, y, Cs, dev, quiet=quiet)
+                model = found.best_estimator
+        except DataError as error:
+            raise error.advising(self._in_flags) from error
+        seconds = time.perf_counter() - begin
         model.save(self.path, dtype="float32" if asked.float32 else "float64")
-        numbers = {"model": self.path, **sizes, **summary(model, outcome)}
+        numbers = {"model": self.path, **sizes, **summary(model, seconds)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)
+            numbers["interrupted"] = found.interrupted
         if measure is not None and dev is not None:
             numbers["dev"] = dict(measure(model, dev))
         own = {} if tell is None else dict(tell(model))
@@ -135,10 +143,14 @@ class TrainingRun:
                 _show_path(numbers["C_path"], in_costs=_is_generative(model))
             if "candidates" in own:
                 _show_candidates(own["candidates"])
-            _show(numbers, outcome.solution, own, in_costs=_is_generative(model))
-        if outcome.interrupted:
-            typer.echo(f"{outcome.solution.status}; saved to {self.path}", err=True)
+            _show(numbers, model.solution_, own, in_costs=_is_generative(model))
+        if numbers["interrupted"]:
+            typer.echo(f"{numbers['status']}; saved to {self.path}", err=True)
             raise typer.Exit(130)
+
+    def _in_flags(self, advice: Advice) -> str:
+        """Return advice with an option of the command line in it."""
+        return f"{self.learning.flag(advice.setting, advice.value)} {advice.effect}"
 
 
 def _numbers(text: str) -> list[float]:

@@ -233,12 +233,12 @@ def test_train_parse_dev_without_trees_is_refused(
     ("options", "part"),
     [
         (["--resume"], "--resume needs --checkpoint"),
-        (["--hash-bits", "40"], "hash_bits must be an integer from 8 to 30"),
+        (["--hash-bits", "40"], "--hash-bits must be an integer from 8 to 30"),
         (["--C-path", "1,2"], "--C-path needs --dev"),
         (["--dev-metric", "f1"], "unknown dev_metric 'f1'"),
         (["--solver", "eg", "--loss", "squared_hinge"], "cannot minimise"),
         (["--encoding", "utf-99"], "unknown encoding"),
-        (["--punctuation-weight", "-1"], "punctuation_weight must be a number >= 0"),
+        (["--punctuation-weight", "-1"], "--punctuation-weight must be a number >= 0"),
         (["--format", "heads"], "train.conllu:1: expected 3 columns"),
     ],
 )

@@ -90,9 +90,9 @@ def test_train_hmm_path_of_C_keeps_the_best(folder: Path, tmp_path: Path) -> Non
         (["--symbol-column", "7"], "there is no column 7"),
         (["--costs", "nowhere"], "nowhere: no such file"),
         (["--costs", "TRAIN"], "is 'x', not a number"),
-        (["--smoothing", "-1"], "smoothing must be"),
-        (["--loss", "log_loss"], "loss must be"),
-        (["-C", "0"], "C must be a positive number"),
+        (["--smoothing", "-1"], "--smoothing must be"),
+        (["--loss", "log_loss"], "--loss must be 'hinge' or"),
+        (["-C", "0"], "--C must be a positive number"),
         (["--solver", "frank-wolfe"], "RestrictedSimplicialDecomposition"),
     ],
 )

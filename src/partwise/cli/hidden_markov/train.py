@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
-from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
+from partwise.cli.learning import Learning, SettingOption, takes_learning
 from partwise.cli.options import (
     FILES,
     LABEL_COLUMN,
-    LEARNING,
     Dev,
     LabelColumn,
     ModelPath,
     Train,
 )
 from partwise.cli.training_run import TrainingRun
+from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 
 
-class Objective(StrEnum):
-    """How probabilities are found."""
-
-    auto = "auto"
-    margin = "margin"
-    likelihood = "likelihood"
-
-
-@takes_learning("one that suits the data; auto tries several", generative=True)
+@takes_learning(
+    HiddenMarkovSettings,
+    SettingOption(
+        "objective",
+        help="How probabilities are found: by counting (likelihood), so that "
+        "predictions are right (margin), or whichever is better on --dev, or on "
+        "held-out sequences (auto).",
+        default="auto",
+    ),
+    SettingOption(
+        "C",
+        help="Weight of the margin violations; larger fits the data closer (default: "
+        "one that suits the data; --objective auto tries several).",
+        flags=("--C", "-C"),
+    ),
+    SettingOption(
+        "reference",
+        help="What the probabilities of a margin model stay close to (default: "
+        "likelihood; --objective auto tries both).",
+    ),
+    SettingOption("smoothing"),
+    SettingOption(
+        "cv",
+        help="How many parts --objective auto divides the data into without --dev.",
+    ),
+)
 def hmm(
     train: Train,
     model: ModelPath,
@@ -43,34 +59,7 @@ def hmm(
         ),
     ] = 0,
     label_column: LabelColumn = LABEL_COLUMN,
-    objective: Annotated[
-        Objective,
-        typer.Option(
-            help="How probabilities are found: by counting (likelihood), so that "
-            "predictions are right (margin), or whichever is better on --dev, or on "
-            "sequences held out (auto).",
-            rich_help_panel=LEARNING,
-        ),
-    ] = Objective.auto,
-    reference: Annotated[
-        Reference | None,
-        typer.Option(
-            help="What the probabilities of a margin model stay near to (default: "
-            "likelihood; auto tries both).",
-            rich_help_panel=LEARNING,
-            show_default=False,
-        ),
-    ] = None,
-    smoothing: Smoothing = 1.0,
     costs: Costs = "hamming",
-    cv: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            help="Into how many parts auto divides the data where there is no --dev.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = 5,
     *,
     files: ColumnFiles,
     learning: Learning,
@@ -86,16 +75,9 @@ def hmm(
 
     sources = {"TRAIN": train, "--dev": dev, "--costs": costs_file(costs)}
     run = TrainingRun(model, sources, learning)
-    if learning.C_path is not None and objective is not Objective.margin:
+    if learning.C_path is not None and learning.settings["objective"] != "margin":
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
-    fitted = run.make(
-        HiddenMarkovModel,
-        objective=objective.value,
-        reference=None if reference is None else reference.value,
-        costs=read_costs(costs, files),
-        smoothing=smoothing,
-        cv=cv,
-    )
+    fitted = run.make(HiddenMarkovModel, costs=read_costs(costs, files))
     X, y = files.labelled(train, label_column)
     held_out = None if dev is None else files.labelled(dev, label_column)
     column = resolve_column(X, symbol_column)

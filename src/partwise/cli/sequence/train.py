@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.learning import HASHING, Learning, SettingOption, takes_learning
 from partwise.cli.options import (
     FEATURES,
     LABEL_COLUMN,
-    LEARNING,
     Dev,
     LabelColumn,
     ModelPath,
@@ -19,9 +18,27 @@ from partwise.cli.options import (
 from partwise.cli.sequence.files import SequenceFiles
 from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
+from partwise.estimators.sequence.settings import TaggerSettings
 
 
-@takes_learning("0.1 for squared_hinge, 1 for hinge and log_loss")
+@takes_learning(
+    TaggerSettings,
+    SettingOption("boundaries", FEATURES, "What templates read outside a sentence."),
+    SettingOption("min_count", FEATURES),
+    SettingOption("hash_bits", FEATURES, HASHING, metavar="N"),
+    SettingOption("pairs", FEATURES),
+    SettingOption(
+        "constraints",
+        help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, BILOU or "
+        "BMEWO.",
+    ),
+    SettingOption(
+        "class_weight",
+        help="What a wrong label costs: 'balanced' (rare labels more), or factors such "
+        "as B-PER=2,O=0.5.",
+    ),
+    SettingOption("dev_metric"),
+)
 def tag(
     train: Train,
     model: ModelPath,
@@ -39,7 +56,7 @@ def tag(
         str | None,
         typer.Option(
             help="Instead of a template file: ner, pos, or named blocks such as "
-            "words,lower,affixes:4,shape,neighbours:2,tags.",
+            "words,affixes:4,shape,neighbours:2.",
             rich_help_panel=FEATURES,
             show_default=False,
         ),
@@ -79,61 +96,6 @@ def tag(
             show_default=False,
         ),
     ] = None,
-    boundaries: Annotated[
-        str,
-        typer.Option(
-            help="What templates read outside a sentence: numbered (_B-1, _B+1, ...), "
-            "single (_B) or none.",
-            rich_help_panel=FEATURES,
-        ),
-    ] = "numbered",
-    min_count: Annotated[
-        int,
-        typer.Option(
-            help="Drop features of fewer tokens than this.", rich_help_panel=FEATURES
-        ),
-    ] = 1,
-    hash_bits: Annotated[
-        int | None,
-        typer.Option(
-            help="Keep no vocabulary; hash features to this many bits.",
-            rich_help_panel=FEATURES,
-        ),
-    ] = None,
-    pairs: Annotated[
-        str | None,
-        typer.Option(
-            help="Weights for 'all' pairs of feature and label, or those 'observed' "
-            "in training (default: as SequenceTagger).",
-            rich_help_panel=FEATURES,
-            show_default=False,
-        ),
-    ] = None,
-    constraints: Annotated[
-        str | None,
-        typer.Option(
-            help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, "
-            "BILOU or BMEWO.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
-    class_weight: Annotated[
-        str | None,
-        typer.Option(
-            help="What a wrong label costs: 'balanced' (rare labels more), or factors "
-            "such as B-PER=2,O=0.5.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
-    dev_metric: Annotated[
-        str,
-        typer.Option(
-            help="What is measured on --dev: accuracy, sequence_accuracy, "
-            "label_f1_macro, chunk_f1, chunk_f1_macro; auto is chunk_f1 for chunk "
-            "labels, else accuracy.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = "auto",
     *,
     files: SequenceFiles,
     learning: Learning,
@@ -166,17 +128,8 @@ def tag(
     if template and features:
         raise ValueError("give --template or --features, not both")
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
-    chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
-    tagger = run.make(
-        SequenceTagger,
-        boundaries=boundaries,
-        min_count=min_count,
-        hash_bits=hash_bits,
-        constraints=constraints,
-        class_weight=_class_weight(class_weight),
-        dev_metric=dev_metric,
-        **chosen,
-    )
+    class_weight = _class_weight(learning.settings["class_weight"])
+    tagger = run.make(SequenceTagger, class_weight=class_weight)
     X, y = files.labelled(train, label_column)
     if files.reads_columns:
         chosen_template = make_template(
