@@ -23,7 +23,7 @@ from partwise.cli.declared import (
 from partwise.cli.kinds import listed
 from partwise.cli.options import LEARNING, RUN, AsJson
 from partwise.estimators.settings import Setting, default_C_sentence, settings_of
-from partwise.solvers.names import list_solvers
+from partwise.solvers.names import list_solvers, solver_names
 
 CPath = Annotated[
     str | None,
@@ -49,7 +49,7 @@ Verbose = Annotated[
         rich_help_panel=RUN,
     ),
 ]
-HASHING = "Keep no vocabulary; hash features to N bits."
+REFERENCE = "What the probabilities of a margin model stay close to"
 PLAIN_TYPES = {"int": int, "float": float, "bool": bool}
 
 
@@ -75,7 +75,6 @@ class SettingOption(NamedTuple):
     """Instead of the default of the setting."""
     type: Any = None
     """How its text is read, if not as the setting says."""
-    metavar: str | None = None
 
     @property
     def name(self) -> str:
@@ -94,7 +93,7 @@ class SettingOption(NamedTuple):
         info = typer.Option(
             *flags,
             help=(self.help or _help(found, settings)) + values,
-            metavar="NAME" if found.choices else self.metavar,
+            metavar="NAME" if found.choices else None,
             rich_help_panel=self.panel,
         )
         return inspect.Parameter(
@@ -114,40 +113,37 @@ def _type_of(setting: Setting) -> Any:
 
 def _help(setting: Setting, settings: type) -> str:
     """Return the first sentence of the documentation, with options for settings."""
+    known = settings_of(settings)
     if setting.name == "solver":
-        known = settings_of(settings)
-        penalties = known["penalty"].choices if "penalty" in known else ("divergence",)
-        return f"The solver: {list_solvers(known['loss'].choices, penalties)}."
+        losses = known["loss"].choices
+        if "penalty" in known:
+            return f"The solver: {list_solvers(losses, known['penalty'].choices)}."
+        names = [name for loss in losses for name in solver_names(loss, "divergence")]
+        return f"The solver: {listed(['auto', *dict.fromkeys(names)], 'or')}."
     text = setting.sentence
     if setting.by_loss and default_C_sentence(setting.by_loss) in setting.doc:
         text += f" {default_C_sentence(setting.by_loss)}"
-    text = re.sub(r"``(.*?)``", r"\1", text).replace('"', "")
-    text = text.replace("development data", "--dev")
-    return re.sub(r"`(\w+)`", lambda name: f"--{name[1].replace('_', '-')}", text)
+    for name in re.findall(r"(?<!`)`(\w+)`", text):
+        if name in known:
+            text = text.replace(f"`{name}`", f"--{name.replace('_', '-')}")
+    text = text.replace("`", "").replace('"', "")
+    return text.replace("development data", "--dev")
+
+
+def options_in(panel: str, *settings: str) -> list[SettingOption]:
+    """Return options for settings, as these describe themselves, in one panel."""
+    return [SettingOption(setting, panel) for setting in settings]
 
 
 SHARED = (
-    SettingOption("loss"),
-    SettingOption(
-        "penalty",
-        help="What keeps weights small; l1, which leaves many of them zero, goes with "
-        "log_loss and hinge, elasticnet with log_loss.",
+    *options_in(
+        LEARNING, "loss", "penalty", "l1_ratio", "margin", "positive", "solver"
     ),
-    SettingOption("l1_ratio", help="The share of the L1 norm in elasticnet, 0 to 1."),
-    SettingOption("margin"),
-    SettingOption(
-        "positive", help="Allow no negative weights, for the hinge with penalty l1."
-    ),
-    SettingOption("solver"),
     SettingOption("C", flags=("--C", "-C")),
-    SettingOption("tol"),
-    SettingOption("max_iter"),
-    SettingOption("patience"),
-    SettingOption("random_state", flags=("--seed",), help="Seed of everything random."),
+    *options_in(LEARNING, "tol", "max_iter", "patience"),
+    SettingOption("random_state", LEARNING, "Seed of everything random.", ("--seed",)),
     SettingOption("n_jobs", RUN, "Threads; -1 for one per core.", ("--jobs",)),
-    SettingOption("checkpoint", RUN),
-    SettingOption("resume", RUN),
-    SettingOption("time_limit", RUN),
+    *options_in(RUN, "checkpoint", "resume", "time_limit"),
 )
 """Options of all training commands whose models have these settings."""
 

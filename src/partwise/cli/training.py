@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def _plain_warnings(quiet: bool) -> Iterator[None]:
+def plain_warnings(quiet: bool) -> Iterator[None]:
     """Show warnings as lines on standard error, without the place in the code.
 
     The estimator's warning that it did not converge is left out: commands show its
@@ -41,26 +41,10 @@ def fit(
     """Fit a model; Ctrl-C keeps the weights so far."""
     from partwise.solvers.loop import FAILED
 
-    with _plain_warnings(quiet):
+    with plain_warnings(quiet):
         model.fit(X, y, dev=dev)
     if model.solution_.reason == FAILED:
         raise PartwiseError(model.solution_.status)
-
-
-def fit_path(
-    model: StructuredEstimator,
-    X: Any,
-    y: Any,
-    Cs: list[float],
-    dev: Any,
-    *,
-    quiet: bool = False,
-) -> Path:
-    """Fit a model for every C."""
-    from partwise import C_path
-
-    with _plain_warnings(quiet):
-        return C_path(model, X, y, Cs, dev=dev)
 
 
 def path_numbers(path: Path) -> list[dict[str, Any]]:

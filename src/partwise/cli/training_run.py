@@ -111,8 +111,9 @@ class TrainingRun:
         tell : callable, optional
             Returns what else there is to say of the fitted model, by name.
         """
+        from partwise import C_path
         from partwise.cli.output import print_json
-        from partwise.cli.training import fit, fit_path, path_numbers, summary
+        from partwise.cli.training import fit, path_numbers, plain_warnings, summary
 
         asked, quiet = self.learning, not self.learning.verbose
         found = None
@@ -121,8 +122,8 @@ class TrainingRun:
             if asked.C_path is None:
                 fit(model, X, y, dev, quiet=quiet)
             else:
-                Cs = _numbers(asked.C_path)
-                found = fit_path(model, X, y, Cs, dev, quiet=quiet)
+                with plain_warnings(quiet):
+                    found = C_path(model, X, y, _numbers(asked.C_path), dev=dev)
                 model = found.best_estimator
         except DataError as error:
             raise error.advising(self._in_flags) from error

@@ -9,8 +9,14 @@ import typer
 from partwise.cli.bayesian_network.files import TableFiles, naming_lines
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
-from partwise.cli.learning import Learning, SettingOption, takes_learning
-from partwise.cli.options import FILES, Dev, ModelPath, Train
+from partwise.cli.learning import (
+    REFERENCE,
+    Learning,
+    SettingOption,
+    options_in,
+    takes_learning,
+)
+from partwise.cli.options import FILES, LEARNING, Dev, ModelPath, Train
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.settings import BayesianNetworkSettings
@@ -20,35 +26,10 @@ NETWORKS = "Bayesian networks"
 
 @takes_learning(
     BayesianNetworkSettings,
-    SettingOption(
-        "structure",
-        NETWORKS,
-        "The graph that is learnt: a tree of dependencies below the target, or none.",
-    ),
-    SettingOption(
-        "objective",
-        help="How probabilities are found: so that predictions are right, or by "
-        "counting.",
-    ),
-    SettingOption(
-        "reference",
-        help="What the probabilities of a margin model stay close to (default: "
-        "likelihood).",
-    ),
-    SettingOption("smoothing"),
-    SettingOption(
-        "missing",
-        NETWORKS,
-        "Whether missing values are summed over when predicting, or taken at their "
-        "most probable.",
-        ("--missing-values",),
-    ),
-    SettingOption(
-        "unseen",
-        NETWORKS,
-        "How to treat values that training has not seen: give them the probability "
-        "that the known ones leave, treat them as missing, or refuse them.",
-    ),
+    *options_in(NETWORKS, "structure", "unseen"),
+    SettingOption("missing", NETWORKS, flags=("--missing-values",)),
+    *options_in(LEARNING, "objective", "smoothing"),
+    SettingOption("reference", help=f"{REFERENCE} (default: likelihood)."),
 )
 def bayesnet(
     train: Train,

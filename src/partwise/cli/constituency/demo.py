@@ -21,10 +21,6 @@ SHORT = range(6, 11)
 LONGEST = 15
 
 
-def _write(corpus: Corpus) -> str:
-    return corpus.to_brackets()
-
-
 def _read(corpus: Corpus) -> Data:
     from partwise.constituents import words
 
@@ -60,7 +56,7 @@ def _test(parser: ConstituencyParser, data: Data) -> Tested:
 DEMO = Demo(
     flag="--constituents",
     help="Constituency trees and a parser, which finds phrases within phrases.",
-    write=_write,
+    write=lambda corpus: corpus.to_brackets(),
     ending="mrg",
     model="phrases",
     command=f"constituency --max-length {LONGEST}",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.constituency.files import BracketFiles
-from partwise.cli.learning import Learning, SettingOption, takes_learning
-from partwise.cli.options import FEATURES, FILES, Dev, ModelPath, Train
+from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
+from partwise.cli.options import FEATURES, FILES, LEARNING, Dev, ModelPath, Train
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 from partwise.estimators.constituency.settings import ConstituencySettings
@@ -28,35 +28,16 @@ GRAMMAR = "Grammar"
         "How many children before it the rest of a phrase remembers: a number, or all. "
         "A small number allows phrases that no training tree has.",
         type=str,
-        metavar="N",
     ),
     SettingOption("vertical", GRAMMAR),
     SettingOption(
         "grammar",
         GRAMMAR,
         "A file of productions such as S -> NP VP, instead of those of the trees.",
-        metavar="FILE",
     ),
-    SettingOption(
-        "underivable",
-        GRAMMAR,
-        "With --grammar, what to do with training trees that it cannot derive: refuse "
-        "to train, or skip them.",
-    ),
-    SettingOption(
-        "given_tags",
-        GRAMMAR,
-        "The tags of words are given, in prediction as well; they are not predicted.",
-    ),
-    SettingOption(
-        "hash_bits",
-        FEATURES,
-        "Words, spans and splits have 2^N features each.",
-        metavar="N",
-    ),
-    SettingOption("span_cost"),
-    SettingOption("word_cost"),
-    SettingOption("dev_metric"),
+    *options_in(GRAMMAR, "underivable", "given_tags"),
+    *options_in(FEATURES, "hash_bits"),
+    *options_in(LEARNING, "span_cost", "word_cost", "dev_metric"),
 )
 def constituency(
     train: Train,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.dependency.files import TreebankFiles
-from partwise.cli.learning import Learning, SettingOption, takes_learning
-from partwise.cli.options import FEATURES, Dev, ModelPath, Train
+from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
+from partwise.cli.options import FEATURES, LEARNING, Dev, ModelPath, Train
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 from partwise.estimators.dependency.settings import DependencySettings
@@ -20,45 +20,25 @@ TREES = "Trees"
 
 @takes_learning(
     DependencySettings,
-    SettingOption(
-        "projective",
-        TREES,
-        "Trees whose arcs do not cross, or all trees.",
-        ("--projective/--nonprojective",),
-    ),
-    SettingOption(
-        "crossing",
-        TREES,
-        "With --projective, what to do with training trees whose arcs cross: refuse to "
-        "train, lift words to heads higher up, or skip the sentences.",
-    ),
-    SettingOption(
-        "single_root",
-        TREES,
-        "Whether one word of a sentence hangs from the root, or several may.",
-        ("--single-root/--multiple-roots",),
-    ),
+    SettingOption("projective", TREES, flags=("--projective/--nonprojective",)),
+    SettingOption("crossing", TREES),
+    SettingOption("single_root", TREES, flags=("--single-root/--multiple-roots",)),
     SettingOption(
         "labelled",
         TREES,
         "Whether to learn labels of arcs (default: if the training data has them).",
         ("--labelled/--unlabelled",),
     ),
-    SettingOption(
-        "hash_bits", FEATURES, "Features of arcs share 2^N weights.", metavar="N"
-    ),
-    SettingOption("suffix", FEATURES),
+    *options_in(FEATURES, "hash_bits", "suffix"),
     SettingOption(
         "features",
         FEATURES,
         "The groups of features that are on, separated by commas: words, lemmas, tags, "
         "morphology, suffixes, markers, neighbours, between, agreement.",
-        metavar="NAMES",
     ),
-    SettingOption("head_cost"),
-    SettingOption("label_cost"),
-    SettingOption("punctuation_weight"),
-    SettingOption("dev_metric"),
+    *options_in(
+        LEARNING, "head_cost", "label_cost", "punctuation_weight", "dev_metric"
+    ),
 )
 def parse(
     train: Train,

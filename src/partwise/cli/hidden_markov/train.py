@@ -8,10 +8,17 @@ import typer
 
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
-from partwise.cli.learning import Learning, SettingOption, takes_learning
+from partwise.cli.learning import (
+    REFERENCE,
+    Learning,
+    SettingOption,
+    options_in,
+    takes_learning,
+)
 from partwise.cli.options import (
     FILES,
     LABEL_COLUMN,
+    LEARNING,
     Dev,
     LabelColumn,
     ModelPath,
@@ -31,21 +38,9 @@ from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
         default="auto",
     ),
     SettingOption(
-        "C",
-        help="Weight of the margin violations; larger fits the data closer (default: "
-        "one that suits the data; --objective auto tries several).",
-        flags=("--C", "-C"),
+        "reference", help=f"{REFERENCE} (default: likelihood; auto tries both)."
     ),
-    SettingOption(
-        "reference",
-        help="What the probabilities of a margin model stay close to (default: "
-        "likelihood; --objective auto tries both).",
-    ),
-    SettingOption("smoothing"),
-    SettingOption(
-        "cv",
-        help="How many parts --objective auto divides the data into without --dev.",
-    ),
+    *options_in(LEARNING, "smoothing", "cv"),
 )
 def hmm(
     train: Train,

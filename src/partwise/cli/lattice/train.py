@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from partwise.cli.learning import HASHING, Learning, SettingOption, takes_learning
-from partwise.cli.options import FEATURES, Dev, Encoding, ModelPath, Train
+from partwise.cli.learning import Learning, options_in, takes_learning
+from partwise.cli.options import FEATURES, LEARNING, Dev, Encoding, ModelPath, Train
 from partwise.cli.training_run import TrainingRun
 from partwise.estimators.lattice.settings import LatticeSettings
 
@@ -16,24 +16,8 @@ if TYPE_CHECKING:
 
 @takes_learning(
     LatticeSettings,
-    SettingOption(
-        "outputs",
-        help="What tells outputs apart: their paths, or the words that they yield, so "
-        "that all paths with the words of a good one are good.",
-    ),
-    SettingOption("min_count", FEATURES),
-    SettingOption("hash_bits", FEATURES, HASHING, metavar="N"),
-    SettingOption(
-        "compare",
-        help="With --loss hinge --penalty l1: the good path that a bad one is compared "
-        "with, the one that scores worst or the closest.",
-    ),
-    SettingOption(
-        "distance",
-        help="With --compare closest, what close means: edges in common (parts), "
-        "similar features, or similar lists of edges (codes).",
-    ),
-    SettingOption("dev_metric"),
+    *options_in(FEATURES, "min_count", "hash_bits"),
+    *options_in(LEARNING, "outputs", "compare", "distance", "dev_metric"),
 )
 def lattice(
     train: Train,

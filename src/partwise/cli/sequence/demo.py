@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 SHOWN = 3
 
 
-def _write(corpus: Corpus) -> str:
-    return corpus.to_columns()
-
-
 def _read(corpus: Corpus) -> Data:
     X = [list(zip(s.words, s.tags, strict=True)) for s in corpus]
     return Data(X, corpus.column("chunks"), sum(map(len, X)))
@@ -46,7 +42,7 @@ def _test(tagger: SequenceTagger, data: Data) -> Tested:
 
 
 DEMO = Demo(
-    write=_write,
+    write=lambda corpus: corpus.to_columns(),
     ending="txt",
     model="chunks",
     command="tag",

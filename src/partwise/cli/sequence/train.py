@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.learning import HASHING, Learning, SettingOption, takes_learning
+from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
     LABEL_COLUMN,
@@ -23,10 +23,7 @@ from partwise.estimators.sequence.settings import TaggerSettings
 
 @takes_learning(
     TaggerSettings,
-    SettingOption("boundaries", FEATURES, "What templates read outside a sentence."),
-    SettingOption("min_count", FEATURES),
-    SettingOption("hash_bits", FEATURES, HASHING, metavar="N"),
-    SettingOption("pairs", FEATURES),
+    *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
     SettingOption(
         "constraints",
         help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, BILOU or "
