@@ -202,7 +202,7 @@ WRONG = {
     "ragged": (["ragged.txt"], "ragged.txt:2: expected 2 columns, found 1"),
     "bytes": (["latin.txt"], "latin.txt:2: byte 0xe9 is not valid UTF-8"),
     "empty": (["empty.txt"], "empty.txt: holds no tokens"),
-    "narrow": (["narrow.txt"], "narrow.txt: has one column only"),
+    "narrow": (["narrow.txt"], "narrow.txt: has only one column"),
     "one label": (["same.txt"], "nothing to learn"),
     "format": (["train.txt", "--format", "crfsuite", "--template", "x"], "themselves"),
     "stdin twice": (["-", "--dev", "-"], "cannot both be standard input"),

@@ -1,4 +1,4 @@
-"""``partwise demo``: a generated corpus, a model, and what it can say."""
+"""``partwise demo``: a generated corpus, a model, and what it predicts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Data(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """What came of a test."""
+    """The result of a test."""
 
     found: Mapping[str, Any]
     """For programs, by name."""
     pairs: Sequence[tuple[str, object]]
-    """Shares that are right, for people."""
+    """Scores, for people."""
     show: Callable[[], None]
     """Prints some of the test sentences."""
 
@@ -48,7 +48,7 @@ class Demo:
     Attributes
     ----------
     flag, help : str
-        The option that asks for it; without one, nobody has to ask.
+        The option that chooses it, and its help; None for the demo without options.
     write : callable
         Returns a corpus as the text of a file.
     ending, model : str
@@ -56,9 +56,9 @@ class Demo:
     command : str
         What trains such a model, after ``partwise train``.
     look : str
-        The command that shows most: predict or show.
+        The command to try next: predict or show.
     unit : str
-        What sentences are made of.
+        What sentences consist of: words or tokens.
     read : callable
         Returns what a model is trained on, or tested.
     make : callable
@@ -66,7 +66,7 @@ class Demo:
     test : callable
         Tests a trained model.
     note : str
-        What is left out, if anything.
+        What is said about sentences that are left out, if any are.
     """
 
     flag: str | None = None
@@ -119,14 +119,14 @@ def demo(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write the corpus to train, dev and test files there, and stop.",
+            help="Only write the corpus to train, dev and test files in this folder.",
         ),
     ] = None,
     json: AsJson = False,
     *,
     task: Demo,
 ) -> None:
-    """Train a model on generated sentences and show what comes out.
+    """Train a model on generated sentences and show what it predicts.
 
     The task is chunking: finding noun phrases, verb phrases and so on, given words
     and their parts of speech.
@@ -204,11 +204,9 @@ def train_and_show(
 
 def _show(numbers: dict[str, Any], solution: Any, task: Demo, tested: Tested) -> None:
     from partwise.cli import certificates
-    from partwise.cli.output import Percent, console, print_pairs
+    from partwise.cli.output import print_pairs
 
-    certificate = solution.certificate
-    out = console()
-    out.print()
+    typer.echo()
     print_pairs(
         "the model",
         [
@@ -218,13 +216,11 @@ def _show(numbers: dict[str, Any], solution: Any, task: Demo, tested: Tested) ->
             ("weights", numbers["weights"]),
             ("passes", numbers["passes"]),
             ("seconds", round(numbers["seconds"], 2)),
-            ("objective", None if certificate is None else certificate.primal),
-            ("gap", None if certificate is None else Percent(certificate.relative_gap)),
+            *certificates.in_pairs(solution.certificate),
             *tested.pairs,
         ],
     )
-    out.print(f"\n{solution.status}.", soft_wrap=True)
-    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)
+    certificates.print_ending(solution)
     tested.show()
     flag = "" if task.flag is None else f"{task.flag} "
     test, model = f"demo/test.{task.ending}", f"demo/{task.model}.partwise"

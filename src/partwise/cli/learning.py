@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
-import typer
-
 from partwise.cli.declared import (
     Declared,
     as_command,
@@ -21,34 +19,10 @@ from partwise.cli.declared import (
     with_values,
 )
 from partwise.cli.kinds import listed
-from partwise.cli.options import LEARNING, RUN, AsJson
+from partwise.cli.options import LEARNING, RUN, AsJson, in_panel
 from partwise.estimators.settings import Setting, default_C_sentence, settings_of
 from partwise.solvers.names import list_solvers, solver_names
 
-CPath = Annotated[
-    str | None,
-    typer.Option(
-        "--C-path",
-        help="Train with each of these values of C in turn, such as 0.01,0.1,1, and "
-        "keep the model that is best on --dev.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Float32 = Annotated[
-    bool,
-    typer.Option(
-        "--float32", help="Save weights in half the space.", rich_help_panel=RUN
-    ),
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose/--quiet",
-        "-v/-q",
-        help="Show progress and results, or only errors.",
-        rich_help_panel=RUN,
-    ),
-]
 REFERENCE = "What the probabilities of a margin model stay close to"
 PLAIN_TYPES = {"int": int, "float": float, "bool": bool}
 
@@ -90,12 +64,9 @@ class SettingOption(NamedTuple):
         switch = f"--{self.setting.replace('_', '-')}"
         flags = self.flags or ((switch,) if default is False else ())
         values = f" One of {listed(found.choices, 'or')}." if found.choices else ""
-        info = typer.Option(
-            *flags,
-            help=(self.help or _help(found, settings)) + values,
-            metavar="NAME" if found.choices else None,
-            rich_help_panel=self.panel,
-        )
+        text = (self.help or _help(found, settings)) + values
+        metavar = "NAME" if found.choices else None
+        info = in_panel(self.panel, text, *flags, metavar=metavar)
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -152,9 +123,26 @@ SHARED = (
 class RunOptions:
     """Options of all training commands that are no settings of an estimator."""
 
-    C_path: CPath = None
-    float32: Float32 = False
-    verbose: Verbose = True
+    C_path: Annotated[
+        str | None,
+        in_panel(
+            LEARNING,
+            "Train with each of these values of C in turn, such as 0.01,0.1,1, and keep "
+            "the model that is best on --dev.",
+            "--C-path",
+        ),
+    ] = None
+    float32: Annotated[
+        bool, in_panel(RUN, "Save weights in half the space.", "--float32")
+    ] = False
+    verbose: Annotated[
+        bool,
+        in_panel(
+            RUN,
+            "Show progress and results, or only errors.",
+            *("--verbose/--quiet", "-v/-q"),
+        ),
+    ] = True
     json: AsJson = False
 
 

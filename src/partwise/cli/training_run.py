@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partwise.solvers.loop import Solution
 
 M = TypeVar("M", bound="StructuredEstimator")
-# What is shown of a run in this order, as far as a model has it.
+# The sizes that are shown, in this order, as far as a model has them.
 SIZES = (
     "lattices",
     "edges",
@@ -35,7 +35,7 @@ SIZES = (
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """What a command was asked to do with a model, besides its settings.
+    """What a command was asked to do, besides the settings of the model.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class TrainingRun:
     learning: Learning
 
     def __post_init__(self) -> None:
-        """Refuse what cannot end well, before anything is read."""
+        """Refuse options that cannot work, before anything is read."""
         from partwise import model_file
         from partwise.cli.overwriting import refuse_overwriting
 
@@ -60,7 +60,7 @@ class TrainingRun:
         train, dev = self.sources["TRAIN"], self.sources["--dev"]
         checkpoint = asked.settings["checkpoint"]
         if asked.settings["resume"] and checkpoint is None:
-            raise ValueError("--resume needs --checkpoint, the file to go on from")
+            raise ValueError("--resume needs --checkpoint, the file to continue from")
         if asked.C_path is not None:
             _numbers(asked.C_path)
             if dev is None:
@@ -68,9 +68,7 @@ class TrainingRun:
             if asked.settings["C"] is not None:
                 raise ValueError("give --C or --C-path, not both")
             if checkpoint is not None:
-                raise ValueError(
-                    "--C-path keeps no checkpoints; leave --checkpoint out"
-                )
+                raise ValueError("--C-path cannot be used with --checkpoint")
         if train == dev == "-":
             raise ValueError("TRAIN and --dev cannot both be standard input")
         written = {"--model": self.path, "--checkpoint": checkpoint}
@@ -80,7 +78,7 @@ class TrainingRun:
     def make(self, estimator: Callable[..., M], **settings: Any) -> M:
         """Return a model with the settings of the command line, and others.
 
-        They are checked by fit, too, but a large file takes its time to read.
+        They are checked here, since reading a large file before `fit` takes time.
         """
         model = estimator(**{**self.learning.settings, **settings})
         model._check_settings()
@@ -96,7 +94,7 @@ class TrainingRun:
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
     ) -> None:
-        """Fit, save, and show what came out.
+        """Fit, save, and show the results.
 
         Parameters
         ----------
@@ -107,9 +105,9 @@ class TrainingRun:
         sizes : mapping of str to int
             How large the training data is.
         measure : callable, optional
-            Returns shares that the fitted model gets right of `dev`, if that is given.
+            Returns scores of the fitted model on `dev`, if that is given.
         tell : callable, optional
-            Returns what else there is to say of the fitted model, by name.
+            Returns further facts about the fitted model, by name.
         """
         from partwise import C_path
         from partwise.cli.output import print_json
@@ -159,17 +157,18 @@ def _numbers(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"--C-path must be numbers with commas, such as 0.01,0.1,1, not {text!r}"
+            f"--C-path must be numbers separated by commas, such as 0.01,0.1,1, not "
+            f"{text!r}"
         ) from None
 
 
 def is_short(value: object) -> bool:
-    """Say whether a value fits on a line, as numbers and words do."""
+    """Say whether a value fits on a line, like numbers and words."""
     return isinstance(value, str | int | float)
 
 
 def _is_generative(model: object) -> bool:
-    """Say whether development data tells a cost, the less the better, and no share."""
+    """Say whether the score on development data is a negative cost, not a share."""
     return hasattr(model, "objective_")
 
 
@@ -194,7 +193,7 @@ def _show_candidates(rows: list[dict[str, Any]]) -> None:
     from partwise.cli.output import print_table
 
     print_table(
-        "tried on held-out sequences: the cost of mistakes in one, and what is gained",
+        "tried on held-out sequences: the cost of mistakes per sequence, and the gain",
         ["objective", "reference", "C", "cost", "gain", "standard error"],
         [
             ["" if cell is None else _rounded(cell) for cell in row.values()]
@@ -220,9 +219,9 @@ def _show(
     in_costs: bool,
 ) -> None:
     from partwise.cli import certificates
-    from partwise.cli.output import Percent, console, print_pairs
+    from partwise.cli.output import Percent, print_pairs
 
-    certificate, best = solution.certificate, numbers["best_dev_score"]
+    best = numbers["best_dev_score"]
     pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
     if numbers["nonzero_weights"] < numbers["weights"]:
         after = 1 + [name for name, _ in pairs].index("weights")
@@ -236,8 +235,7 @@ def _show(
         ("C", numbers["C"]),
         ("solver", f"{solver} ({why})" if why else solver),
         ("seconds", round(numbers["seconds"], 2)),
-        ("objective", None if certificate is None else certificate.primal),
-        ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),
+        *certificates.in_pairs(solution.certificate),
         ("best dev score", None if in_costs else best),
         ("least dev cost", _cost(best) if in_costs and best is not None else None),
         *(
@@ -248,6 +246,4 @@ def _show(
         ("model", numbers["model"]),
     ]
     print_pairs("trained", pairs)
-    out = console()
-    out.print(f"\n{solution.status}.", soft_wrap=True)
-    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)
+    certificates.print_ending(solution)

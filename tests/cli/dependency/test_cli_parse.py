@@ -212,7 +212,7 @@ def test_train_parse_bad_files_are_refused(what: str, tmp_path: Path) -> None:
     ("text", "parts"),
     [
         ("", ["dev.conllu: holds no words"]),
-        (rows(["_"]), ["dev.conllu:1: the heads are not given", "--dev needs right"]),
+        (rows(["_"]), ["dev.conllu:1: the heads are not given", "--dev needs trees"]),
         (rows(TREE, labels="_"), ["dev.conllu:1: the labels", "--dev-metric uas"]),
         (rows([0, 3, 2]), ["dev.conllu:1", "circle"]),
     ],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from partwise.cli.bayesian_network.files import TableFiles, naming_lines
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
@@ -16,7 +14,7 @@ from partwise.cli.learning import (
     options_in,
     takes_learning,
 )
-from partwise.cli.options import FILES, LEARNING, Dev, ModelPath, Train
+from partwise.cli.options import FILES, LEARNING, Dev, ModelPath, Train, in_panel
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.settings import BayesianNetworkSettings
@@ -36,20 +34,19 @@ def bayesnet(
     model: ModelPath,
     target: Annotated[
         list[str],
-        typer.Option(
-            help="The column to predict; several times for several.",
+        in_panel(
+            FILES,
+            "The column to predict; give it several times for several columns.",
             metavar="COLUMN",
-            rich_help_panel=FILES,
         ),
     ],
     dev: Dev = None,
     graph: Annotated[
         str | None,
-        typer.Option(
-            help="A file with an edge a line, a parent and its child with ->, a tab, a "
-            "comma or a blank between (default: learnt, for a single target).",
-            rich_help_panel=NETWORKS,
-            show_default=False,
+        in_panel(
+            NETWORKS,
+            "A file with one edge per line, parent and child, separated by ->, a tab, "
+            "a comma or a blank (default: learnt, for a single target).",
         ),
     ] = None,
     costs: Costs = "hamming",
@@ -59,7 +56,8 @@ def bayesnet(
 ) -> None:
     """Train a Bayesian network: columns of a table, given the others.
 
-    TRAIN is a table with a line of names, with commas or tabs between cells. Ctrl-C
+    TRAIN is a table: a line with the names of columns, then one row per line, with
+    commas or tabs between cells. Ctrl-C
     ends training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import BayesianNetworkClassifier

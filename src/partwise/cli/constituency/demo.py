@@ -1,4 +1,4 @@
-"""``partwise demo --constituents``: generated trees, a parser, what it can say."""
+"""``partwise demo --constituents``: generated trees, and a parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHOWN = 2
 SHORT = range(6, 11)
-# Parsing takes the cube of the length: a demonstration is to be quick.
+# Parsing takes time cubic in the length, and a demo should be quick.
 LONGEST = 15
 
 

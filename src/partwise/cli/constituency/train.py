@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from partwise.cli.constituency.files import BracketFiles
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
-from partwise.cli.options import FEATURES, FILES, LEARNING, Dev, ModelPath, Train
+from partwise.cli.options import (
+    FEATURES,
+    FILES,
+    LEARNING,
+    Dev,
+    ModelPath,
+    Train,
+    in_panel,
+)
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
 from partwise.estimators.constituency.settings import ConstituencySettings
@@ -45,12 +51,7 @@ def constituency(
     dev: Dev = None,
     max_length: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Leave out training sentences of more words than this.",
-            metavar="N",
-            rich_help_panel=FILES,
-        ),
+        in_panel(FILES, "Skip training sentences of more words than this.", min=1),
     ] = None,
     *,
     files: BracketFiles,
@@ -58,8 +59,8 @@ def constituency(
 ) -> None:
     """Train a constituency parser: the phrases of a sentence.
 
-    TRAIN has trees in brackets, as the Penn Treebank. Ctrl-C ends training early: the
-    model so far is saved, and the exit code is 130.
+    TRAIN holds trees in brackets, as in the Penn Treebank. Ctrl-C ends training early:
+    the model so far is saved, and the exit code is 130.
     """
     from partwise import ConstituencyParser
 

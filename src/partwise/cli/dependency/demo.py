@@ -1,4 +1,4 @@
-"""``partwise demo --trees``: a generated treebank, a parser, and what it can say."""
+"""``partwise demo --trees``: a generated treebank, a parser, and what it predicts."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NoSubtypes = Annotated[
     bool,
     typer.Option(
-        "--no-subtypes", help="Compare labels up to the colon: acl for acl:relcl."
+        "--no-subtypes", help="Compare labels only up to the colon: acl for acl:relcl."
     ),
 ]
 
@@ -104,7 +104,7 @@ def _show(scores: TreeScores) -> None:
 
 
 def _rows(whole: AttachmentScores, bare: AttachmentScores) -> list[list[object]]:
-    """Return the scores that there are; without labels those of heads alone."""
+    """Return the scores; without labels only those of heads."""
     rows = [
         ("UAS", whole.uas, bare.uas),
         ("LAS", whole.las, bare.las),

@@ -37,8 +37,8 @@ def predict(
 ) -> None:
     """Parse the sentences of a treebank, batch by batch.
 
-    Dependency parsers write treebanks with new heads and labels, and all else as it
-    was; with --kbest, after comments "# rank = R" and "# score = S".
+    Dependency parsers write treebanks with new heads and labels, and everything else
+    unchanged; with --kbest, trees follow comments "# rank = R" and "# score = S".
     """
     from partwise.data import open_output, write_trees
 

@@ -50,9 +50,8 @@ def parse(
 ) -> None:
     """Train a parser: a head, and a label, for every word of a sentence.
 
-    TRAIN is a treebank in CoNLL-U, CoNLL-X, or word, tag and head with tabs between
-    them. Ctrl-C ends training early: the model so far is saved, and the exit code
-    is 130.
+    TRAIN is a treebank: CoNLL-U, CoNLL-X, or words, tags and heads separated by tabs.
+    Ctrl-C ends training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import DependencyParser
 
@@ -72,12 +71,12 @@ def _check_dev(dev: Sequence[Sentence], wants_labels: bool) -> None:
     for sentence in dev:
         if sentence.heads is None:
             raise DataError(
-                f"{sentence.place}: the heads are not given (--dev needs right trees)"
+                f"{sentence.place}: the heads are not given (--dev needs trees)"
             )
         if wants_labels and len(sentence) and sentence.labels is None:
             raise DataError(
-                f"{sentence.place}: the labels of arcs are not given, so that LAS "
-                "cannot be measured (say --dev-metric uas, or --unlabelled to learn "
+                f"{sentence.place}: the labels of arcs are not given, so LAS "
+                "cannot be measured (use --dev-metric uas, or --unlabelled to learn "
                 "no labels)"
             )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
 from partwise.cli.learning import (
@@ -23,6 +21,7 @@ from partwise.cli.options import (
     LabelColumn,
     ModelPath,
     Train,
+    in_panel,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
@@ -48,9 +47,10 @@ def hmm(
     dev: Dev = None,
     symbol_column: Annotated[
         int,
-        typer.Option(
-            help="The column of the symbols, from 0; negative ones count from the end.",
-            rich_help_panel=FILES,
+        in_panel(
+            FILES,
+            "The column with the symbols, counted from 0; negative numbers count from "
+            "the end.",
         ),
     ] = 0,
     label_column: LabelColumn = LABEL_COLUMN,
@@ -63,7 +63,7 @@ def hmm(
 
     TRAIN holds a symbol and its state on each line, and a blank line after each
     sequence. Ctrl-C ends training early: the model so far is saved, and the exit code
-    is 130. While auto still chooses, there is none.
+    is 130. While --objective auto still compares models, there is none to save.
     """
     from partwise import HiddenMarkovModel
     from partwise.data import resolve_column

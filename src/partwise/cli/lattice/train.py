@@ -29,7 +29,7 @@ def lattice(
 ) -> None:
     """Train a ranker of lattices: the best path through a graph.
 
-    TRAIN has a lattice on every line, as JSON, with its good paths. Lattices are read
+    TRAIN holds lattices with their good paths, one JSON object per line. They are read
     one by one. Ctrl-C ends training early: the model so far is saved, and the exit code
     is 130.
     """

@@ -1,4 +1,4 @@
-"""``partwise demo``: generated chunks, a tagger, and what it can say."""
+"""``partwise demo``: generated chunks, a tagger, and what it predicts."""
 
 from __future__ import annotations
 

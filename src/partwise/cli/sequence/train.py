@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -14,6 +12,7 @@ from partwise.cli.options import (
     LabelColumn,
     ModelPath,
     Train,
+    in_panel,
 )
 from partwise.cli.sequence.files import SequenceFiles
 from partwise.cli.sequence.templates import make_template, read_features
@@ -43,54 +42,46 @@ def tag(
     label_column: LabelColumn = LABEL_COLUMN,
     template: Annotated[
         str | None,
-        typer.Option(
-            help="A CRF++ template file (default: a good template for tagging).",
-            rich_help_panel=FEATURES,
-            show_default=False,
-        ),
+        in_panel(FEATURES, "A CRF++ template file (default: a template for tagging)."),
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(
-            help="Instead of a template file: ner, pos, or named blocks such as "
+        in_panel(
+            FEATURES,
+            "Instead of a template file: ner, pos, or named blocks such as "
             "words,affixes:4,shape,neighbours:2.",
-            rich_help_panel=FEATURES,
-            show_default=False,
         ),
     ] = None,
     gazetteer: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A file of phrases: a type, a tab and a phrase on each line, or "
-            "phrases alone (the type is the file's name). May be given several times.",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "A file of phrases: a type, a tab and a phrase on each line, or phrases "
+            "alone (the type is then the file's name). May be given several times.",
         ),
     ] = None,
     clusters: Annotated[
         str | None,
-        typer.Option(
-            help="A file of word clusters: a word and its cluster on each line, or "
-            "bits, word and count, as Brown clustering writes them.",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "A file of word clusters: a word and its cluster on each line, or bits, "
+            "word and count, as Brown clustering writes them.",
         ),
     ] = None,
     ignore_case: Annotated[
         bool,
-        typer.Option(
+        in_panel(
+            FEATURES,
+            "Ignore case when looking words up in --gazetteer and --clusters.",
             "--ignore-case",
-            help="Find what --gazetteer and --clusters list in any case.",
-            rich_help_panel=FEATURES,
         ),
     ] = False,
     columns: Annotated[
         str | None,
-        typer.Option(
-            help="The columns to read where no template file names them, such as 0,1; "
-            "the first is the word (default: all but the labels).",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "The columns to read if no template file names them, such as 0,1; the "
+            "first is the word (default: all but the labels).",
         ),
     ] = None,
     *,
@@ -99,7 +90,7 @@ def tag(
 ) -> None:
     """Train a tagger: one label for every token of a sequence.
 
-    TRAIN holds a token a line and a blank line after each sentence. Ctrl-C ends
+    TRAIN holds one token per line and a blank line after each sentence. Ctrl-C ends
     training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import SequenceTagger
@@ -114,8 +105,8 @@ def tag(
         template or columns or features or gazetteer or clusters
     ):
         raise ValueError(
-            f"{files.format} files name their features themselves; leave --template, "
-            "--columns, --features, --gazetteer and --clusters out"
+            f"{files.format} files name their features themselves; leave out "
+            "--template, --columns, --features, --gazetteer and --clusters"
         )
     if template and columns:
         raise ValueError(
