@@ -67,7 +67,7 @@ def test_help_tells_the_default_C_and_all_solvers(kind: Kind) -> None:
     for loss in settings["loss"].choices:
         for penalty in penalties:
             for name in MINIMISERS.get((loss, penalty), ()):
-                assert name in re.split(r"[ ,;]+", options["solver"])
+                assert name in re.split(r"[ ,;.]+", options["solver"])
 
 
 def test_documentation_of_estimators_lists_all_solvers() -> None:

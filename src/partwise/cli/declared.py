@@ -35,6 +35,14 @@ def as_command(
     return run
 
 
+def parameters_without(
+    command: Callable[..., None], name: str
+) -> list[inspect.Parameter]:
+    """Return the parameters of a function, with evaluated annotations, but for one."""
+    found = inspect.signature(command, eval_str=True).parameters.values()
+    return [parameter for parameter in found if parameter.name != name]
+
+
 def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
     """Return what an option is called on the command line.
 

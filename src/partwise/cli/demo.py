@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from partwise.cli.declared import as_command
+from partwise.cli.declared import as_command, parameters_without
 from partwise.cli.kinds import Kind, listed
 from partwise.cli.options import AsJson
 
@@ -105,9 +105,7 @@ def demo_command(kinds: Sequence[Kind]) -> Callable[..., None]:
         unasked = next(one for one in demos if one.flag is None)
         demo(**values, task=flags[asked[0]] if asked else unasked)
 
-    own = inspect.signature(demo, eval_str=True).parameters.values()
-    kept = [parameter for parameter in own if parameter.name != "task"]
-    return as_command(run, demo, [*kept, *options])
+    return as_command(run, demo, [*parameters_without(demo, "task"), *options])
 
 
 def demo(

@@ -21,6 +21,7 @@ from partwise.cli.declared import (
     flag_of,
     joined,
     keyword_options,
+    parameters_without,
     parts_of,
     with_values,
 )
@@ -90,7 +91,7 @@ class KindOptions:
             if annotation is None or other.parameter.default != merged.default:
                 raise ValueError(
                     f"{flag_of(merged)} is declared differently by {first.kind.many} "
-                    f"and {other.kind.many}; make them share an annotation and a default"
+                    f"and {other.kind.many}; they must share annotation and default"
                 )
             merged = merged.replace(annotation=annotation)
         return merged.replace(annotation=self._explained(merged))
@@ -128,20 +129,13 @@ class KindOptions:
         parts = [f"{listed(list(v), 'or')} for {k.many}" for k, v in values_of.items()]
         return "; ".join(parts)
 
-    def takers(self, name: str, value: object = None) -> list[Kind]:
-        """Return the kinds that take an option, or one of its values."""
-        found = [one.kind for one in self.declared[name] if one.takes(value)]
-        return list(dict.fromkeys(found))
+    def takers(self, name: str) -> list[Kind]:
+        """Return the kinds that take an option."""
+        return list(dict.fromkeys(one.kind for one in self.declared[name]))
 
     def command(self, command: Callable[..., None]) -> Callable[..., None]:
         """Return a command with these options, in place of a parameter ``options``."""
-        own = [
-            parameter
-            for parameter in inspect.signature(
-                command, eval_str=True
-            ).parameters.values()
-            if parameter.name != "options"
-        ]
+        own = parameters_without(command, "options")
         names = list(self.declared)
         context = inspect.Parameter(
             "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context

@@ -16,6 +16,7 @@ from partwise.cli.declared import (
     as_command,
     field_options,
     flag_of,
+    parameters_without,
     with_values,
 )
 from partwise.cli.kinds import listed
@@ -127,8 +128,8 @@ class RunOptions:
         str | None,
         in_panel(
             LEARNING,
-            "Train with each of these values of C in turn, such as 0.01,0.1,1, and keep "
-            "the model that is best on --dev.",
+            "Train with each of these values of C in turn, such as 0.01,0.1,1, and "
+            "keep the model that is best on --dev.",
             "--C-path",
         ),
     ] = None
@@ -195,8 +196,7 @@ def takes_learning(
         return switch if isinstance(value, bool) else f"{switch} {value}"
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        others = inspect.signature(command, eval_str=True).parameters.values()
-        declared = Declared.by(one for one in others if one.name != "learning")
+        declared = Declared.by(parameters_without(command, "learning"))
 
         def run(**given: Any) -> None:
             about_run = {

@@ -162,11 +162,6 @@ def _numbers(text: str) -> list[float]:
         ) from None
 
 
-def is_short(value: object) -> bool:
-    """Say whether a value fits on a line, like numbers and words."""
-    return isinstance(value, str | int | float)
-
-
 def _is_generative(model: object) -> bool:
     """Say whether the score on development data is a negative cost, not a share."""
     return hasattr(model, "objective_")
@@ -230,7 +225,9 @@ def _show(
     solver = numbers["solver"]
     # Programs read names, people words.
     named = [(name.replace("_", " "), value) for name, value in own.items()]
-    pairs += [(name, value) for name, value in named if is_short(value)]
+    pairs += [
+        (name, value) for name, value in named if isinstance(value, str | int | float)
+    ]
     pairs += [
         ("C", numbers["C"]),
         ("solver", f"{solver} ({why})" if why else solver),

@@ -410,7 +410,7 @@ def test_predict_parse_formats_without_room_say_so(
         (["--kbest", "2", "--marginals"], "give --kbest or --marginals, not both"),
         (["--kbest", "2", "--decoding", "minimum-risk"], "leave --decoding out"),
         (["--format", "crfsuite"], "--format crfsuite is for taggers, but"),
-        (["--format", "crfsuite"], "parser (--format conllu, conllx or heads)"),
+        (["--format", "crfsuite"], "parser; use --format conllu, conllx or heads"),
     ],
 )
 def test_predict_parse_options_of_taggers_are_refused(

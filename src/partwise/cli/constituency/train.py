@@ -63,6 +63,7 @@ def constituency(
     the model so far is saved, and the exit code is 130.
     """
     from partwise import ConstituencyParser
+    from partwise.data.files import read_text
 
     grammar = learning.settings["grammar"]
     run = TrainingRun(
@@ -70,7 +71,9 @@ def constituency(
     )
     parser = run.make(
         ConstituencyParser,
-        grammar=None if grammar is None else _read_grammar(grammar, files.encoding),
+        grammar=None
+        if grammar is None
+        else read_text(grammar, encoding=files.encoding),
         horizontal=_horizontal(learning.settings["horizontal"]),
     )
     trees = _short([placed.tree for placed in files.read(train)], train, max_length)
@@ -88,12 +91,6 @@ def _horizontal(text: str) -> int | None:
         raise ValueError(
             f"--horizontal must be a number or all, not {text!r}"
         ) from None
-
-
-def _read_grammar(path: str, encoding: str) -> str:
-    from partwise.data.files import read_text
-
-    return read_text(path, encoding=encoding)
 
 
 def _n_words(tree: Tree) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from partwise.cli.dependency.files import TreebankFiles
-from partwise.cli.dependency.predict import predicted
 from partwise.cli.options import Decoding, DecodingOption
 from partwise.cli.output import Report
 
@@ -36,7 +35,8 @@ def evaluate(
 ) -> Report:
     """Measure a parser on a treebank."""
     gold = files.read(file)
-    return _report(gold, predicted(model, gold, decoding), no_subtypes)
+    found = model.predict(gold, decoding=decoding.setting)
+    return _report(gold, found, no_subtypes)
 
 
 def compare(

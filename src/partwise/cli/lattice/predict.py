@@ -37,8 +37,8 @@ def predict(
     outputs: Annotated[
         Outputs | None,
         typer.Option(
-            help="With --kbest: whether the paths differ, or also their words (default: "
-            "as in training).",
+            help="With --kbest: whether the paths differ, or also their words "
+            "(default: as in training).",
         ),
     ] = None,
     encoding: Encoding = "utf-8",
