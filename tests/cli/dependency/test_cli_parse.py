@@ -490,7 +490,7 @@ def test_evaluate_parse_mistakes_say_what_to_do(folder: Path, model: Path) -> No
     assert "--decoding is for dependency parsers" in said
     assert "but no model was given" in said
     said = message("evaluate", gold, gold, "--format", "columns")
-    assert f"but {gold} is read as dependency trees (--format conllu," in said
+    assert f"but {gold} is read as dependency trees; use --format conllu," in said
 
 
 # --- inspect ----------------------------------------------------------------------

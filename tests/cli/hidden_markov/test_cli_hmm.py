@@ -159,7 +159,7 @@ def test_hmm_model_shows_its_probabilities(model: Path) -> None:
 
 
 def test_hmm_model_refuses_what_it_cannot_read(model: Path, tmp_path: Path) -> None:
-    assert "is a hidden Markov model (--format columns)" in message(
+    assert "is a hidden Markov model; use --format columns" in message(
         "predict", model, tmp_path / "x", "--format", "crfsuite"
     )
     assert "leave it out" in message("predict", model, "x", "--keep-functions")
