@@ -94,10 +94,10 @@ def test_broken_kinds_are_named_and_left_out(tmp_path: Path) -> None:
     install(tmp_path, "mine", "oops = broken:KIND", "clash = clashing:KIND")
     shown = partwise_with(tmp_path, "predict", "--help")
     first, second = sorted(shown.stderr.splitlines())
-    assert first.startswith("warning: without the kind clash of mine, ValueError")
-    assert "--spans is declared in two ways, by taggers and by clashes" in first
+    assert first.startswith("warning: skipped the kind clash of mine: ValueError")
+    assert "--spans is declared differently by taggers and clashes" in first
     assert second == (
-        "warning: without the kind oops of mine, ModuleNotFoundError: "
+        "warning: skipped the kind oops of mine: ModuleNotFoundError: "
         "No module named 'no_such_module'"
     )
     assert shown.returncode == 0
@@ -198,7 +198,7 @@ def test_options_that_kinds_declare_differently_are_refused() -> None:
     one = kind("one", first)
     assert len(KindOptions(["predict"], [one, kind("two", first)]).parameters) == 1
     for other in (second, third):
-        message = "--kbest is declared in two ways, by ones and by others"
+        message = "--kbest is declared differently by ones and others"
         with pytest.raises(ValueError, match=message):
             KindOptions(["predict"], [one, kind("other", other)])
 

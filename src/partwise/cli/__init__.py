@@ -1,7 +1,7 @@
 """The command line: ``partwise demo | train | predict | evaluate | inspect | show``.
 
-One file a command. Everything heavy is imported inside the commands, so that
-``partwise --help`` answers at once.
+One file per command. Everything heavy is imported inside the commands, so that
+``partwise --help`` answers quickly.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The program: its commands, and what becomes of their errors."""
+"""The program: its commands, and how their errors are reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Commands(TyperGroup):
     """Commands whose expected errors are one line each, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; turn what users can correct into a message."""
+        """Run a command; report errors that users can correct as messages."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -99,8 +99,8 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
     Raises
     ------
     ValueError
-        If two kinds do not go together: both have a command of the same name, or an
-        option of the same name that each declares in its own way.
+        If two kinds are incompatible: both have a command of the same name, or declare
+        an option of the same name in different ways.
     """
     app = typer.Typer(
         cls=Commands,
@@ -120,16 +120,16 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
 
 
 def _with_added_kinds() -> typer.Typer:
-    """Return the program; what is wrong with kinds of other packages is said."""
+    """Return the program; a kind of another package that fails is reported."""
     kinds = built_in_kinds()
     app = make_app(kinds)
     for name, load in added_kinds():
         try:
             kind = load()
             app = make_app([*kinds, kind])
-        except Exception as error:  # whatever a package of others does
+        except Exception as error:  # whatever other packages may raise
             why = f"{type(error).__name__}: {_in_one_line(error)}"
-            typer.echo(f"warning: without the kind {name}, {why}", err=True)
+            typer.echo(f"warning: skipped the kind {name}: {why}", err=True)
         else:
             kinds.append(kind)
     return app

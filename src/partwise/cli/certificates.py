@@ -1,4 +1,4 @@
-"""What a certificate says about the model at hand, in words and in numbers."""
+"""What a certificate says about a model, in words and in numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from partwise.losses import Certificate
+    from partwise.solvers.loop import Solution
     from partwise.solvers.trace import Trace
 
 
@@ -40,7 +41,7 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
 100: nothing could lower it by more than 0.99% (the gap).
     """
     if certificate is None:
-        # The status, which is shown beside this, says why.
+        # The status, which is shown as well, says why.
         words = "There is no certificate of how good these weights are."
     else:
         about = "" if certificate.exact else "about "
@@ -57,6 +58,25 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
         f"{words} The model keeps the weights of pass {best}, which were best on the "
         "development data."
     )
+
+
+def in_pairs(certificate: Certificate | None) -> list[tuple[str, object]]:
+    """Return the objective and the gap, by name."""
+    if certificate is None:
+        return []
+    gap = f"{certificate.relative_gap:.2%}"
+    return [("objective", certificate.primal), ("gap", gap)]
+
+
+def print_ending(solution: Solution) -> None:
+    """Show how training ended, and what its certificate means."""
+    from partwise.cli.output import console
+
+    for text in (
+        f"\n{solution.status}.",
+        in_words(solution.certificate, solution.trace),
+    ):
+        console().print(text, soft_wrap=True)
 
 
 def _percent(share: float) -> str:

@@ -1,24 +1,22 @@
-"""What mistakes cost, as the command line is told: by a name or in a file."""
+"""What mistakes cost, on the command line: a name or a file."""
 
 from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-import typer
-
 from partwise.cli.files import ColumnFiles
-from partwise.cli.options import LEARNING
+from partwise.cli.options import LEARNING, in_panel
 from partwise.errors import DataError
 
 NAMED = ("hamming", "ring")
 
 Costs: TypeAlias = Annotated[
     str,
-    typer.Option(
-        help="What mistakes cost: hamming (1 each), ring (integers on a ring), or a "
-        "file with a right one, a predicted one and a cost on each line; pairs that it "
-        "does not name cost 1.",
-        rich_help_panel=LEARNING,
+    in_panel(
+        LEARNING,
+        "What mistakes cost: hamming (1 each), ring (the distance of integers on a "
+        "ring), or a file with the right value, the predicted one and a cost on each "
+        "line; pairs that are not listed cost 1.",
     ),
 ]
 
@@ -36,8 +34,8 @@ def read_costs(costs: str, files: ColumnFiles) -> str | dict[tuple[str, str], fl
     data = files.columns(path)
     if data.n_columns != 3:
         raise DataError(
-            f"{path}: has {data.n_columns} columns (expected a right one, a predicted "
-            f"one and a cost; or say --costs {' or --costs '.join(NAMED)})"
+            f"{path}: has {data.n_columns} columns (expected the right value, the "
+            f"predicted one and a cost; or say --costs {' or --costs '.join(NAMED)})"
         )
     found: dict[tuple[str, str], float] = {}
     for right, predicted, cost in zip(*data.columns, strict=True):

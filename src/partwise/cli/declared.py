@@ -22,7 +22,7 @@ def as_command(
 ) -> Callable[..., None]:
     """Make a function look like a command with other parameters, all by name.
 
-    Paragraphs of its help become lines, which the terminal breaks where it ends.
+    Paragraphs of its help become single lines, which the terminal wraps.
     """
     functools.update_wrapper(run, command)
     paragraphs = "\n\n".join([inspect.getdoc(command) or "", *notes]).split("\n\n")
@@ -33,6 +33,14 @@ def as_command(
     run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in named}
     return run
+
+
+def parameters_without(
+    command: Callable[..., None], name: str
+) -> list[inspect.Parameter]:
+    """Return the parameters of a function, with evaluated annotations, but for one."""
+    found = inspect.signature(command, eval_str=True).parameters.values()
+    return [parameter for parameter in found if parameter.name != name]
 
 
 def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
@@ -51,7 +59,7 @@ def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
     plain, info = parts_of(parameter.annotation)
     name = parameter.name.replace("_", "-")
     made = f"--{name}/--no-{name}" if plain is bool else f"--{name}"
-    # In an annotation, typer takes the first flag for the default, and finds out later.
+    # In an annotation, typer keeps the first flag as the default until it is used.
     written = [
         getattr(info, "default", None),
         *(getattr(info, "param_decls", None) or ()),
@@ -62,7 +70,7 @@ def flag_of(parameter: inspect.Parameter, value: object = True) -> str:
 
 
 class Declared(NamedTuple):
-    """The options that a function declares, and those of them that it takes together.
+    """The options that a function declares, and which of them it takes as a group.
 
     A parameter whose type is a dataclass stands for its fields: each is an option.
 
@@ -87,20 +95,11 @@ class Declared(NamedTuple):
         single: list[inspect.Parameter] = []
         groups = {}
         for one in parameters:
-            if not is_dataclass(one.annotation):
+            if is_dataclass(one.annotation):
+                groups[one.name] = one.annotation
+                single += field_options(one.annotation)
+            else:
                 single.append(one)
-                continue
-            groups[one.name] = one.annotation
-            hints = get_type_hints(one.annotation, include_extras=True)
-            single += [
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=field.default,
-                    annotation=hints[field.name],
-                )
-                for field in fields(one.annotation)
-            ]
         return cls(single, groups)
 
     def grouped(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,6 +114,20 @@ class Declared(NamedTuple):
         return {**single, **made}
 
 
+def field_options(group: Any) -> list[inspect.Parameter]:
+    """Return the options that the fields of a dataclass declare."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(group)
+    ]
+
+
 def keyword_options(function: Callable[..., Any]) -> Declared:
     """Return the keyword-only parameters, with their annotations as objects."""
     found = inspect.signature(function).parameters.values()
@@ -127,7 +140,7 @@ def keyword_options(function: Callable[..., Any]) -> Declared:
 
 
 def with_values(parameter: inspect.Parameter, values: str = "") -> inspect.Parameter:
-    """Return an option whose help lists the values that there are, if it hides them."""
+    """Return an option whose help lists its choices, if a metavar hides them."""
     plain, info = parts_of(parameter.annotation)
     choices = choices_of(parameter.annotation)
     if choices is None or not getattr(info, "metavar", None):
@@ -145,7 +158,7 @@ def parts_of(annotation: Any) -> tuple[Any, Any]:
 
 
 def choices_of(annotation: Any) -> type[StrEnum] | None:
-    """Return the values that an option may have, if they are listed."""
+    """Return the choices of an option, if it has any."""
     plain = parts_of(annotation)[0]
     for one in get_args(plain) or (plain,):
         if isinstance(one, type) and issubclass(one, StrEnum):
@@ -154,7 +167,7 @@ def choices_of(annotation: Any) -> type[StrEnum] | None:
 
 
 def joined(first: Any, second: Any) -> Any:
-    """Return an annotation for two, or None if they differ in more than choices."""
+    """Return one annotation for two, or None if they differ in more than choices."""
     if first == second:
         return first
     (_, info), (_, other) = parts_of(first), parts_of(second)

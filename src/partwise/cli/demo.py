@@ -1,8 +1,9 @@
-"""``partwise demo``: a generated corpus, a model, and what it can say."""
+"""``partwise demo``: a generated corpus, a model, and what it predicts."""
 
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from partwise.cli.declared import as_command
+from partwise.cli.declared import as_command, parameters_without
 from partwise.cli.kinds import Kind, listed
 from partwise.cli.options import AsJson
 
@@ -30,12 +31,12 @@ class Data(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """What came of a test."""
+    """The result of a test."""
 
     found: Mapping[str, Any]
     """For programs, by name."""
     pairs: Sequence[tuple[str, object]]
-    """Shares that are right, for people."""
+    """Scores, for people."""
     show: Callable[[], None]
     """Prints some of the test sentences."""
 
@@ -47,7 +48,7 @@ class Demo:
     Attributes
     ----------
     flag, help : str
-        The option that asks for it; without one, nobody has to ask.
+        The option that chooses it, and its help; None for the demo without options.
     write : callable
         Returns a corpus as the text of a file.
     ending, model : str
@@ -55,9 +56,9 @@ class Demo:
     command : str
         What trains such a model, after ``partwise train``.
     look : str
-        The command that shows most: predict or show.
+        The command to try next: predict or show.
     unit : str
-        What sentences are made of.
+        What sentences consist of: words or tokens.
     read : callable
         Returns what a model is trained on, or tested.
     make : callable
@@ -65,7 +66,7 @@ class Demo:
     test : callable
         Tests a trained model.
     note : str
-        What is left out, if anything.
+        What is said about sentences that are left out, if any are.
     """
 
     flag: str | None = None
@@ -104,9 +105,7 @@ def demo_command(kinds: Sequence[Kind]) -> Callable[..., None]:
         unasked = next(one for one in demos if one.flag is None)
         demo(**values, task=flags[asked[0]] if asked else unasked)
 
-    own = inspect.signature(demo, eval_str=True).parameters.values()
-    kept = [parameter for parameter in own if parameter.name != "task"]
-    return as_command(run, demo, [*kept, *options])
+    return as_command(run, demo, [*parameters_without(demo, "task"), *options])
 
 
 def demo(
@@ -118,14 +117,14 @@ def demo(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write the corpus to train, dev and test files there, and stop.",
+            help="Only write the corpus to train, dev and test files in this folder.",
         ),
     ] = None,
     json: AsJson = False,
     *,
     task: Demo,
 ) -> None:
-    """Train a model on generated sentences and show what comes out.
+    """Train a model on generated sentences and show what it predicts.
 
     The task is chunking: finding noun phrases, verb phrases and so on, given words
     and their parts of speech.
@@ -187,29 +186,25 @@ def train_and_show(
             f"testing on {len(others.X):,} others ..."
         )
     model = task.make(seed, int(not json))
-    outcome = fit(model, data.X, data.y, quiet=json)
-    numbers = {
-        "sentences": len(data.X),
-        task.unit: data.size,
-        **summary(model, outcome),
-    }
+    begin = time.perf_counter()
+    fit(model, data.X, data.y, quiet=json)
+    seconds = time.perf_counter() - begin
+    sizes = {"sentences": len(data.X), task.unit: data.size}
+    numbers = {**sizes, **summary(model, seconds)}
     tested = task.test(model, others)
     if json:
         print_json({"training": numbers, **tested.found})
     else:
-        _show(numbers, outcome, task, tested)
-    if outcome.interrupted:
+        _show(numbers, model.solution_, task, tested)
+    if numbers["interrupted"]:
         raise typer.Exit(130)
 
 
-def _show(numbers: dict[str, Any], outcome: Any, task: Demo, tested: Tested) -> None:
+def _show(numbers: dict[str, Any], solution: Any, task: Demo, tested: Tested) -> None:
     from partwise.cli import certificates
-    from partwise.cli.output import Percent, console, print_pairs
+    from partwise.cli.output import print_pairs
 
-    solution = outcome.solution
-    certificate = solution.certificate
-    out = console()
-    out.print()
+    typer.echo()
     print_pairs(
         "the model",
         [
@@ -219,13 +214,11 @@ def _show(numbers: dict[str, Any], outcome: Any, task: Demo, tested: Tested) -> 
             ("weights", numbers["weights"]),
             ("passes", numbers["passes"]),
             ("seconds", round(numbers["seconds"], 2)),
-            ("objective", None if certificate is None else certificate.primal),
-            ("gap", None if certificate is None else Percent(certificate.relative_gap)),
+            *certificates.in_pairs(solution.certificate),
             *tested.pairs,
         ],
     )
-    out.print(f"\n{solution.status}.", soft_wrap=True)
-    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)
+    certificates.print_ending(solution)
     tested.show()
     flag = "" if task.flag is None else f"{task.flag} "
     test, model = f"demo/test.{task.ending}", f"demo/{task.model}.partwise"

@@ -1,11 +1,11 @@
-"""What all drawings of ``partwise show`` have in common, and how they are written."""
+"""Drawings of ``partwise show``: what they have in common, how they are written."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import typer
 
@@ -14,28 +14,22 @@ from partwise.errors import DataError
 T = TypeVar("T")
 
 
-class Drawing(Protocol):
-    """A tree that can be drawn."""
+class Drawing(NamedTuple):
+    """Something that can be drawn."""
 
-    @property
-    def title(self) -> str:
-        """What is written above it."""
-        ...
-
-    def as_text(self, width: int | None, ascii_only: bool) -> str:
-        """Draw it for a terminal."""
-        ...
-
-    def as_svg(self) -> str:
-        """Draw it as SVG."""
-        ...
+    title: str
+    """What is written above it."""
+    as_text: Callable[[int | None, bool], str]
+    """Draws it for a terminal, of a width, maybe in ASCII characters only."""
+    as_svg: Callable[[], str]
+    """Draws it as SVG."""
 
 
 Drawn: TypeAlias = Iterator[Drawing]
 
 
 class Drawings(NamedTuple):
-    """What a file holds, and how to draw each: one drawing, or several."""
+    """The items of a file, and how to draw each: as one drawing or several."""
 
     items: Iterable[Any]
     draw: Callable[[Any, int], Drawn]
@@ -43,7 +37,7 @@ class Drawings(NamedTuple):
 
 
 def ranked_title(title: str, rank: int, score: float) -> str:
-    """Return the title of one of the best.
+    """Return the title of one of the best outputs.
 
     Examples
     --------
@@ -71,13 +65,13 @@ def choose(
         raise DataError(f"{path}: holds no words (expected a treebank)")
     if not found:
         raise DataError(
-            f"{path}: has {number} sentences with words; there is no number {first}"
+            f"{path}: has {number} sentences with words; there is no sentence {first}"
         )
     return found, False
 
 
 def _shows_boxes() -> bool:
-    """Say whether standard output takes the characters that lines are drawn with."""
+    """Say whether standard output can show the characters that lines are made of."""
     from partwise.drawing.text import BOX
 
     try:

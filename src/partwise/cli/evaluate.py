@@ -31,10 +31,10 @@ def evaluate(
     *,
     options: Options,
 ) -> None:
-    """Measure a model on labelled data, or predictions.
+    """Evaluate a model on labelled data, or predictions made earlier.
 
-    MODEL FILE predicts and compares. Without a model, files hold both the right and
-    the predicted outputs.
+    With MODEL and FILE, predict and compare. Without a model, the files hold the right
+    and the predicted outputs.
     """
     if second is not None and is_model_file(first):
         model, kind = options.load(first)

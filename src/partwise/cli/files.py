@@ -25,7 +25,7 @@ def is_model_file(path: str) -> bool:
 
 @dataclass(frozen=True)
 class ColumnFiles:
-    """How files of columns are read: a token a line, a blank line after a sequence."""
+    """How column files are read: one token per line, a blank line after a sequence."""
 
     separator: Separator = None
     comments: Comments = None
@@ -60,7 +60,7 @@ class ColumnFiles:
         data = self.columns(path)
         if data.n_columns < 2:
             raise DataError(
-                f"{path}: has one column only (expected a word and its label)"
+                f"{path}: has only one column (expected a word and its label)"
             )
         try:
             return data, data.column_sequences(label_column)

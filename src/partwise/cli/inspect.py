@@ -13,25 +13,22 @@ from partwise.cli.kind_options import Options
 from partwise.cli.options import AsJson
 from partwise.errors import PartwiseError
 
-# Settings of a run rather than of the model, and the template, which is long.
-NOT_SHOWN = (
-    *("template", "verbose", "callbacks", "checkpoint", "resume", "warm_start"),
-    *("dev_metric", "time_limit", "patience"),
-)
+# Settings that are about training rather than the model, or long.
+NOT_SHOWN = {"template", "dev_metric", "time_limit", "patience"}
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What there is to say of a model beside what is said of all.
+    """What a kind adds to the description of a model.
 
     Attributes
     ----------
     reads : str, optional
         What data it reads, in words.
     numbers : mapping
-        What programs are told, by name.
+        For programs, by name.
     pairs : sequence of pairs
-        What people are told, by name, in lines.
+        For people, by name, one line each.
     show : callable, optional
         Prints tables.
     """
@@ -45,10 +42,13 @@ class Findings:
 def inspect(
     model: Annotated[str, typer.Argument(help="A model saved by `partwise train`.")],
     top: Annotated[
-        int, typer.Option(min=0, help="How many features a label, and transitions.")
+        int,
+        typer.Option(
+            min=0, help="How many features per label, and transitions, to show."
+        ),
     ] = 5,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Show every pass of the training.")
+        bool, typer.Option("--trace", help="Show every pass of training.")
     ] = False,
     json: AsJson = False,
     *,
@@ -141,13 +141,13 @@ def print_top_features(found: Mapping[str, Any], of: str = "label") -> None:
 
 
 def objective_in_words(found: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """Return how probabilities were found, in lines."""
+    """Return how probabilities were found, for people."""
     names = ("symbols", "objective", "reference", "C")
     return [(name, found.get(name)) for name in names]
 
 
 def _bound_in_words(bound: float | None) -> str | None:
-    """Say what the bound is worth, which is not much."""
+    """Describe the bound, and how little it says."""
     if bound is None:
         return None
     empty = "; 1 or more says nothing" * (bound >= 1.0)
@@ -159,11 +159,14 @@ def _bound_in_words(bound: float | None) -> str | None:
 
 def _settings(model: Any) -> dict[str, Any]:
     """Return the settings that shape the model, as plain values."""
+    from partwise.estimators.settings import transient_settings
+
     params = model.get_params(deep=False)
+    hidden = NOT_SHOWN | transient_settings(type(model))
     return {
         name: value if isinstance(value, str | int | float | bool) else str(value)
         for name, value in sorted(params.items())
-        if name not in NOT_SHOWN and value is not None and not isinstance(value, tuple)
+        if name not in hidden and value is not None and not isinstance(value, tuple)
     }
 
 
@@ -220,7 +223,7 @@ def _show(found: dict[str, Any], model: Any, trace: bool, own: Findings) -> None
     if found["transitions"]:
         out.print()
         print_table(
-            "transitions, most and least liked",
+            "transitions with the largest and the smallest weights",
             ["from", "to", "weight"],
             [list(one.values()) for one in found["transitions"]],
         )

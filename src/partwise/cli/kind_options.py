@@ -1,7 +1,7 @@
-"""The options that kinds give a command: declared by them, merged and refused here.
+"""The options that kinds give a command: declared there, merged and checked here.
 
 A command such as ``partwise predict`` has options of its own, and the keyword-only
-parameters of the function ``predict`` of every kind, each once.
+parameters of the function ``predict`` of every kind, each listed once.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -21,6 +21,7 @@ from partwise.cli.declared import (
     flag_of,
     joined,
     keyword_options,
+    parameters_without,
     parts_of,
     with_values,
 )
@@ -28,7 +29,7 @@ from partwise.cli.kinds import Kind, in_python_only, kind_of, listed
 from partwise.errors import PartwiseError
 
 NO_MODEL = {"compare", "draw"}
-"""Functions that do without a model."""
+"""Functions that need no model."""
 
 
 class Declaration(NamedTuple):
@@ -39,7 +40,7 @@ class Declaration(NamedTuple):
     parameter: inspect.Parameter
 
     def takes(self, value: object) -> bool:
-        """Say whether a value is one that this kind knows, where not all are."""
+        """Say whether the kind accepts this value of the option."""
         choices = choices_of(self.parameter.annotation)
         return choices is None or value is None or value in list(choices)
 
@@ -57,7 +58,7 @@ class KindOptions:
     Raises
     ------
     ValueError
-        If two kinds declare an option of one name in different ways.
+        If two kinds declare an option of the same name in different ways.
 
     Examples
     --------
@@ -89,9 +90,8 @@ class KindOptions:
             annotation = joined(merged.annotation, other.parameter.annotation)
             if annotation is None or other.parameter.default != merged.default:
                 raise ValueError(
-                    f"{flag_of(merged)} is declared in two ways, by {first.kind.many} "
-                    f"and by {other.kind.many}; let them share an annotation and a "
-                    "default"
+                    f"{flag_of(merged)} is declared differently by {first.kind.many} "
+                    f"and {other.kind.many}; they must share annotation and default"
                 )
             merged = merged.replace(annotation=annotation)
         return merged.replace(annotation=self._explained(merged))
@@ -99,8 +99,8 @@ class KindOptions:
     def _explained(self, parameter: inspect.Parameter) -> Any:
         """Return the annotation of an option whose help says which kinds take it.
 
-        What nearly all take stands with what all take; the rest has a panel of its own
-        for the kinds that share it.
+        Options that all kinds take, or nearly all, are listed together; the others go
+        into a panel for the kinds that share them.
         """
         takers = self.takers(parameter.name)
         others = [kind.many for kind in self.users if kind not in takers]
@@ -119,7 +119,7 @@ class KindOptions:
         return Annotated[plain, info]
 
     def _values_by_kind(self, name: str) -> str:
-        """Return the values of an option, if each kind has its own."""
+        """Return the values of an option by kind, if kinds differ in them."""
         values_of: dict[Kind, dict[str, None]] = {}
         for one in self.declared[name]:
             choices = choices_of(one.parameter.annotation) or ()
@@ -129,20 +129,13 @@ class KindOptions:
         parts = [f"{listed(list(v), 'or')} for {k.many}" for k, v in values_of.items()]
         return "; ".join(parts)
 
-    def takers(self, name: str, value: object = None) -> list[Kind]:
-        """Return the kinds that take an option, or one of its values."""
-        found = [one.kind for one in self.declared[name] if one.takes(value)]
-        return list(dict.fromkeys(found))
+    def takers(self, name: str) -> list[Kind]:
+        """Return the kinds that take an option."""
+        return list(dict.fromkeys(one.kind for one in self.declared[name]))
 
     def command(self, command: Callable[..., None]) -> Callable[..., None]:
         """Return a command with these options, in place of a parameter ``options``."""
-        own = [
-            parameter
-            for parameter in inspect.signature(
-                command, eval_str=True
-            ).parameters.values()
-            if parameter.name != "options"
-        ]
+        own = parameters_without(command, "options")
         names = list(self.declared)
         context = inspect.Parameter(
             "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
@@ -166,7 +159,7 @@ class Options:
     of: KindOptions
     values: Mapping[str, Any]
     given: Sequence[str]
-    """The names of those that do not just have their default."""
+    """The names of the options that were given explicitly."""
 
     def load(self, path: str) -> tuple[Any, Kind]:
         """Load a model; return it and its kind."""
@@ -203,8 +196,8 @@ class Options:
     def of_files(self, verb: str, *files: str) -> Any:
         """Return a function for files without a model, with its options filled in.
 
-        It is that of the kind that takes the format that was given, or else of the one
-        that recognises the first file. Kinds of other packages are asked first, and
+        The kind is the one that takes the format that was given, or else the one that
+        recognises the first file. Kinds of other packages are asked first, and
         those of this package from the last to the first.
         """
         format = self.values.get("format")
@@ -227,7 +220,9 @@ class Options:
                 and kind.function("recognises")(files[0], encoding)
             ]
         if not chosen:
-            raise PartwiseError(f"{files[0]}: is of no kind that is known here")
+            raise PartwiseError(
+                f"{files[0]}: cannot tell what kind of data this is (give --format)"
+            )
         kind = chosen[0]
         return self._filled(kind, verb, f"{files[0]} is read as {kind.data}")
 
@@ -238,44 +233,42 @@ class Options:
             for one in declared
             if one.kind is kind and one.verb == verb
         }
-        self._refuse([name for name in self.given if name not in taken], verb, what)
+        others = [name for name in self.given if name not in taken]
+        if others:
+            takers = self.of.takers(others[0])
+            same = [self._flag(n) for n in others if self.of.takers(n) == takers]
+            then = f"leave {'it' if len(same) == 1 else 'them'} out"
+            raise self._refusal(same, self.of.declared[others[0]], verb, what, then)
         own: dict[str, Any] = {}
         for name, one in taken.items():
-            value = self.values[name]
-            if not one.takes(value):
-                self._refuse_value(name, value, one, what)
-            choices = choices_of(one.parameter.annotation)
-            own[name] = value if choices is None or value is None else choices(value)
+            value, choices = self.values[name], choices_of(one.parameter.annotation)
+            if choices is None or value is None:
+                own[name] = value
+            elif one.takes(value):
+                own[name] = choices(value)
+            else:
+                flag = self._flag(name)
+                able = [o for o in self.of.declared[name] if o.takes(value)]
+                then = f"use {flag} {listed(list(map(str, choices)), 'or')}"
+                raise self._refusal([f"{flag} {value}"], able, verb, what, then)
         function = kind.function(verb)
         return functools.partial(function, **keyword_options(function).grouped(own))
 
-    def _refuse(self, names: Sequence[str], verb: str, what: str) -> None:
-        if not names:
-            return
-        takers = self.of.takers(names[0])
-        flags = [self._flag(n) for n in names if self.of.takers(n) == takers]
-        verbs = {one.verb for one in self.of.declared[names[0]]}
-        is_one = len(flags) == 1
-        then = f"leave {'it' if is_one else 'them'} out"
-        if verb in NO_MODEL and verb not in verbs:
+    def _refusal(
+        self,
+        flags: Sequence[str],
+        takers: Sequence[Declaration],
+        verb: str,
+        what: str,
+        then: str,
+    ) -> ValueError:
+        """Return the error for options that only other kinds, or models, take."""
+        if verb in NO_MODEL and all(one.verb not in NO_MODEL for one in takers):
             what, then = "no model was given", f"give a model as well, or {then}"
-        raise ValueError(
-            f"{', '.join(flags)} {'is' if is_one else 'are'} for "
-            f"{listed([kind.many for kind in takers])}, but {what}; {then}"
-        )
-
-    def _refuse_value(
-        self, name: str, value: str, declared: Declaration, what: str
-    ) -> None:
-        same = [one for one in self.of.declared[name] if one.takes(value)]
-        if declared.verb in NO_MODEL and all(one.verb not in NO_MODEL for one in same):
-            what = "no model was given"
-        choices = choices_of(declared.parameter.annotation)
-        known = listed(list(cast(Iterable[str], choices)), "or")
-        names = listed([kind.many for kind in self.of.takers(name, value)])
-        raise ValueError(
-            f"{self._flag(name)} {value} is for {names}, but {what} "
-            f"({self._flag(name)} {known})"
+        names = listed(list(dict.fromkeys(one.kind.many for one in takers)))
+        return ValueError(
+            f"{', '.join(flags)} {'is' if len(flags) == 1 else 'are'} for {names}, but "
+            f"{what}; {then}"
         )
 
     def _flag(self, name: str) -> str:
@@ -289,6 +282,6 @@ def _positional(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _notes(function: Callable[..., Any]) -> list[str]:
-    """Return what the documentation of a function says after its first line."""
+    """Return the documentation of a function after its first line."""
     text = (inspect.getdoc(function) or "").partition("\n\n")[2]
     return [text] if text else []

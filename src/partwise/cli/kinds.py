@@ -1,7 +1,7 @@
 """Kinds of models: what a task brings to the commands, and where kinds come from.
 
-A kind says in one place which estimator it is about, what it is called, and which
-functions do the work of each command. Functions are named by strings and imported
+A kind names its estimator, what messages call it, and the functions that do the work
+of each command, all in one place. Functions are named by strings and imported
 when they are needed.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from partwise.errors import PartwiseError
 
-# One line a task. The order is that of `partwise train --help`.
+# One line per task. The order is that of `partwise train --help`.
 ROOMS = (
     "partwise.cli.sequence.kind:KIND",
     "partwise.cli.dependency.kind:KIND",
@@ -104,7 +104,7 @@ class Kind:
         return resolve(getattr(self, verb))
 
     def is_of(self, cls: type) -> bool:
-        """Say whether this kind is about a class."""
+        """Say whether models of a class are of this kind."""
         if isinstance(self.estimator, str):
             # Only a class of the same name is worth an import.
             name = self.estimator.rpartition(":")[2]
@@ -113,7 +113,7 @@ class Kind:
 
 
 def resolve(reference: Any) -> Any:
-    """Return what a reference names; what is no string is what it names.
+    """Return what a reference names; anything but a string is returned as it is.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def added_kinds() -> Iterator[tuple[str, Callable[[], Kind]]]:
 
 
 def kind_of(model: object, path: str, kinds: Sequence[Kind]) -> Kind:
-    """Return the kind of a model: that of its class, or of one it is derived from."""
+    """Return the kind of a model: that of its class, or of the nearest base class."""
     for cls in type(model).__mro__:
         for kind in kinds:
             if kind.is_of(cls):
@@ -150,7 +150,7 @@ def kind_of(model: object, path: str, kinds: Sequence[Kind]) -> Kind:
 
 
 def in_python_only(model: object) -> str:
-    """Say that the command line has no use for a model."""
+    """Say that the command line cannot use a model."""
     return (
         f"is a {type(model).__name__}, which this command cannot use; load it in "
         "Python with partwise.load"
@@ -158,7 +158,7 @@ def in_python_only(model: object) -> str:
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
-    """Return names as people list them.
+    """Return names as a list in a sentence.
 
     Examples
     --------

@@ -1,287 +1,220 @@
-"""How to learn: the options that all training commands have, in one place."""
+"""How to learn: options of training commands, made from the settings of estimators.
+
+The default, the help text and the choices of such an option are those of the setting.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from enum import StrEnum
-from typing import Annotated, Any, get_type_hints
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple
 
-import typer
+from partwise.cli.declared import (
+    Declared,
+    as_command,
+    field_options,
+    flag_of,
+    parameters_without,
+    with_values,
+)
+from partwise.cli.kinds import listed
+from partwise.cli.options import LEARNING, RUN, AsJson, in_panel
+from partwise.estimators.settings import Setting, default_C_sentence, settings_of
+from partwise.solvers.names import list_solvers, solver_names
 
-from partwise.cli.declared import Declared, as_command, with_values
-from partwise.cli.options import LEARNING, RUN, AsJson
-
-Loss = Annotated[
-    str,
-    typer.Option(
-        help="What is minimised: squared_hinge, hinge or log_loss (a CRF).",
-        rich_help_panel=LEARNING,
-    ),
-]
-MarginLoss = Annotated[
-    str,
-    typer.Option(
-        help="What is minimised: hinge or squared_hinge.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Penalty = Annotated[
-    str,
-    typer.Option(
-        help="What keeps weights small: l2; with log_loss or hinge also l1, which "
-        "leaves many of them zero; with log_loss also elasticnet.",
-        rich_help_panel=LEARNING,
-    ),
-]
-L1Ratio = Annotated[
-    float,
-    typer.Option(
-        help="The share of the L1 norm in elasticnet, 0 to 1.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Margin = Annotated[
-    str,
-    typer.Option(
-        help="By how much the right output must beat a wrong one: cost, or, for the "
-        "hinge with penalty l1, unit.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Positive = Annotated[
-    bool,
-    typer.Option(
-        "--positive",
-        help="No weight may be negative, for the hinge with penalty l1.",
-        rich_help_panel=LEARNING,
-    ),
-]
-SolverName = Annotated[
-    str,
-    typer.Option(
-        help="How: auto; dcd-ssvm, dcd-light or cpd for squared_hinge; eg, sdca, "
-        "lbfgs, cg or owlqn for log_loss; smo, frank-wolfe, cutting-plane or eg "
-        "for hinge; sgd for any; perceptron, mira or mira-kbest, without a proof.",
-        rich_help_panel=LEARNING,
-    ),
-]
-SimplicialName = Annotated[
-    str,
-    typer.Option(
-        help="How: auto or simplicial; simplicial-coordinate, one part of the data "
-        "after the other; simplicial-online, for a stream of parts.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Tolerance = Annotated[
-    float,
-    typer.Option(
-        help="Stop when proved to be within this fraction of the best.",
-        rich_help_panel=LEARNING,
-    ),
-]
-MaxIter = Annotated[
-    int,
-    typer.Option(help="The most passes over the data.", rich_help_panel=LEARNING),
-]
-Patience = Annotated[
-    int,
-    typer.Option(
-        help="With --dev: stop after this many passes without a new best.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(min=0, help="Seed of everything random.", rich_help_panel=LEARNING),
-]
-CPath = Annotated[
-    str | None,
-    typer.Option(
-        "--C-path",
-        help="Train with each of these, such as 0.01,0.1,1, one after the other, "
-        "and keep the model that is best on --dev.",
-        rich_help_panel=LEARNING,
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        help="Threads; -1 for one per core.",
-        rich_help_panel=RUN,
-        show_default=False,
-    ),
-]
-Checkpoint = Annotated[
-    str | None,
-    typer.Option(
-        help="Save the state of training there after every pass.",
-        rich_help_panel=RUN,
-    ),
-]
-Resume = Annotated[
-    bool,
-    typer.Option(
-        "--resume",
-        help="Go on from --checkpoint if it exists.",
-        rich_help_panel=RUN,
-    ),
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(min=0, help="Stop after this many seconds.", rich_help_panel=RUN),
-]
-Float32 = Annotated[
-    bool,
-    typer.Option(
-        "--float32", help="Save weights in half the space.", rich_help_panel=RUN
-    ),
-]
-Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose/--quiet",
-        "-v/-q",
-        help="Show progress and results, or only errors.",
-        rich_help_panel=RUN,
-    ),
-]
+REFERENCE = "What the probabilities of a margin model stay close to"
+PLAIN_TYPES = {"int": int, "float": float, "bool": bool}
 
 
-class Reference(StrEnum):
-    """What probabilities stay near to."""
-
-    likelihood = "likelihood"
-    uniform = "uniform"
-
-
-Smoothing = Annotated[
-    float, typer.Option(help="Added to every count.", rich_help_panel=LEARNING)
-]
-
-GENERATIVE: dict[str, Any] = {"loss": MarginLoss, "solver": SimplicialName}
-"""Options that say something else where probabilities are trained."""
-GENERATIVE_DEFAULTS: dict[str, Any] = {
-    "loss": "hinge", "tol": 1e-3, "max_iter": 2000, "patience": 100,
-}  # fmt: skip
-PENALTIES = ("penalty", "l1_ratio", "margin", "positive")
-"""Options that there are not where probabilities are trained."""
-
-
-@dataclass(frozen=True)
-class Learning:
-    """What is minimised and how, and what becomes of the run; see `partwise train`."""
-
-    loss: Loss = "squared_hinge"
-    penalty: Penalty = "l2"
-    l1_ratio: L1Ratio = 0.5
-    margin: Margin = "cost"
-    positive: Positive = False
-    solver: SolverName = "auto"
-    C: float | None = None
-    C_path: CPath = None
-    tol: Tolerance = 1e-2
-    max_iter: MaxIter = 100
-    patience: Patience = 5
-    seed: Seed = 0
-    jobs: Jobs = None
-    checkpoint: Checkpoint = None
-    resume: Resume = False
-    time_limit: TimeLimit = None
-    float32: Float32 = False
-    verbose: Verbose = True
-    json: AsJson = False
-    generative: bool = False  # no option: which command it is
-
-    def settings(self) -> dict[str, Any]:
-        """Return what estimators are told, by the names that they have for it."""
-        penalties = {} if self.generative else {p: getattr(self, p) for p in PENALTIES}
-        return {
-            **penalties,
-            "loss": self.loss,
-            "C": self.C,
-            "solver": self.solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "n_jobs": self.jobs,
-            "random_state": self.seed,
-            "patience": self.patience,
-            "checkpoint": self.checkpoint,
-            "resume": self.resume,
-            "time_limit": self.time_limit,
-            "verbose": int(self.verbose),
-        }
-
-
-def takes_learning(
-    default_C: str, *, generative: bool = False, **defaults: Any
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `Learning`, in place of a parameter ``learning``.
-
-    Parameters
-    ----------
-    default_C : str
-        What ``--C`` is by default, in words.
-    generative : bool
-        Whether probabilities are trained, for which there are fewer losses and solvers,
-        and no penalties.
-    **defaults
-        What other options are by default, where that is not as in `Learning`.
+class SettingOption(NamedTuple):
+    """An option of training commands that is a setting of an estimator.
 
     Examples
     --------
-    >>> @takes_learning("1", tol=0.5)
-    ... def learn(train: str, learning: Learning) -> None:
-    ...     print(train, learning.tol, learning.loss)
-    >>> learn(train="data.txt")
-    data.txt 0.5 squared_hinge
-    >>> list(inspect.signature(learn).parameters)[:3]
-    ['train', 'loss', 'penalty']
+    >>> from partwise.estimators.dependency.settings import DependencySettings
+    >>> option = SettingOption("suffix").parameter(DependencySettings)
+    >>> option.default, option.annotation.__metadata__[0].help
+    (3, 'How many letters of the end of a word are a feature.')
     """
-    defaults = (GENERATIVE_DEFAULTS if generative else {}) | defaults
-    left_out = ("generative", *(PENALTIES if generative else ()))
-    options = [
-        inspect.Parameter(
-            field.name,
+
+    setting: str
+    """What the setting is called."""
+    panel: str = LEARNING
+    help: str = ""
+    """Instead of the first sentence of the setting's documentation."""
+    flags: tuple[str, ...] = ()
+    """What it is called, if not as the setting."""
+    default: Any = None
+    """Instead of the default of the setting."""
+    type: Any = None
+    """How its text is read, if not as the setting says."""
+
+    @property
+    def name(self) -> str:
+        """What the parameter of the command is called."""
+        first = self.flags[0] if self.flags else self.setting
+        return first.partition("/")[0].strip("-").replace("-", "_")
+
+    def parameter(self, settings: type) -> inspect.Parameter:
+        """Return the parameter of a command that trains with these settings."""
+        found = settings_of(settings)[self.setting]
+        default = found.default if self.default is None else self.default
+        plain = self.type or _type_of(found)
+        switch = f"--{self.setting.replace('_', '-')}"
+        flags = self.flags or ((switch,) if default is False else ())
+        values = f" One of {listed(found.choices, 'or')}." if found.choices else ""
+        text = (self.help or _help(found, settings)) + values
+        metavar = "NAME" if found.choices else None
+        info = in_panel(self.panel, text, *flags, metavar=metavar)
+        return inspect.Parameter(
+            self.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=defaults.get(field.name, field.default),
-            annotation=_annotation(field.name, default_C, generative),
+            default=default if self.type is None else self.type(default),
+            annotation=Annotated[plain if default is not None else plain | None, info],
         )
-        for field in fields(Learning)
-        if field.name not in left_out
-    ]
+
+
+def _type_of(setting: Setting) -> Any:
+    if setting.default is not None:
+        return type(setting.default)
+    allowed = setting.allowed.type_text if setting.allowed else ""
+    return PLAIN_TYPES.get((setting.type_text or allowed).split()[0], str)
+
+
+def _help(setting: Setting, settings: type) -> str:
+    """Return the first sentence of the documentation, with options for settings."""
+    known = settings_of(settings)
+    if setting.name == "solver":
+        losses = known["loss"].choices
+        if "penalty" in known:
+            return f"The solver: {list_solvers(losses, known['penalty'].choices)}."
+        names = [name for loss in losses for name in solver_names(loss, "divergence")]
+        return f"The solver: {listed(['auto', *dict.fromkeys(names)], 'or')}."
+    text = setting.sentence
+    if setting.by_loss and default_C_sentence(setting.by_loss) in setting.doc:
+        text += f" {default_C_sentence(setting.by_loss)}"
+    for name in re.findall(r"(?<!`)`(\w+)`", text):
+        if name in known:
+            text = text.replace(f"`{name}`", f"--{name.replace('_', '-')}")
+    text = text.replace("`", "").replace('"', "")
+    return text.replace("development data", "--dev")
+
+
+def options_in(panel: str, *settings: str) -> list[SettingOption]:
+    """Return options for settings, as these describe themselves, in one panel."""
+    return [SettingOption(setting, panel) for setting in settings]
+
+
+SHARED = (
+    *options_in(
+        LEARNING, "loss", "penalty", "l1_ratio", "margin", "positive", "solver"
+    ),
+    SettingOption("C", flags=("--C", "-C")),
+    *options_in(LEARNING, "tol", "max_iter", "patience"),
+    SettingOption("random_state", LEARNING, "Seed of everything random.", ("--seed",)),
+    SettingOption("n_jobs", RUN, "Threads; -1 for one per core.", ("--jobs",)),
+    *options_in(RUN, "checkpoint", "resume", "time_limit"),
+)
+"""Options of all training commands whose models have these settings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """Options of all training commands that are no settings of an estimator."""
+
+    C_path: Annotated[
+        str | None,
+        in_panel(
+            LEARNING,
+            "Train with each of these values of C in turn, such as 0.01,0.1,1, and "
+            "keep the model that is best on --dev.",
+            "--C-path",
+        ),
+    ] = None
+    float32: Annotated[
+        bool, in_panel(RUN, "Save weights in half the space.", "--float32")
+    ] = False
+    verbose: Annotated[
+        bool,
+        in_panel(
+            RUN,
+            "Show progress and results, or only errors.",
+            *("--verbose/--quiet", "-v/-q"),
+        ),
+    ] = True
+    json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(RunOptions):
+    """How to train a model, and what to do with the result; see `partwise train`."""
+
+    settings: Mapping[str, Any]
+    """The settings of the estimator that the command has options for."""
+    flag: Callable[[str, object], str]
+    """Returns the option that gives a setting a value."""
+
+
+def takes_learning(
+    settings: type, *own: SettingOption
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options for settings, in place of a parameter ``learning``.
+
+    Parameters
+    ----------
+    settings : type
+        The class that declares the settings, or an estimator.
+    *own : SettingOption
+        Those that not all training commands have, and others in place of `SHARED`.
+
+    Examples
+    --------
+    >>> from partwise.estimators.dependency.settings import DependencySettings
+    >>> @takes_learning(DependencySettings, SettingOption("suffix"))
+    ... def learn(train: str, learning: Learning) -> None:
+    ...     print(train, learning.settings["suffix"], learning.settings["loss"])
+    >>> learn(train="data.txt")
+    data.txt 3 squared_hinge
+    >>> list(inspect.signature(learn).parameters)[:3]
+    ['train', 'suffix', 'loss']
+    """
+    known = settings_of(settings)
+    own_names = {option.setting for option in own}
+    shared = [one for one in SHARED if one.setting not in own_names]
+    options = [one for one in (*own, *shared) if one.setting in known]
+    parameters = [option.parameter(settings) for option in options]
+    of_setting = dict(zip((one.setting for one in options), parameters, strict=True))
+    as_text = {option.setting for option in options if option.type is not None}
+    run_options = field_options(RunOptions)
+
+    def as_flag(setting: str, value: object) -> str:
+        if setting not in of_setting:
+            return f"{setting}={value!r}"
+        switch = flag_of(of_setting[setting], value)
+        return switch if isinstance(value, bool) else f"{switch} {value}"
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters.values()
-        declared = Declared.by(one for one in own if one.name != "learning")
+        declared = Declared.by(parameters_without(command, "learning"))
 
         def run(**given: Any) -> None:
-            chosen = {one.name: given.pop(one.name, one.default) for one in options}
-            learning = Learning(**chosen, generative=generative)
+            about_run = {
+                one.name: given.pop(one.name, one.default) for one in run_options
+            }
+            chosen = {
+                setting: given.pop(one.name, one.default)
+                for setting, one in of_setting.items()
+            }
+            for setting, value in chosen.items():
+                flag = flag_of(of_setting[setting])
+                if setting not in as_text:
+                    replace(known[setting], name=flag).check(value)
+            chosen["verbose"] = int(about_run["verbose"])
+            learning = Learning(**about_run, settings=chosen, flag=as_flag)
             command(**declared.grouped(given), learning=learning)
 
-        return as_command(
-            run, command, map(with_values, [*declared.parameters, *options])
-        )
+        everything = [*declared.parameters, *parameters, *run_options]
+        return as_command(run, command, map(with_values, everything))
 
     return decorate
-
-
-def _annotation(name: str, default_C: str, generative: bool) -> Any:
-    if generative and name in GENERATIVE:
-        return GENERATIVE[name]
-    if name != "C":
-        return get_type_hints(Learning, include_extras=True)[name]
-    return Annotated[
-        float | None,
-        typer.Option(
-            "--C",
-            "-C",
-            help="Weight of the losses; larger fits the data closer (default: "
-            f"{default_C}).",
-            rich_help_panel=LEARNING,
-            show_default=False,
-        ),
-    ]

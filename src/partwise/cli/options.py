@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 
 class Decoding(StrEnum):
-    """How a model chooses an output: by its score, or by what it is like on average."""
+    """How a model chooses an output: by its score, or by its expected cost."""
 
     best = "best"
     minimum_risk = "minimum-risk"
@@ -28,7 +28,12 @@ FEATURES = "Features"
 LEARNING = "Learning"
 RUN = "The run"
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def in_panel(panel: str, help: str, *flags: str, **more: Any) -> Any:
+    """Declare an option that the help of a command shows in one of its panels."""
+    return typer.Option(*flags, help=help, rich_help_panel=panel, **more)
 
 
 def _known_encoding(name: str) -> str:
@@ -41,48 +46,35 @@ def _known_encoding(name: str) -> str:
 
 # --- files ----------------------------------------------------------------------------
 
-FORMAT = typer.Option(
-    help="How the data is laid out (default: columns, or what the model or the file "
-    "tells).",
+FORMAT = in_panel(
+    FILES,
+    "The format of the data (default: columns for taggers, otherwise detected from the "
+    "file).",
     metavar="NAME",
-    rich_help_panel=FILES,
-    show_default=False,
 )
-"""What all formats say of themselves; the values that there are differ by kind."""
+"""What all formats have in common; each kind has its own values."""
 Separator = Annotated[
     str | None,
-    typer.Option(
-        help="The one character between columns, such as ',' or '\\t' (default: any "
-        "blanks; in tables a tab if the first line has one, or else a comma).",
-        rich_help_panel=FILES,
-        show_default=False,
+    in_panel(
+        FILES,
+        "The character between columns, such as ',' or '\\t' (default: any whitespace; "
+        "in tables a tab if the first line has one, otherwise a comma).",
     ),
 ]
-Comments = Annotated[
-    str | None,
-    typer.Option(help="Leave out lines that begin with this.", rich_help_panel=FILES),
-]
+Comments = Annotated[str | None, in_panel(FILES, "Skip lines that begin with this.")]
 SkipDocstart = Annotated[
     bool,
-    typer.Option(
-        "--skip-docstart",
-        help="Leave out lines that begin with -DOCSTART-.",
-        rich_help_panel=FILES,
-    ),
+    in_panel(FILES, "Skip lines that begin with -DOCSTART-.", "--skip-docstart"),
 ]
 Encoding = Annotated[
-    str,
-    typer.Option(
-        help="How bytes stand for characters.",
-        callback=_known_encoding,
-        rich_help_panel=FILES,
-    ),
+    str, in_panel(FILES, "The character encoding of files.", callback=_known_encoding)
 ]
 LabelColumn = Annotated[
     int,
-    typer.Option(
-        help="The column of the labels, from 0; negative ones count from the end.",
-        rich_help_panel=FILES,
+    in_panel(
+        FILES,
+        "The column with the labels, counted from 0; negative numbers count from the "
+        "end.",
     ),
 ]
 
@@ -92,42 +84,44 @@ Marginals = Annotated[
     bool,
     typer.Option(
         "--marginals",
-        help="Add the probability of each predicted label, arc, bracket, edge or value "
-        "under the model (margin losses do not calibrate it).",
+        help="Add the probability that the model gives to each predicted label, arc, "
+        "bracket, edge or value (not calibrated with margin losses).",
     ),
 ]
 KBest = Annotated[
     int | None,
-    typer.Option(min=1, help="The K best outputs with scores.", metavar="K"),
+    typer.Option(min=1, help="Write the K best outputs, with scores.", metavar="K"),
 ]
 JsonLines = Annotated[
-    bool, typer.Option("--json", help="Write a JSON object a sentence, or row.")
+    bool, typer.Option("--json", help="Write one JSON object per sentence or row.")
 ]
 DecodingOption = Annotated[
     Decoding,
     typer.Option(
-        help="The output with the highest score, or the one that is best on average, "
-        "by the probabilities: with the most arcs right, or the least cost.",
+        help="Choose the output with the highest score, or the one with the lowest "
+        "expected cost: with the most arcs expected to be right, for example.",
     ),
 ]
 Confusion = Annotated[
-    bool, typer.Option("--confusion", help="Show which labels are confused.")
+    bool, typer.Option("--confusion", help="Show which labels are confused with which.")
 ]
-Label = Annotated[str | None, typer.Option(help="Only the features of this label.")]
+Label = Annotated[
+    str | None, typer.Option(help="Show only the features of this label.")
+]
 
 # --- training -------------------------------------------------------------------------
 
 Train = Annotated[
     str,
-    typer.Argument(metavar="TRAIN", help="Training data: a file, plain or gzip, or -."),
+    typer.Argument(
+        metavar="TRAIN",
+        help="Training data: a file, plain or gzip, or - for standard input.",
+    ),
 ]
 ModelPath = Annotated[
     str, typer.Option("--model", "-m", "-o", help="Where to save the model.")
 ]
 Dev = Annotated[
     str | None,
-    typer.Option(
-        help="Development data: stop when its score no longer rises.",
-        rich_help_panel=FILES,
-    ),
+    in_panel(FILES, "Development data: stop when the score on it no longer improves."),
 ]

@@ -36,7 +36,7 @@ def console() -> Console:
 
 
 def print_pairs(title: str, pairs: Iterable[tuple[str, object]]) -> None:
-    """Show names and values, one pair a line; None is left out.
+    """Show names and values, one pair per line; None is left out.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def print_table(
 
 
 def print_scores(title: str, rows: Iterable[tuple[Any, Scores]]) -> None:
-    """Show precision, recall and F1 in percent, one row a name."""
+    """Show precision, recall and F1 in percent, one row per name."""
     print_table(
         title,
         ["", "precision", "recall", "F1", "number"],

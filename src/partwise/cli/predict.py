@@ -1,4 +1,4 @@
-"""``partwise predict``: outputs for new data, as fast as it comes in."""
+"""``partwise predict``: outputs for new data, as it comes in."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def predict(
     jobs: Annotated[
         int | None,
         typer.Option(
-            help="Threads; -1 for one per core; those of training by default.",
-            show_default=False,
+            help="Threads; -1 for one per core (default: as in training).",
         ),
     ] = None,
     *,

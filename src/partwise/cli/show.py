@@ -17,30 +17,29 @@ LIMIT = 10
 def show(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A treebank, or lattices: a file or -."),
+        typer.Argument(metavar="FILE", help="A treebank or lattices: a file or -."),
     ],
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", "-m", help="Draw what this parser, or ranker, predicts instead."
+            "--model", "-m", help="Draw what this parser or ranker predicts instead."
         ),
     ] = None,
     sentence: Annotated[
         int | None,
-        typer.Option(min=1, help="Only sentence N, counted from 1.", metavar="N"),
+        typer.Option(min=1, help="Draw only sentence N, counted from 1.", metavar="N"),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help=f"The first N sentences (default: {LIMIT}).",
+            help=f"Draw the first N sentences (default: {LIMIT}).",
             metavar="N",
-            show_default=False,
         ),
     ] = None,
     svg: Annotated[
         str | None,
-        typer.Option(help="Write one SVG there instead of text: a file or -."),
+        typer.Option(help="Write one SVG to this file, or -, instead of text."),
     ] = None,
     ascii: Annotated[
         bool, typer.Option("--ascii", help="Draw with ASCII characters only.")
@@ -50,8 +49,8 @@ def show(
 ) -> None:
     """Draw the trees of a treebank, or those that a parser predicts for it.
 
-    Of lattices, one a line as JSON, draw the right path, or the one that a ranker
-    predicts.
+    For lattices, one JSON object per line, draw the right path, or the one that a
+    ranker predicts.
     """
     from partwise.cli.overwriting import refuse_overwriting
 

@@ -1,12 +1,10 @@
-"""Fitting a model under the eyes of a user: progress, Ctrl-C, how it ended."""
+"""Fitting a model for a user who watches: warnings, Ctrl-C, how it ended."""
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,21 +14,10 @@ from partwise.errors import PartwiseError
 if TYPE_CHECKING:
     from partwise.estimators.base import StructuredEstimator
     from partwise.estimators.path import Path
-    from partwise.solvers.loop import Solution
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of fitting: the solution, and the seconds it took with encoding."""
-
-    solution: Solution
-    seconds: float
-    interrupted: bool = False
-    """Whether Ctrl-C ended it."""
 
 
 @contextmanager
-def _plain_warnings(quiet: bool) -> Iterator[None]:
+def plain_warnings(quiet: bool) -> Iterator[None]:
     """Show warnings as lines on standard error, without the place in the code.
 
     The estimator's warning that it did not converge is left out: commands show its
@@ -50,60 +37,14 @@ def _plain_warnings(quiet: bool) -> Iterator[None]:
 
 def fit(
     model: StructuredEstimator, X: Any, y: Any, dev: Any = None, *, quiet: bool = False
-) -> Outcome:
-    """Fit a model and return how it ended; Ctrl-C keeps the weights so far."""
-    from partwise.solvers.loop import FAILED, INTERRUPTED, Callback
+) -> None:
+    """Fit a model; Ctrl-C keeps the weights so far."""
+    from partwise.solvers.loop import FAILED
 
-    ended: list[Solution] = []
-
-    class Watch(Callback):
-        def on_end(self, solution: Solution) -> None:
-            ended.append(solution)
-
-    model.set_params(callbacks=(Watch(),))
-    begin = time.perf_counter()
-    with _plain_warnings(quiet):
+    with plain_warnings(quiet):
         model.fit(X, y, dev=dev)
-    # Where counting was enough, nothing was minimised; the model says how it ended.
-    solution = ended[0] if ended else counted(model)
-    if solution.reason == FAILED:
-        raise PartwiseError(solution.status)
-    seconds = time.perf_counter() - begin
-    return Outcome(solution, seconds, solution.reason == INTERRUPTED)
-
-
-def counted(model: StructuredEstimator) -> Solution:
-    """Return how a fit ended that had nothing to minimise."""
-    from partwise.solvers.loop import CONVERGED, Solution
-
-    return Solution(
-        model.weights_,
-        model.certificate_,
-        model.trace_,
-        CONVERGED,
-        model.status_,
-        None,  # there is no solver to go on with
-    )
-
-
-def fit_path(
-    model: StructuredEstimator,
-    X: Any,
-    y: Any,
-    Cs: list[float],
-    dev: Any,
-    *,
-    quiet: bool = False,
-) -> tuple[Path, Outcome]:
-    """Fit a model for every C; return all, and how the best one ended."""
-    from partwise import C_path
-
-    begin = time.perf_counter()
-    with _plain_warnings(quiet):
-        path = C_path(model, X, y, Cs, dev=dev)
-    return path, Outcome(
-        path.best.solution, time.perf_counter() - begin, path.interrupted
-    )
+    if model.solution_.reason == FAILED:
+        raise PartwiseError(model.solution_.status)
 
 
 def path_numbers(path: Path) -> list[dict[str, Any]]:
@@ -122,14 +63,16 @@ def path_numbers(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
+def summary(model: Any, seconds: float) -> dict[str, Any]:
     """Return the numbers of a training run, by name."""
     import numpy as np
 
     from partwise.cli import certificates
     from partwise.solvers.automatic import name_of
+    from partwise.solvers.loop import INTERRUPTED
 
-    trace = outcome.solution.trace
+    solution = model.solution_
+    trace = solution.trace
     best = certificates.best_dev_pass(trace)
     # A parser hashes what it sees: it has weights, but no list of features.
     encoder = getattr(model, "_input", None)
@@ -144,11 +87,11 @@ def summary(model: Any, outcome: Outcome) -> dict[str, Any]:
         "solver": name_of(model.solver_) if trained else None,
         "solver_reason": model._reason or None,
         "passes": len(trace),
-        "seconds": outcome.seconds,
-        "certificate": certificates.in_numbers(outcome.solution.certificate),
+        "seconds": seconds,
+        "certificate": certificates.in_numbers(solution.certificate),
         "best_dev_score": None if best is None else trace[best - 1].dev_score,
         "best_dev_pass": best,
-        "converged": outcome.solution.converged,
-        "interrupted": outcome.interrupted,
-        "status": outcome.solution.status,
+        "converged": solution.converged,
+        "interrupted": solution.reason == INTERRUPTED,
+        "status": solution.status,
     }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
+
+from partwise.errors import Advice, DataError
 
 if TYPE_CHECKING:
     from partwise.cli.learning import Learning
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from partwise.solvers.loop import Solution
 
 M = TypeVar("M", bound="StructuredEstimator")
-# What is shown of a run in this order, as far as a model has it.
+# The sizes that are shown, in this order, as far as a model has them.
 SIZES = (
     "lattices",
     "edges",
@@ -32,7 +35,7 @@ SIZES = (
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """What a command was asked to do with a model, besides its settings.
+    """What a command was asked to do, besides the settings of the model.
 
     Attributes
     ----------
@@ -49,37 +52,35 @@ class TrainingRun:
     learning: Learning
 
     def __post_init__(self) -> None:
-        """Refuse what cannot end well, before anything is read."""
+        """Refuse options that cannot work, before anything is read."""
         from partwise import model_file
         from partwise.cli.overwriting import refuse_overwriting
 
         asked = self.learning
         train, dev = self.sources["TRAIN"], self.sources["--dev"]
-        if asked.resume and asked.checkpoint is None:
-            raise ValueError("--resume needs --checkpoint, the file to go on from")
+        checkpoint = asked.settings["checkpoint"]
+        if asked.settings["resume"] and checkpoint is None:
+            raise ValueError("--resume needs --checkpoint, the file to continue from")
         if asked.C_path is not None:
             _numbers(asked.C_path)
             if dev is None:
                 raise ValueError("--C-path needs --dev, to choose the best C by")
-            if asked.C is not None:
+            if asked.settings["C"] is not None:
                 raise ValueError("give --C or --C-path, not both")
-            if asked.checkpoint is not None:
-                raise ValueError(
-                    "--C-path keeps no checkpoints; leave --checkpoint out"
-                )
+            if checkpoint is not None:
+                raise ValueError("--C-path cannot be used with --checkpoint")
         if train == dev == "-":
             raise ValueError("TRAIN and --dev cannot both be standard input")
-        refuse_overwriting(
-            {"--model": self.path, "--checkpoint": asked.checkpoint}, self.sources
-        )
+        written = {"--model": self.path, "--checkpoint": checkpoint}
+        refuse_overwriting(written, self.sources)
         model_file.check_writable(self.path)
 
     def make(self, estimator: Callable[..., M], **settings: Any) -> M:
-        """Return a model with settings of its own and those of learning.
+        """Return a model with the settings of the command line, and others.
 
-        They are checked by fit, too, but a large file takes its time to read.
+        They are checked here, since reading a large file before `fit` takes time.
         """
-        model = estimator(**self.learning.settings(), **settings)
+        model = estimator(**{**self.learning.settings, **settings})
         model._check_settings()
         return model
 
@@ -93,7 +94,7 @@ class TrainingRun:
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
     ) -> None:
-        """Fit, save, and show what came out.
+        """Fit, save, and show the results.
 
         Parameters
         ----------
@@ -104,26 +105,32 @@ class TrainingRun:
         sizes : mapping of str to int
             How large the training data is.
         measure : callable, optional
-            Returns shares that the fitted model gets right of `dev`, if that is given.
+            Returns scores of the fitted model on `dev`, if that is given.
         tell : callable, optional
-            Returns what else there is to say of the fitted model, by name.
+            Returns further facts about the fitted model, by name.
         """
+        from partwise import C_path
         from partwise.cli.output import print_json
-        from partwise.cli.training import fit, fit_path, path_numbers, summary
+        from partwise.cli.training import fit, path_numbers, plain_warnings, summary
 
-        asked = self.learning
+        asked, quiet = self.learning, not self.learning.verbose
         found = None
-        if asked.C_path is None:
-            outcome = fit(model, X, y, dev, quiet=not asked.verbose)
-        else:
-            found, outcome = fit_path(
-                model, X, y, _numbers(asked.C_path), dev, quiet=not asked.verbose
-            )
-            model = found.best_estimator
+        begin = time.perf_counter()
+        try:
+            if asked.C_path is None:
+                fit(model, X, y, dev, quiet=quiet)
+            else:
+                with plain_warnings(quiet):
+                    found = C_path(model, X, y, _numbers(asked.C_path), dev=dev)
+                model = found.best_estimator
+        except DataError as error:
+            raise error.advising(self._in_flags) from error
+        seconds = time.perf_counter() - begin
         model.save(self.path, dtype="float32" if asked.float32 else "float64")
-        numbers = {"model": self.path, **sizes, **summary(model, outcome)}
+        numbers = {"model": self.path, **sizes, **summary(model, seconds)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)
+            numbers["interrupted"] = found.interrupted
         if measure is not None and dev is not None:
             numbers["dev"] = dict(measure(model, dev))
         own = {} if tell is None else dict(tell(model))
@@ -135,10 +142,14 @@ class TrainingRun:
                 _show_path(numbers["C_path"], in_costs=_is_generative(model))
             if "candidates" in own:
                 _show_candidates(own["candidates"])
-            _show(numbers, outcome.solution, own, in_costs=_is_generative(model))
-        if outcome.interrupted:
-            typer.echo(f"{outcome.solution.status}; saved to {self.path}", err=True)
+            _show(numbers, model.solution_, own, in_costs=_is_generative(model))
+        if numbers["interrupted"]:
+            typer.echo(f"{numbers['status']}; saved to {self.path}", err=True)
             raise typer.Exit(130)
+
+    def _in_flags(self, advice: Advice) -> str:
+        """Return advice with an option of the command line in it."""
+        return f"{self.learning.flag(advice.setting, advice.value)} {advice.effect}"
 
 
 def _numbers(text: str) -> list[float]:
@@ -146,17 +157,13 @@ def _numbers(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"--C-path must be numbers with commas, such as 0.01,0.1,1, not {text!r}"
+            f"--C-path must be numbers separated by commas, such as 0.01,0.1,1, not "
+            f"{text!r}"
         ) from None
 
 
-def is_short(value: object) -> bool:
-    """Say whether a value fits on a line, as numbers and words do."""
-    return isinstance(value, str | int | float)
-
-
 def _is_generative(model: object) -> bool:
-    """Say whether development data tells a cost, the less the better, and no share."""
+    """Say whether the score on development data is a negative cost, not a share."""
     return hasattr(model, "objective_")
 
 
@@ -181,7 +188,7 @@ def _show_candidates(rows: list[dict[str, Any]]) -> None:
     from partwise.cli.output import print_table
 
     print_table(
-        "tried on held-out sequences: the cost of mistakes in one, and what is gained",
+        "tried on held-out sequences: the cost of mistakes per sequence, and the gain",
         ["objective", "reference", "C", "cost", "gain", "standard error"],
         [
             ["" if cell is None else _rounded(cell) for cell in row.values()]
@@ -207,9 +214,9 @@ def _show(
     in_costs: bool,
 ) -> None:
     from partwise.cli import certificates
-    from partwise.cli.output import Percent, console, print_pairs
+    from partwise.cli.output import Percent, print_pairs
 
-    certificate, best = solution.certificate, numbers["best_dev_score"]
+    best = numbers["best_dev_score"]
     pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
     if numbers["nonzero_weights"] < numbers["weights"]:
         after = 1 + [name for name, _ in pairs].index("weights")
@@ -218,13 +225,14 @@ def _show(
     solver = numbers["solver"]
     # Programs read names, people words.
     named = [(name.replace("_", " "), value) for name, value in own.items()]
-    pairs += [(name, value) for name, value in named if is_short(value)]
+    pairs += [
+        (name, value) for name, value in named if isinstance(value, str | int | float)
+    ]
     pairs += [
         ("C", numbers["C"]),
         ("solver", f"{solver} ({why})" if why else solver),
         ("seconds", round(numbers["seconds"], 2)),
-        ("objective", None if certificate is None else certificate.primal),
-        ("gap", None if certificate is None else f"{certificate.relative_gap:.2%}"),
+        *certificates.in_pairs(solution.certificate),
         ("best dev score", None if in_costs else best),
         ("least dev cost", _cost(best) if in_costs and best is not None else None),
         *(
@@ -235,6 +243,4 @@ def _show(
         ("model", numbers["model"]),
     ]
     print_pairs("trained", pairs)
-    out = console()
-    out.print(f"\n{solution.status}.", soft_wrap=True)
-    out.print(certificates.in_words(certificate, solution.trace), soft_wrap=True)
+    certificates.print_ending(solution)

@@ -1,8 +1,8 @@
 """Settings of estimators, each declared once.
 
 From the declaration follow the constructor, the checks, the section `Parameters` of
-the documentation, what model files keep, and the help of the command line. Only the
-standard library is imported here.
+the documentation, what model files keep, and the help of the command line. Nothing that
+takes long is imported here.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
 from partwise.estimators.allowed_values import Allowed
+from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN
 
 T = TypeVar("T")
 WIDTH = 84
@@ -207,21 +208,28 @@ def settings_of(cls: type) -> dict[str, Setting]:
     }
 
 
-def _solver_sentence() -> str:
-    """Say which solvers there are for which loss."""
-    return (
-        'Squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg", "sdca", '
-        '"lbfgs", "cg", "owlqn"; hinge: "frank-wolfe", "smo", "cutting-plane", "eg"; '
-        'all three: "sgd". "perceptron", "mira" and "mira-kbest" run with any loss, '
-        "but minimise none."
-    )
-
-
+PENALTIES = ("l2", "l1", "elasticnet")
 LOSS_NAMES = {
     "squared_hinge": "the squared hinge",
     "hinge": "the hinge",
     "log_loss": "the log loss",
 }
+
+
+def _solver_sentence() -> str:
+    """Say which solvers there are for which loss."""
+    lists = []
+    for loss, words in LOSS_NAMES.items():
+        names = dict.fromkeys(
+            name
+            for penalty in PENALTIES
+            for name in MINIMISERS.get((loss, penalty), ())
+        )
+        quoted = ", ".join(f'"{name}"' for name in names)
+        lists.append(f"{words.removeprefix('the ').capitalize()}: {quoted}.")
+    *first, last = (f'"{name}"' for name in MISTAKE_DRIVEN)
+    others = f"{', '.join(first)} and {last} run with any loss, but minimise none."
+    return " ".join([*lists, others])
 
 
 def default_C_sentence(by_loss: Mapping[str, float]) -> str:

@@ -274,7 +274,7 @@ def test_predict_constituents_marks_what_has_no_parse(tmp_path: Path) -> None:
     )
     evaluated = run("evaluate", path, tmp_path / "gold.mrg", "--json")
     assert json.loads(evaluated.stdout)["recall"] == pytest.approx(4 / 5)
-    assert "gold.mrg:2): theirs are flat" in evaluated.stderr
+    assert "gold.mrg:2): their trees are flat" in evaluated.stderr
 
 
 @plain
@@ -404,4 +404,4 @@ def test_show_brackets_mistakes_say_what_to_do(tmp_path: Path) -> None:
     assert "give a model as well" in message("show", path, "--marginals")
     said = message("show", path, "--format", "sentences")
     assert "is for constituency parsers, but no model was given" in said
-    assert "there is no number 3" in message("show", path, "--sentence", 3)
+    assert "there is no sentence 3" in message("show", path, "--sentence", 3)

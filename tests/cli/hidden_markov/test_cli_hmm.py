@@ -90,9 +90,9 @@ def test_train_hmm_path_of_C_keeps_the_best(folder: Path, tmp_path: Path) -> Non
         (["--symbol-column", "7"], "there is no column 7"),
         (["--costs", "nowhere"], "nowhere: no such file"),
         (["--costs", "TRAIN"], "is 'x', not a number"),
-        (["--smoothing", "-1"], "smoothing must be"),
-        (["--loss", "log_loss"], "loss must be"),
-        (["-C", "0"], "C must be a positive number"),
+        (["--smoothing", "-1"], "--smoothing must be"),
+        (["--loss", "log_loss"], "--loss must be 'hinge' or"),
+        (["-C", "0"], "--C must be a positive number"),
         (["--solver", "frank-wolfe"], "RestrictedSimplicialDecomposition"),
     ],
 )
@@ -159,7 +159,7 @@ def test_hmm_model_shows_its_probabilities(model: Path) -> None:
 
 
 def test_hmm_model_refuses_what_it_cannot_read(model: Path, tmp_path: Path) -> None:
-    assert "is a hidden Markov model (--format columns)" in message(
+    assert "is a hidden Markov model; use --format columns" in message(
         "predict", model, tmp_path / "x", "--format", "crfsuite"
     )
     assert "leave it out" in message("predict", model, "x", "--keep-functions")

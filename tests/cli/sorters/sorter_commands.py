@@ -12,12 +12,13 @@ from partwise.cli.inspect import Findings, print_top_features, top_features
 from partwise.cli.learning import Learning, takes_learning
 from partwise.cli.options import Encoding, Label, ModelPath, Train
 from partwise.cli.training_run import TrainingRun
+from partwise.estimators.classifier.settings import ClassifierSettings
 
 if TYPE_CHECKING:
     from line_sorter import Sorter
 
 
-@takes_learning("1")
+@takes_learning(ClassifierSettings)
 def sorter(
     train: Train, model: ModelPath, encoding: Encoding = "utf-8", *, learning: Learning
 ) -> None:

@@ -33,7 +33,7 @@ def evaluate(
 def _measure(
     model: BayesianNetworkClassifier, table: TextTable, confusion: bool
 ) -> dict[str, Any]:
-    """Predict the targets of a table and compare; all that is shown, by name."""
+    """Predict the targets of a table and compare; return all scores, by name."""
     from partwise import metrics
 
     names = [str(name) for name in model.targets_]

@@ -1,4 +1,4 @@
-"""Tables on the command line: how they are read, and what goes wrong in them."""
+"""Tables on the command line: how they are read, and where errors are in them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from partwise.cli.options import FILES, Encoding, Separator
+from partwise.cli.options import FILES, Encoding, Separator, in_panel
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,18 +15,18 @@ if TYPE_CHECKING:
 
 MissingCells = Annotated[
     str,
-    typer.Option(
+    in_panel(
+        FILES,
+        "The text of cells without a value, in addition to empty ones.",
         "--missing",
-        help="Cells that hold no value, beside empty ones.",
         metavar="TEXT",
-        rich_help_panel=FILES,
     ),
 ]
 
 
 @dataclass(frozen=True)
 class TableFiles:
-    """How tables are read: a line of names, then a row a line."""
+    """How tables are read: a line of names, then one row per line."""
 
     separator: Separator = None
     missing: MissingCells = "?"
@@ -51,7 +49,7 @@ class TableFiles:
 
 @contextmanager
 def naming_lines(table: TextTable, called: str = "X") -> Iterator[None]:
-    """Let errors about a table, `called` so by the estimator, name lines of its file.
+    """Let errors about the argument `called` name lines of the file of a table.
 
     Examples
     --------

@@ -25,18 +25,17 @@ def predict(
     target: Annotated[
         list[str] | None,
         typer.Option(
-            help="Other columns to predict than those of training; several times for "
-            "several.",
+            help="A column to predict instead of those chosen in training; may be "
+            "given several times.",
             metavar="COLUMN",
-            show_default=False,
         ),
     ] = None,
     files: TableFiles,
 ) -> None:
     """Predict columns of a table.
 
-    Bayesian networks read tables with a line of names, and write them with what they
-    predict as more columns. Columns may be left out, cells may be empty.
+    Bayesian networks read tables with the names of columns in the first line, and add
+    columns with their predictions. Columns may be missing, and cells empty.
     """
     from partwise.data import open_output, write_csv
 
@@ -70,7 +69,7 @@ def predict(
 
 
 def check_columns(model: BayesianNetworkClassifier, table: Any) -> None:
-    """Refuse a table that shares no columns with the model, which says nothing."""
+    """Refuse a table that shares no columns with the model."""
     known = model.variables_
     if not any(name in known for name in table.columns):
         raise DataError(

@@ -2,127 +2,62 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
-
-import typer
 
 from partwise.cli.bayesian_network.files import TableFiles, naming_lines
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
-from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
-from partwise.cli.options import (
-    FILES,
-    LEARNING,
-    Dev,
-    ModelPath,
-    Train,
+from partwise.cli.learning import (
+    REFERENCE,
+    Learning,
+    SettingOption,
+    options_in,
+    takes_learning,
 )
+from partwise.cli.options import FILES, LEARNING, Dev, ModelPath, Train, in_panel
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
+from partwise.estimators.bayesian_network.settings import BayesianNetworkSettings
 
 NETWORKS = "Bayesian networks"
 
 
-class Objective(StrEnum):
-    """How probabilities are found."""
-
-    margin = "margin"
-    likelihood = "likelihood"
-
-
-class Structure(StrEnum):
-    """Which graph is learnt."""
-
-    tan = "tan"
-    naive = "naive"
-
-
-class MissingValues(StrEnum):
-    """What becomes of missing values when predicting."""
-
-    marginalise = "marginalise"
-    maximise = "maximise"
-
-
-class Unseen(StrEnum):
-    """What becomes of values that training has not seen."""
-
-    unknown = "unknown"
-    missing = "missing"
-    error = "error"
-
-
-@takes_learning("one that suits the data", generative=True)
+@takes_learning(
+    BayesianNetworkSettings,
+    *options_in(NETWORKS, "structure", "unseen"),
+    SettingOption("missing", NETWORKS, flags=("--missing-values",)),
+    *options_in(LEARNING, "objective", "smoothing"),
+    SettingOption("reference", help=f"{REFERENCE} (default: likelihood)."),
+)
 def bayesnet(
     train: Train,
     model: ModelPath,
     target: Annotated[
         list[str],
-        typer.Option(
-            help="The column to predict; several times for several.",
+        in_panel(
+            FILES,
+            "The column to predict; give it several times for several columns.",
             metavar="COLUMN",
-            rich_help_panel=FILES,
         ),
     ],
     dev: Dev = None,
     graph: Annotated[
         str | None,
-        typer.Option(
-            help="A file with an edge a line, a parent and its child with ->, a tab, a "
-            "comma or a blank between (default: learnt, for a single target).",
-            rich_help_panel=NETWORKS,
-            show_default=False,
+        in_panel(
+            NETWORKS,
+            "A file with one edge per line, parent and child, separated by ->, a tab, "
+            "a comma or a blank (default: learnt, for a single target).",
         ),
     ] = None,
-    structure: Annotated[
-        Structure,
-        typer.Option(
-            help="The graph that is learnt: a tree of dependencies below the target, "
-            "or none.",
-            rich_help_panel=NETWORKS,
-        ),
-    ] = Structure.tan,
-    objective: Annotated[
-        Objective,
-        typer.Option(
-            help="How probabilities are found: so that predictions are right, or by "
-            "counting.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = Objective.margin,
-    reference: Annotated[
-        Reference,
-        typer.Option(
-            help="What the probabilities of a margin model stay near to.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = Reference.likelihood,
-    smoothing: Smoothing = 1.0,
     costs: Costs = "hamming",
-    missing_values: Annotated[
-        MissingValues,
-        typer.Option(
-            help="Whether missing values are summed over when predicting, or taken at "
-            "their best.",
-            rich_help_panel=NETWORKS,
-        ),
-    ] = MissingValues.marginalise,
-    unseen: Annotated[
-        Unseen,
-        typer.Option(
-            help="What becomes of values that training has not seen: they have the "
-            "mass that is left, count as missing, or are refused.",
-            rich_help_panel=NETWORKS,
-        ),
-    ] = Unseen.unknown,
     *,
     tables: TableFiles,
     learning: Learning,
 ) -> None:
     """Train a Bayesian network: columns of a table, given the others.
 
-    TRAIN is a table with a line of names, with commas or tabs between cells. Ctrl-C
+    TRAIN is a table: a line with the names of columns, then one row per line, with
+    commas or tabs between cells. Ctrl-C
     ends training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import BayesianNetworkClassifier
@@ -130,18 +65,13 @@ def bayesnet(
     files = {"--graph": graph, "--costs": costs_file(costs)}
     sources = {"TRAIN": train, "--dev": dev, **files}
     run = TrainingRun(model, sources, learning)
-    if learning.C_path is not None and objective is Objective.likelihood:
+    objective = learning.settings["objective"]
+    if learning.C_path is not None and objective == "likelihood":
         raise ValueError("--C-path needs --objective margin")
     fitted = run.make(
         BayesianNetworkClassifier,
         graph=None if graph is None else _read_edges(graph, tables.encoding),
-        objective=objective.value,
-        reference=reference.value,
         target=target[0] if len(target) == 1 else target,
-        structure=structure.value,
-        missing=missing_values.value,
-        unseen=unseen.value,
-        smoothing=smoothing,
         costs=_costs(costs, target, tables.encoding),
     )
     table = tables.read(train)

@@ -1,4 +1,4 @@
-"""``partwise demo --constituents``: generated trees, a parser, what it can say."""
+"""``partwise demo --constituents``: generated trees, and a parser."""
 
 from __future__ import annotations
 
@@ -17,12 +17,8 @@ if TYPE_CHECKING:
 
 SHOWN = 2
 SHORT = range(6, 11)
-# Parsing takes the cube of the length: a demonstration is to be quick.
+# Parsing takes time cubic in the length, and a demo should be quick.
 LONGEST = 15
-
-
-def _write(corpus: Corpus) -> str:
-    return corpus.to_brackets()
 
 
 def _read(corpus: Corpus) -> Data:
@@ -60,7 +56,7 @@ def _test(parser: ConstituencyParser, data: Data) -> Tested:
 DEMO = Demo(
     flag="--constituents",
     help="Constituency trees and a parser, which finds phrases within phrases.",
-    write=_write,
+    write=lambda corpus: corpus.to_brackets(),
     ending="mrg",
     model="phrases",
     command=f"constituency --max-length {LONGEST}",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Cutoff = Annotated[
     int,
     typer.Option(
-        min=1, help="Score sentences of at most N words apart, too.", metavar="N"
+        min=1, help="Also score sentences of at most N words separately.", metavar="N"
     ),
 ]
 
@@ -39,7 +39,7 @@ def evaluate(
     if failed:
         typer.echo(
             f"warning: {len(failed)} of {len(gold)} sentences have no tree under the "
-            f"grammar (the first is {gold[failed[0]].place}): theirs are flat",
+            f"grammar (the first is {gold[failed[0]].place}): their trees are flat",
             err=True,
         )
     return _report(gold, found, cutoff)
@@ -95,7 +95,7 @@ def _rows(group: BracketGroup) -> list[tuple[str, object]]:
 
     return [
         ("sentences", group.n_sentences),
-        ("of them left out", group.n_failed),
+        ("of these left out", group.n_failed),
         ("precision", Percent(group.precision)),
         ("recall", Percent(group.recall)),
         ("F1", Percent(group.f1)),

@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
-from partwise.cli.options import FILES, FORMAT, Encoding
+from partwise.cli.options import FILES, FORMAT, Encoding, in_panel
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise.constituents import Tree
     from partwise.data.bracketed import PlacedTree
 
-# What a command looks at to tell trees in brackets from other files.
+# How much a command reads to detect trees in brackets.
 BEGINNING = 1 << 14
 # As in trees: other kinds of blanks may be part of words.
 _BLANKS = re.compile("[ \t\r\f\v]+")
-# A label follows at once, or another bracket; a sentence has a blank after a bracket.
+# A label or another bracket follows directly; in a sentence, a blank follows.
 _OPENING = re.compile(r"\s*\((\s*\(|[^\s()]|\s*$)")
 # The first of the lines of a tree; a sentence has a word after the first one.
 _LONG_OPENING = re.compile(r"\s*\([^\s()]*\s*(\(|$)")
@@ -45,10 +43,10 @@ class BracketFormat(StrEnum):
 
 KeepFunctions = Annotated[
     bool,
-    typer.Option(
+    in_panel(
+        FILES,
+        "Trees in brackets: keep function tags (NP-SBJ) and empty elements.",
         "--keep-functions",
-        help="Trees in brackets: keep function tags (NP-SBJ) and empty elements.",
-        rich_help_panel=FILES,
     ),
 ]
 
@@ -76,7 +74,7 @@ class BracketFiles:
     keep_functions: KeepFunctions = False
 
     def stream(self, path: str) -> Iterator[PlacedTree]:
-        """Read trees one by one, as fast as they come in."""
+        """Read trees one by one, as they come in."""
         from partwise.data.bracketed import iter_placed
 
         return iter_placed(path, clean=not self.keep_functions, encoding=self.encoding)
@@ -89,7 +87,7 @@ class BracketFiles:
         return list(iter_parses(path, clean=clean, encoding=self.encoding))
 
     def read(self, path: str) -> list[PlacedTree]:
-        """Read all trees of a file, of which there must be some."""
+        """Read all trees of a file, which must not be empty."""
         trees = list(self.stream(path))
         if not trees:
             raise DataError(f"{path}: holds no trees (expected brackets)")
@@ -108,7 +106,8 @@ class SentenceFiles(BracketFiles):
     """How sentences to parse are read.
 
     They are lines of words with blanks between them (of ``word/TAG`` where tags are
-    given), or those of trees. By default what a file holds is told from its beginning.
+    given), or those of trees. By default the format is detected
+    from the beginning of the file.
     """
 
     format: Annotated[SentenceFormat | None, FORMAT] = None
@@ -116,7 +115,7 @@ class SentenceFiles(BracketFiles):
     def sentences(
         self, path: str, *, with_tags: bool = False
     ) -> Iterator[PlacedSentence]:
-        """Read sentences one by one, as fast as they come in."""
+        """Read sentences one by one, as they come in."""
         from partwise.constituents import tags, words
 
         if self.format == "brackets" or (
@@ -187,7 +186,7 @@ def _begins_with_tree(path: str, encoding: str) -> bool:
 def is_bracketed(path: str, encoding: str = "utf-8") -> bool:
     """Say whether a file, or standard input, begins like a tree in brackets.
 
-    A sentence may begin like this, too.
+    A sentence may begin like this as well.
     """
     line = _first_line(path, encoding)
     cells = line.split("\t")
@@ -221,6 +220,6 @@ def _peek() -> bytes:
         start = bytes(stream.read(BEGINNING))
         stream.seek(place)
     if start.startswith(GZIP_MAGIC):
-        with contextlib.suppress(zlib.error):  # what is wrong is said when it is read
+        with contextlib.suppress(zlib.error):  # reading it reports what is wrong
             return zlib.decompressobj(wbits=31).decompress(start)
     return start

@@ -34,8 +34,8 @@ def predict(
 ) -> None:
     """Parse sentences as they come in.
 
-    Constituency parsers read sentences, one a line with blanks between words, or those
-    of trees in brackets, and write trees in brackets, one a line.
+    Constituency parsers read sentences, one per line with blanks between words, or the
+    sentences of trees in brackets, and write trees in brackets, one per line.
     """
     from partwise.data import open_output
 
@@ -63,14 +63,14 @@ def predict(
 
         typer.echo(
             f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "
-            f"grammar (the first is {failed[0]}): theirs are flat, and marked"
+            f"grammar (the first is {failed[0]}): their trees are flat, and marked"
             f"{name_unproduced(list(unknown))}",
             err=True,
         )
 
 
 class Parses(NamedTuple):
-    """Trees, and which of them are flat, since the grammar has no tree there."""
+    """Trees, and which of them are flat because the grammar has none for the words."""
 
     trees: list[Tree]
     failed: list[int]
@@ -96,7 +96,7 @@ def tree_probabilities(
     """Return how probable each bracket of a tree is."""
     from partwise.constituents import spans
 
-    # A bracket that may be there twice is counted twice; a share ends at 1.
+    # A bracket that may occur twice is counted twice; probabilities end at 1.
     return {
         bracket: min(float(marginals.get(bracket, 0.0)), 1.0) for bracket in spans(tree)
     }
@@ -105,7 +105,7 @@ def tree_probabilities(
 def _parsed(
     found: Parses, shares: Sequence[Mapping[Bracket, float]] | None, json: bool
 ) -> Iterator[str]:
-    """Yield the lines for some sentences: trees after what is remarked about them."""
+    """Yield the lines for some sentences: trees, each after remarks about it."""
     from partwise.constituents import words
     from partwise.data.bracketed import to_line
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.constituency.files import PlacedSentence, SentenceFiles, TreesOnly
 from partwise.cli.constituency.predict import parse, tree_probabilities
-from partwise.cli.drawings import Drawings, Drawn, ranked_title
+from partwise.cli.drawings import Drawing, Drawings, Drawn, ranked_title
 from partwise.cli.options import KBest, Marginals
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def draw(file: str, *, files: TreesOnly) -> Drawings:
     """Draw trees in brackets."""
 
     def own_tree(placed: PlacedTree, number: int) -> Drawn:
-        yield ConstituentsDrawing(f"sentence {number} ({placed.place})", placed.tree)
+        yield _drawing(f"sentence {number} ({placed.place})", placed.tree)
 
     return Drawings(files.stream(file), own_tree)
 
@@ -41,34 +41,28 @@ def show(
         if kbest is not None:
             [ranking] = model.predict_kbest([source.given], kbest)
             for rank, (tree, score) in enumerate(ranking, 1):
-                yield ConstituentsDrawing(ranked_title(title, rank, score), tree)
+                yield _drawing(ranked_title(title, rank, score), tree)
             return
         ([tree], failed) = parse(model, [source.given])
         shares: Any = None
         if marginals:
             [found] = model.predict_marginals([source.given])
             shares = tree_probabilities(tree, found)
-        yield ConstituentsDrawing(title + ", no parse" * bool(failed), tree, shares)
+        yield _drawing(title + ", no parse" * bool(failed), tree, shares)
 
     return Drawings(files.sentences(file, with_tags=bool(model.given_tags)), predicted)
 
 
-@dataclass(frozen=True)
-class ConstituentsDrawing:
-    """A tree to draw, and how probable its brackets are."""
+def _drawing(
+    title: str,
+    tree: Tree,
+    probabilities: Mapping[tuple[str, int, int], float] | None = None,
+) -> Drawing:
+    """Draw a tree, and how probable its brackets are."""
+    from partwise.drawing import draw_constituents_svg, draw_constituents_text
 
-    title: str
-    tree: Tree
-    probabilities: Mapping[tuple[str, int, int], float] | None = None
-
-    def as_text(self, width: int | None, ascii_only: bool) -> str:
-        """Draw it for a terminal."""
-        from partwise.drawing import draw_constituents_text
-
-        return draw_constituents_text(self.tree, self.probabilities, width, ascii_only)
-
-    def as_svg(self) -> str:
-        """Draw it as SVG."""
-        from partwise.drawing import draw_constituents_svg
-
-        return draw_constituents_svg(self.tree, self.probabilities, self.title)
+    return Drawing(
+        title,
+        partial(draw_constituents_text, tree, probabilities),
+        partial(draw_constituents_svg, tree, probabilities, title),
+    )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from partwise.cli.advice import advice_in_flags
 from partwise.cli.constituency.files import BracketFiles
-from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
     FILES,
@@ -18,9 +14,11 @@ from partwise.cli.options import (
     Dev,
     ModelPath,
     Train,
+    in_panel,
 )
 from partwise.cli.training_run import TrainingRun
 from partwise.errors import DataError
+from partwise.estimators.constituency.settings import ConstituencySettings
 
 if TYPE_CHECKING:
     from partwise.constituents import Tree
@@ -28,128 +26,60 @@ if TYPE_CHECKING:
 GRAMMAR = "Grammar"
 
 
-class Underivable(StrEnum):
-    """What to do with training trees that the grammar does not have."""
-
-    refuse = "refuse"
-    skip = "skip"
-
-
-@takes_learning("0.1 for squared_hinge and hinge, 1 for log_loss", tol=0.1)
+@takes_learning(
+    ConstituencySettings,
+    SettingOption(
+        "horizontal",
+        GRAMMAR,
+        "How many children before it the rest of a phrase remembers: a number, or all. "
+        "A small number allows phrases that no training tree has.",
+        type=str,
+    ),
+    SettingOption("vertical", GRAMMAR),
+    SettingOption(
+        "grammar",
+        GRAMMAR,
+        "A file of productions such as S -> NP VP, instead of those of the trees.",
+    ),
+    *options_in(GRAMMAR, "underivable", "given_tags"),
+    *options_in(FEATURES, "hash_bits"),
+    *options_in(LEARNING, "span_cost", "word_cost", "dev_metric"),
+)
 def constituency(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
     max_length: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Leave out training sentences of more words than this.",
-            metavar="N",
-            rich_help_panel=FILES,
-        ),
+        in_panel(FILES, "Skip training sentences of more words than this.", min=1),
     ] = None,
-    horizontal: Annotated[
-        str,
-        typer.Option(
-            help="How many children before it the rest of a phrase remembers: a "
-            "number, or all. Few allow phrases that no training tree has.",
-            rich_help_panel=GRAMMAR,
-        ),
-    ] = "1",
-    vertical: Annotated[
-        int,
-        typer.Option(
-            help="How many generations a phrase knows: 1 is itself, 2 its parent, too.",
-            rich_help_panel=GRAMMAR,
-        ),
-    ] = 1,
-    grammar: Annotated[
-        str | None,
-        typer.Option(
-            help="A file of productions such as S -> NP VP, instead of those of the "
-            "trees.",
-            rich_help_panel=GRAMMAR,
-            show_default=False,
-        ),
-    ] = None,
-    underivable: Annotated[
-        Underivable,
-        typer.Option(
-            help="With --grammar, what to do with training trees that it does not "
-            "have: refuse to train, or skip them.",
-            rich_help_panel=GRAMMAR,
-        ),
-    ] = Underivable.refuse,
-    given_tags: Annotated[
-        bool,
-        typer.Option(
-            "--given-tags",
-            help="Tags of words are given, to predict as well; they are not predicted.",
-            rich_help_panel=GRAMMAR,
-        ),
-    ] = False,
-    hash_bits: Annotated[
-        int,
-        typer.Option(
-            help="Words, spans and splits have 2^N features each.",
-            metavar="N",
-            rich_help_panel=FEATURES,
-        ),
-    ] = 15,
-    span_cost: Annotated[
-        float,
-        typer.Option(
-            help="What a wrong span costs in training with margins.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = 1.0,
-    word_cost: Annotated[
-        float, typer.Option(help="What a wrong tag costs.", rich_help_panel=LEARNING)
-    ] = 1.0,
-    dev_metric: Annotated[
-        str,
-        typer.Option(
-            help="What is measured on --dev: f1, precision, recall or exact_match.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = "f1",
     *,
     files: BracketFiles,
     learning: Learning,
 ) -> None:
     """Train a constituency parser: the phrases of a sentence.
 
-    TRAIN has trees in brackets, as the Penn Treebank. Ctrl-C ends training early: the
-    model so far is saved, and the exit code is 130.
+    TRAIN holds trees in brackets, as in the Penn Treebank. Ctrl-C ends training early:
+    the model so far is saved, and the exit code is 130.
     """
     from partwise import ConstituencyParser
+    from partwise.data.files import read_text
 
-    sources = {"TRAIN": train, "--dev": dev, "--grammar": grammar}
-    run = TrainingRun(model, sources, learning)
+    grammar = learning.settings["grammar"]
+    run = TrainingRun(
+        model, {"TRAIN": train, "--dev": dev, "--grammar": grammar}, learning
+    )
     parser = run.make(
         ConstituencyParser,
-        grammar=None if grammar is None else _read_grammar(grammar, files.encoding),
-        horizontal=_horizontal(horizontal),
-        vertical=vertical,
-        given_tags=given_tags,
-        underivable=underivable.value,
-        hash_bits=hash_bits,
-        span_cost=span_cost,
-        word_cost=word_cost,
-        dev_metric=dev_metric,
+        grammar=None
+        if grammar is None
+        else read_text(grammar, encoding=files.encoding),
+        horizontal=_horizontal(learning.settings["horizontal"]),
     )
     trees = _short([placed.tree for placed in files.read(train)], train, max_length)
     held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
-    with advice_in_flags():
-        run.fit_and_save(
-            parser,
-            trees,
-            None,
-            held_out,
-            {"sentences": len(trees), "words": sum(map(_n_words, trees))},
-            _scores,
-        )
+    sizes = {"sentences": len(trees), "words": sum(map(_n_words, trees))}
+    run.fit_and_save(parser, trees, None, held_out, sizes, _scores)
 
 
 def _horizontal(text: str) -> int | None:
@@ -161,12 +91,6 @@ def _horizontal(text: str) -> int | None:
         raise ValueError(
             f"--horizontal must be a number or all, not {text!r}"
         ) from None
-
-
-def _read_grammar(path: str, encoding: str) -> str:
-    from partwise.data.files import read_text
-
-    return read_text(path, encoding=encoding)
 
 
 def _n_words(tree: Tree) -> int:

@@ -1,4 +1,4 @@
-"""``partwise demo --trees``: a generated treebank, a parser, and what it can say."""
+"""``partwise demo --trees``: a generated treebank, a parser, and what it predicts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ SHOWN = 2
 SHORT = range(6, 13)
 
 
-def _write(corpus: Corpus) -> str:
-    return corpus.to_conllu()
-
-
 def _read(corpus: Corpus) -> Data:
     from partwise.data import read_trees
 
-    sentences = read_trees(io.StringIO(_write(corpus)), "conllu")
+    sentences = read_trees(io.StringIO(corpus.to_conllu()), "conllu")
     return Data(sentences, None, sum(map(len, sentences)))
 
 
@@ -57,7 +53,7 @@ def _test(parser: DependencyParser, data: Data) -> Tested:
 DEMO = Demo(
     flag="--trees",
     help="Dependency trees and a parser, which finds the head of every word.",
-    write=_write,
+    write=lambda corpus: corpus.to_conllu(),
     ending="conllu",
     model="trees",
     command="parse --crossing lift",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from partwise.cli.dependency.files import TreebankFiles
-from partwise.cli.dependency.predict import predicted
 from partwise.cli.options import Decoding, DecodingOption
 from partwise.cli.output import Report
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 NoSubtypes = Annotated[
     bool,
     typer.Option(
-        "--no-subtypes", help="Compare labels up to the colon: acl for acl:relcl."
+        "--no-subtypes", help="Compare labels only up to the colon: acl for acl:relcl."
     ),
 ]
 
@@ -36,7 +35,8 @@ def evaluate(
 ) -> Report:
     """Measure a parser on a treebank."""
     gold = files.read(file)
-    return _report(gold, predicted(model, gold, decoding), no_subtypes)
+    found = model.predict(gold, decoding=decoding.setting)
+    return _report(gold, found, no_subtypes)
 
 
 def compare(
@@ -104,7 +104,7 @@ def _show(scores: TreeScores) -> None:
 
 
 def _rows(whole: AttachmentScores, bare: AttachmentScores) -> list[list[object]]:
-    """Return the scores that there are; without labels those of heads alone."""
+    """Return the scores; without labels only those of heads."""
     rows = [
         ("UAS", whole.uas, bare.uas),
         ("LAS", whole.las, bare.las),

@@ -29,7 +29,7 @@ def recognises(file: str, encoding: str) -> bool:
 
 @dataclass(frozen=True)
 class TreebankFiles:
-    """How treebanks are read; without a format it is told from the file."""
+    """How treebanks are read; by default the format is detected from the file."""
 
     format: Annotated[TreeFormat | None, FORMAT] = None
     encoding: Encoding = "utf-8"
@@ -44,7 +44,7 @@ class TreebankFiles:
         return sentences
 
     def stream(self, path: str) -> Iterator[list[Sentence]]:
-        """Read a treebank batch by batch, as fast as it comes in."""
+        """Read a treebank batch by batch, as it comes in."""
         from partwise.data.tree_files import iter_batches
 
         return iter_batches(path, self.format, encoding=self.encoding)

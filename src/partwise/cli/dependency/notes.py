@@ -1,4 +1,4 @@
-"""Remarks in treebanks: comments above a tree, entries in the column of its words."""
+"""Remarks in treebanks: comments above a tree, entries in a column of its words."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def predict(
 ) -> None:
     """Parse the sentences of a treebank, batch by batch.
 
-    Dependency parsers write treebanks with new heads and labels, and all else as it
-    was; with --kbest, after comments "# rank = R" and "# score = S".
+    Dependency parsers write treebanks with new heads and labels, and everything else
+    unchanged; with --kbest, trees follow comments "# rank = R" and "# score = S".
     """
     from partwise.data import open_output, write_trees
 
@@ -64,13 +64,6 @@ def predict(
         write_trees(out, trees())
 
 
-def predicted(
-    parser: DependencyParser, batch: Sequence[Sentence], decoding: Decoding
-) -> list[Sentence]:
-    """Return the sentences with their predicted trees."""
-    return parser.predict(batch, decoding=decoding.setting)
-
-
 def chosen_probabilities(
     parser: DependencyParser, parsed: Sequence[Sentence]
 ) -> list[list[float]]:
@@ -91,7 +84,7 @@ def _parsed(
     decoding: Decoding,
     marginals: bool,
 ) -> Iterator[Sentence]:
-    parsed = predicted(parser, batch, decoding)
+    parsed = parser.predict(batch, decoding=decoding.setting)
     if not marginals:
         yield from parsed
         return
@@ -128,7 +121,7 @@ def _objects(
             ranked = [{**_tree(tree), "score": score} for tree, score in ranking]
             yield {"words": sentence.forms, "kbest": ranked}
         return
-    parsed = predicted(parser, words, decoding)
+    parsed = parser.predict(words, decoding=decoding.setting)
     shares = chosen_probabilities(parser, parsed) if marginals else None
     for i, sentence in enumerate(parsed):
         found: dict[str, Any] = {"words": sentence.forms, **_tree(sentence)}

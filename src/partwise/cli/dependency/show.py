@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.dependency.predict import chosen_probabilities
-from partwise.cli.drawings import Drawings, Drawn, ranked_title
+from partwise.cli.drawings import Drawing, Drawings, Drawn, ranked_title
 from partwise.cli.options import KBest, Marginals
 from partwise.errors import DataError
 
@@ -33,7 +33,7 @@ def show(
     marginals: Marginals = False,
     alternatives: Annotated[
         bool,
-        typer.Option("--alternatives", help="Show what other heads are probable, too."),
+        typer.Option("--alternatives", help="Also show other probable heads."),
     ] = False,
     kbest: KBest = None,
     files: TreebankFiles,
@@ -45,7 +45,7 @@ def show(
         if kbest is not None:
             [ranking] = model.predict_kbest([sentence], kbest)
             for rank, (tree, score) in enumerate(ranking, 1):
-                yield DependencyDrawing(ranked_title(title, rank, score), tree)
+                yield _drawing(ranked_title(title, rank, score), tree)
             return
         [tree] = model.predict([sentence])
         shares = mu = None
@@ -54,7 +54,7 @@ def show(
         if alternatives:
             [mu] = model.predict_marginals([sentence])
             mu = mu.clip(0.0, 1.0)  # rounding errors of sums over many trees
-        yield DependencyDrawing(title, tree, shares, mu)
+        yield _drawing(title, tree, shares, mu)
 
     return Drawings(_with_words(files, file), predicted)
 
@@ -78,57 +78,34 @@ def _own_tree(sentence: Sentence, number: int) -> Drawn:
         )
     check_tree(sentence.heads, str(sentence.place), forms=sentence.forms,
                single_root=False)  # fmt: skip
-    yield DependencyDrawing(_title(sentence, number), sentence)
+    yield _drawing(_title(sentence, number), sentence)
 
 
-@dataclass(frozen=True)
-class DependencyDrawing:
-    """A tree to draw, and what is known about its arcs."""
+def _drawing(
+    title: str,
+    tree: Sentence,
+    probabilities: list[float] | None = None,
+    marginals: Any = None,
+) -> Drawing:
+    """Draw a tree, and what is known about its arcs."""
+    from partwise import drawing
 
-    title: str
-    tree: Sentence
-    probabilities: list[float] | None = None
-    marginals: Any = None
-
-    @property
-    def tags(self) -> tuple[str, ...] | None:
-        """The parts of speech, if any are given: universal ones or else others."""
-        known = (self.tree.upos, self.tree.xpos)
-        return next((tags for tags in known if set(tags) != {NOT_GIVEN}), None)
-
-    def as_text(self, width: int | None, ascii_only: bool) -> str:
-        """Draw it for a terminal."""
-        from partwise.drawing import draw_marginals_text, draw_text
-
-        tree = self.tree
-        if self.marginals is not None:
-            return draw_marginals_text(
-                tree.forms, self.marginals, ascii_only=ascii_only
-            )
-        return draw_text(
-            tree.forms,
-            tree.heads or (),
-            tree.labels,
-            self.probabilities,
-            self.tags,
-            width,
-            ascii_only,
+    if marginals is not None:
+        return Drawing(
+            title,
+            lambda width, ascii_only: drawing.draw_marginals_text(
+                tree.forms, marginals, ascii_only=ascii_only
+            ),
+            lambda: drawing.draw_marginals_svg(
+                tree.forms, marginals, tree.heads, title=title
+            ),
         )
-
-    def as_svg(self) -> str:
-        """Draw it as SVG."""
-        from partwise.drawing import draw_marginals_svg, draw_svg
-
-        tree = self.tree
-        if self.marginals is not None:
-            return draw_marginals_svg(
-                tree.forms, self.marginals, tree.heads, title=self.title
-            )
-        return draw_svg(
-            tree.forms,
-            tree.heads or (),
-            tree.labels,
-            self.probabilities,
-            self.tags,
-            self.title,
-        )
+    # The parts of speech, if any are given: universal ones or else others.
+    known = (tree.upos, tree.xpos)
+    tags = next((tags for tags in known if set(tags) != {NOT_GIVEN}), None)
+    shown = (tree.forms, tree.heads or (), tree.labels, probabilities, tags)
+    return Drawing(
+        title,
+        partial(drawing.draw_text, *shown),
+        partial(drawing.draw_svg, *shown, title),
+    )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
-
-import typer
 
 from partwise.cli.cost_files import Costs, costs_file, read_costs
 from partwise.cli.files import ColumnFiles
-from partwise.cli.learning import Learning, Reference, Smoothing, takes_learning
+from partwise.cli.learning import (
+    REFERENCE,
+    Learning,
+    SettingOption,
+    options_in,
+    takes_learning,
+)
 from partwise.cli.options import (
     FILES,
     LABEL_COLUMN,
@@ -18,59 +21,40 @@ from partwise.cli.options import (
     LabelColumn,
     ModelPath,
     Train,
+    in_panel,
 )
 from partwise.cli.training_run import TrainingRun
+from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 
 
-class Objective(StrEnum):
-    """How probabilities are found."""
-
-    auto = "auto"
-    margin = "margin"
-    likelihood = "likelihood"
-
-
-@takes_learning("one that suits the data; auto tries several", generative=True)
+@takes_learning(
+    HiddenMarkovSettings,
+    SettingOption(
+        "objective",
+        help="How probabilities are found: by counting (likelihood), so that "
+        "predictions are right (margin), or whichever is better on --dev, or on "
+        "held-out sequences (auto).",
+        default="auto",
+    ),
+    SettingOption(
+        "reference", help=f"{REFERENCE} (default: likelihood; auto tries both)."
+    ),
+    *options_in(LEARNING, "smoothing", "cv"),
+)
 def hmm(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
     symbol_column: Annotated[
         int,
-        typer.Option(
-            help="The column of the symbols, from 0; negative ones count from the end.",
-            rich_help_panel=FILES,
+        in_panel(
+            FILES,
+            "The column with the symbols, counted from 0; negative numbers count from "
+            "the end.",
         ),
     ] = 0,
     label_column: LabelColumn = LABEL_COLUMN,
-    objective: Annotated[
-        Objective,
-        typer.Option(
-            help="How probabilities are found: by counting (likelihood), so that "
-            "predictions are right (margin), or whichever is better on --dev, or on "
-            "sequences held out (auto).",
-            rich_help_panel=LEARNING,
-        ),
-    ] = Objective.auto,
-    reference: Annotated[
-        Reference | None,
-        typer.Option(
-            help="What the probabilities of a margin model stay near to (default: "
-            "likelihood; auto tries both).",
-            rich_help_panel=LEARNING,
-            show_default=False,
-        ),
-    ] = None,
-    smoothing: Smoothing = 1.0,
     costs: Costs = "hamming",
-    cv: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            help="Into how many parts auto divides the data where there is no --dev.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = 5,
     *,
     files: ColumnFiles,
     learning: Learning,
@@ -79,23 +63,16 @@ def hmm(
 
     TRAIN holds a symbol and its state on each line, and a blank line after each
     sequence. Ctrl-C ends training early: the model so far is saved, and the exit code
-    is 130. While auto still chooses, there is none.
+    is 130. While --objective auto still compares models, there is none to save.
     """
     from partwise import HiddenMarkovModel
     from partwise.data import resolve_column
 
     sources = {"TRAIN": train, "--dev": dev, "--costs": costs_file(costs)}
     run = TrainingRun(model, sources, learning)
-    if learning.C_path is not None and objective is not Objective.margin:
+    if learning.C_path is not None and learning.settings["objective"] != "margin":
         raise ValueError("--C-path needs --objective margin; auto chooses a C itself")
-    fitted = run.make(
-        HiddenMarkovModel,
-        objective=objective.value,
-        reference=None if reference is None else reference.value,
-        costs=read_costs(costs, files),
-        smoothing=smoothing,
-        cv=cv,
-    )
+    fitted = run.make(HiddenMarkovModel, costs=read_costs(costs, files))
     X, y = files.labelled(train, label_column)
     held_out = None if dev is None else files.labelled(dev, label_column)
     column = resolve_column(X, symbol_column)

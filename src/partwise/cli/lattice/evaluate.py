@@ -26,7 +26,9 @@ def evaluate(
     lattices = iter_lattices(file, encoding=encoding)
     first = next(lattices, None)
     if first is None:
-        raise DataError(f"{file}: holds no lattices (expected one a line, as JSON)")
+        raise DataError(
+            f"{file}: holds no lattices (expected one JSON object per line)"
+        )
     scores = measure(model, chain([first], lattices))
     return Report(scores, partial(_show, scores))
 

@@ -20,7 +20,7 @@ BATCH, BATCH_EDGES = 64, 50_000
 
 
 class Outputs(StrEnum):
-    """What tells the outputs of a lattice apart."""
+    """What distinguishes the outputs of a lattice."""
 
     paths = "paths"
     words = "words"
@@ -37,22 +37,21 @@ def predict(
     outputs: Annotated[
         Outputs | None,
         typer.Option(
-            help="With --kbest: whether paths, or the words that they yield, are all "
-            "different (default: as in training).",
-            show_default=False,
+            help="With --kbest: whether the paths differ, or also their words "
+            "(default: as in training).",
         ),
     ] = None,
     encoding: Encoding = "utf-8",
 ) -> None:
     """Rank the paths of lattices, as they come in.
 
-    Lattice rankers read lattices, one a line as JSON, and write the words of the best
-    path of each, or the numbers of its edges if it yields none.
+    Lattice rankers read lattices, one JSON object per line, and write the words of the
+    best path of each, or the numbers of its edges if it has no words.
     """
     from partwise.data import iter_lattices, open_output
 
     if outputs is not None and kbest is None:
-        raise ValueError("--outputs is about several best ones; give --kbest")
+        raise ValueError("--outputs needs --kbest")
     lattices = iter_lattices(input, encoding=encoding)
     with open_output(output) as out:
         for batch in in_batches(lattices, 1 if input == "-" else BATCH):
@@ -84,7 +83,7 @@ def in_batches(
 def text_of(path: LatticePath) -> str:
     """Return the words of a path; the numbers of its edges if it yields none.
 
-    On one line, whatever a word is made of.
+    Always a single line, even if words hold line breaks.
     """
     if not path.words:
         return " ".join(map(str, path.edges))

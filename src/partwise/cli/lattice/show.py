@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from partwise.cli.drawings import Drawings, Drawn, ranked_title
+from partwise.cli.drawings import Drawing, Drawings, Drawn, ranked_title
 from partwise.cli.options import FORMAT, Encoding, KBest, Marginals
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LatticeFormat(StrEnum):
-    """How a file of lattices is laid out: one a line, as JSON."""
+    """The format of lattices: one JSON object per line."""
 
     lattices = "lattices"
 
@@ -24,7 +24,7 @@ LatticeFormatOption: TypeAlias = Annotated[LatticeFormat | None, FORMAT]
 
 
 def recognises(file: str, encoding: str) -> bool:
-    """Tell lattices by the name of the file."""
+    """Recognise lattices by the name of the file."""
     return file.removesuffix(".gz").endswith((".jsonl", ".json"))
 
 
@@ -36,7 +36,7 @@ def draw(
 
     def own_path(lattice: LatticeInput, number: int) -> Drawn:
         path = lattice.good[0] if lattice.good else None
-        yield LatticeDrawing(f"lattice {number} ({lattice.title})", lattice, path)
+        yield _drawing(f"lattice {number} ({lattice.title})", lattice, path)
 
     return Drawings(iter_lattices(file, encoding=encoding), own_path)
 
@@ -59,34 +59,27 @@ def show(
             [ranking] = model.predict_kbest([lattice], kbest)
             for rank, path in enumerate(ranking, 1):
                 shown = ranked_title(title, rank, path.score)
-                yield LatticeDrawing(shown, lattice, path.edges)
+                yield _drawing(shown, lattice, path.edges)
             return
         [path] = model.predict([lattice])
         shares: Any = model.predict_marginals([lattice])[0] if marginals else None
-        yield LatticeDrawing(title, lattice, path.edges, shares)
+        yield _drawing(title, lattice, path.edges, shares)
 
     return Drawings(iter_lattices(file, encoding=encoding), predicted)
 
 
-@dataclass(frozen=True)
-class LatticeDrawing:
-    """A lattice to draw, the path to highlight, and how probable its edges are."""
+def _drawing(
+    title: str,
+    lattice: LatticeInput,
+    path: Sequence[int] | None,
+    probabilities: Sequence[float] | None = None,
+) -> Drawing:
+    """Draw a lattice, a path to highlight, and how probable its edges are."""
+    from partwise.drawing import draw_lattice_svg, draw_lattice_text
 
-    title: str
-    lattice: LatticeInput
-    path: Sequence[int] | None = None
-    probabilities: Sequence[float] | None = None
-
-    def as_text(self, width: int | None, ascii_only: bool) -> str:
-        """Draw it for a terminal."""
-        from partwise.drawing import draw_lattice_text
-
-        return draw_lattice_text(
-            self.lattice, self.path, self.probabilities, width, ascii_only
-        )
-
-    def as_svg(self) -> str:
-        """Draw it as SVG."""
-        from partwise.drawing import draw_lattice_svg
-
-        return draw_lattice_svg(self.lattice, self.path, self.probabilities, self.title)
+    shown = (lattice, path, probabilities)
+    return Drawing(
+        title,
+        partial(draw_lattice_text, *shown),
+        partial(draw_lattice_svg, *shown, title),
+    )

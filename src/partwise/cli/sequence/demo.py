@@ -1,4 +1,4 @@
-"""``partwise demo``: generated chunks, a tagger, and what it can say."""
+"""``partwise demo``: generated chunks, a tagger, and what it predicts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from partwise.synthetic import Corpus
 
 SHOWN = 3
-
-
-def _write(corpus: Corpus) -> str:
-    return corpus.to_columns()
 
 
 def _read(corpus: Corpus) -> Data:
@@ -46,7 +42,7 @@ def _test(tagger: SequenceTagger, data: Data) -> Tested:
 
 
 DEMO = Demo(
-    write=_write,
+    write=lambda corpus: corpus.to_columns(),
     ending="txt",
     model="chunks",
     command="tag",

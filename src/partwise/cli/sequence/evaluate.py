@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 Scheme = Annotated[
     str | None,
     typer.Option(
-        help="Count only chunks well formed in this scheme: IOB1, IOB2, IOBES, BILOU "
-        "or BMEWO (default: lenient, as conlleval).",
-        show_default=False,
+        help="Count only chunks that are well-formed in this scheme: IOB1, IOB2, "
+        "IOBES, BILOU or BMEWO (default: lenient, like conlleval).",
     ),
 ]
 
@@ -54,13 +53,13 @@ def compare(
 ) -> Report:
     """Compare the last two columns of a file.
 
-    FILE alone has the right and the predicted labels in its last two columns, as for
+    A single FILE has the right and the predicted labels in its last two columns, as for
     conlleval.
     """
     data = files.columns(file)
     if data.n_columns < 2:
         raise DataError(
-            f"{file}: has one column only (expected the right and the predicted "
+            f"{file}: has only one column (expected the right and the predicted "
             "labels in the last two)"
         )
     if set(data.columns[-2]).isdisjoint(data.columns[-1]):

@@ -30,7 +30,7 @@ class ColumnFormat(StrEnum):
 
 @dataclass(frozen=True)
 class ColumnsOnly(ColumnFiles):
-    """How files of sequences are read that can only be columns."""
+    """How files of sequences are read that must be columns."""
 
     format: Annotated[ColumnFormat | None, FORMAT] = None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from partwise.data import ColumnData
 
 Spans = Annotated[
-    bool, typer.Option("--spans", help="Write chunks, a JSON object a sentence.")
+    bool, typer.Option("--spans", help="Write chunks, one JSON object per sentence.")
 ]
 
 
@@ -42,10 +42,9 @@ def predict(
 ) -> None:
     """Tag sequences.
 
-    Taggers write column files with the label as one more column; these need the columns
-    that the model reads, in the same order, and may have more (labels, say). For other
-    formats the output has one label on each line, and an empty line after each
-    sequence.
+    Taggers add a column with the label to column files. These need the columns that the
+    model reads, in the same order, and may have more, such as labels. For other formats
+    the output has one label per line, and an empty line after each sequence.
 
     With --kbest, each sentence is written K times, best first, after a line
     "# rank R score S".
@@ -62,8 +61,8 @@ def check_format(model: SequenceTagger, chosen: Format | None) -> None:
     kind = model._input.kind
     if kind == "dense":
         raise PartwiseError(
-            "the model reads dense arrays, which no file format here holds; load it in "
-            "Python with partwise.load"
+            "the model reads dense arrays, for which there is no file format; load it "
+            "in Python with partwise.load"
         )
     if kind == "template":
         if chosen not in (None, Format.columns):
@@ -73,7 +72,7 @@ def check_format(model: SequenceTagger, chosen: Format | None) -> None:
             )
     elif chosen in (None, Format.columns):
         raise PartwiseError(
-            "the model was trained on named features, not on columns; say "
+            "the model was trained on named features, not on columns; use "
             "--format crfsuite or --format svmhmm"
         )
 

@@ -19,7 +19,7 @@ def read_features(
     clusters: str | None,
     ignore_case: bool,
 ) -> TokenFeatures:
-    """Return the features that options choose, with the files they name read."""
+    """Return the features that options choose, with their files read."""
     from partwise.features import Clusters, Gazetteer, TokenFeatures
 
     if ignore_case and not gazetteers and clusters is None:
@@ -85,7 +85,7 @@ def _chosen_columns(columns: str | None, data: ColumnData) -> Sequence[int] | No
         numbers = [int(part) for part in columns.split(",")]
     except ValueError:
         raise ValueError(
-            f"--columns must be numbers with commas between them, such as 0,1, not "
+            f"--columns must be numbers separated by commas, such as 0,1, not "
             f"{columns!r}"
         ) from None
     chosen = [resolve_column(data, number) for number in numbers]

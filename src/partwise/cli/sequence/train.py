@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from partwise.cli.learning import Learning, takes_learning
+from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
     LABEL_COLUMN,
-    LEARNING,
     Dev,
     LabelColumn,
     ModelPath,
     Train,
+    in_panel,
 )
 from partwise.cli.sequence.files import SequenceFiles
 from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
+from partwise.estimators.sequence.settings import TaggerSettings
 
 
-@takes_learning("0.1 for squared_hinge, 1 for hinge and log_loss")
+@takes_learning(
+    TaggerSettings,
+    *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
+    SettingOption(
+        "constraints",
+        help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, BILOU or "
+        "BMEWO.",
+    ),
+    SettingOption(
+        "class_weight",
+        help="What a wrong label costs: 'balanced' (rare labels more), or factors such "
+        "as B-PER=2,O=0.5.",
+    ),
+    SettingOption("dev_metric"),
+)
 def tag(
     train: Train,
     model: ModelPath,
@@ -29,118 +42,55 @@ def tag(
     label_column: LabelColumn = LABEL_COLUMN,
     template: Annotated[
         str | None,
-        typer.Option(
-            help="A CRF++ template file (default: a good template for tagging).",
-            rich_help_panel=FEATURES,
-            show_default=False,
-        ),
+        in_panel(FEATURES, "A CRF++ template file (default: a template for tagging)."),
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(
-            help="Instead of a template file: ner, pos, or named blocks such as "
-            "words,lower,affixes:4,shape,neighbours:2,tags.",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "Instead of a template file: ner, pos, or named blocks such as "
+            "words,affixes:4,shape,neighbours:2.",
         ),
     ] = None,
     gazetteer: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A file of phrases: a type, a tab and a phrase on each line, or "
-            "phrases alone (the type is the file's name). May be given several times.",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "A file of phrases: a type, a tab and a phrase on each line, or phrases "
+            "alone (the type is then the file's name). May be given several times.",
         ),
     ] = None,
     clusters: Annotated[
         str | None,
-        typer.Option(
-            help="A file of word clusters: a word and its cluster on each line, or "
-            "bits, word and count, as Brown clustering writes them.",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "A file of word clusters: a word and its cluster on each line, or bits, "
+            "word and count, as Brown clustering writes them.",
         ),
     ] = None,
     ignore_case: Annotated[
         bool,
-        typer.Option(
+        in_panel(
+            FEATURES,
+            "Ignore case when looking words up in --gazetteer and --clusters.",
             "--ignore-case",
-            help="Find what --gazetteer and --clusters list in any case.",
-            rich_help_panel=FEATURES,
         ),
     ] = False,
     columns: Annotated[
         str | None,
-        typer.Option(
-            help="The columns to read where no template file names them, such as 0,1; "
-            "the first is the word (default: all but the labels).",
-            rich_help_panel=FEATURES,
-            show_default=False,
+        in_panel(
+            FEATURES,
+            "The columns to read if no template file names them, such as 0,1; the "
+            "first is the word (default: all but the labels).",
         ),
     ] = None,
-    boundaries: Annotated[
-        str,
-        typer.Option(
-            help="What templates read outside a sentence: numbered (_B-1, _B+1, ...), "
-            "single (_B) or none.",
-            rich_help_panel=FEATURES,
-        ),
-    ] = "numbered",
-    min_count: Annotated[
-        int,
-        typer.Option(
-            help="Drop features of fewer tokens than this.", rich_help_panel=FEATURES
-        ),
-    ] = 1,
-    hash_bits: Annotated[
-        int | None,
-        typer.Option(
-            help="Keep no vocabulary; hash features to this many bits.",
-            rich_help_panel=FEATURES,
-        ),
-    ] = None,
-    pairs: Annotated[
-        str | None,
-        typer.Option(
-            help="Weights for 'all' pairs of feature and label, or those 'observed' "
-            "in training (default: as SequenceTagger).",
-            rich_help_panel=FEATURES,
-            show_default=False,
-        ),
-    ] = None,
-    constraints: Annotated[
-        str | None,
-        typer.Option(
-            help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, "
-            "BILOU or BMEWO.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
-    class_weight: Annotated[
-        str | None,
-        typer.Option(
-            help="What a wrong label costs: 'balanced' (rare labels more), or factors "
-            "such as B-PER=2,O=0.5.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = None,
-    dev_metric: Annotated[
-        str,
-        typer.Option(
-            help="What is measured on --dev: accuracy, sequence_accuracy, "
-            "label_f1_macro, chunk_f1, chunk_f1_macro; auto is chunk_f1 for chunk "
-            "labels, else accuracy.",
-            rich_help_panel=LEARNING,
-        ),
-    ] = "auto",
     *,
     files: SequenceFiles,
     learning: Learning,
 ) -> None:
     """Train a tagger: one label for every token of a sequence.
 
-    TRAIN holds a token a line and a blank line after each sentence. Ctrl-C ends
+    TRAIN holds one token per line and a blank line after each sentence. Ctrl-C ends
     training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import SequenceTagger
@@ -155,8 +105,8 @@ def tag(
         template or columns or features or gazetteer or clusters
     ):
         raise ValueError(
-            f"{files.format} files name their features themselves; leave --template, "
-            "--columns, --features, --gazetteer and --clusters out"
+            f"{files.format} files name their features themselves; leave out "
+            "--template, --columns, --features, --gazetteer and --clusters"
         )
     if template and columns:
         raise ValueError(
@@ -166,17 +116,8 @@ def tag(
     if template and features:
         raise ValueError("give --template or --features, not both")
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
-    chosen: dict[str, Any] = {} if pairs is None else {"pairs": pairs}
-    tagger = run.make(
-        SequenceTagger,
-        boundaries=boundaries,
-        min_count=min_count,
-        hash_bits=hash_bits,
-        constraints=constraints,
-        class_weight=_class_weight(class_weight),
-        dev_metric=dev_metric,
-        **chosen,
-    )
+    class_weight = _class_weight(learning.settings["class_weight"])
+    tagger = run.make(SequenceTagger, class_weight=class_weight)
     X, y = files.labelled(train, label_column)
     if files.reads_columns:
         chosen_template = make_template(
