@@ -15,13 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.data.files import (
-    BLOCK,
-    Source,
-    read_blocks,
-    source_name,
-    whole_sentences,
-)
+from partwise.data import files
+from partwise.data.files import BLOCK
 from partwise.data.split import ColumnLayout, split_columns
 from partwise.errors import DataError
 
@@ -255,7 +250,7 @@ token are 0: "Paris", 1: "NNP", 2: "B-LOC"; negative numbers count from the end)
 
 
 def read_columns(
-    source: Source,
+    source: files.Source,
     *,
     separator: str | None = None,
     n_columns: int | None = None,
@@ -300,9 +295,9 @@ def read_columns(
     [['B-LOC', 'O'], ['O']]
     """
     layout = ColumnLayout(
-        source_name(source), separator, n_columns, comments, skip_docstart
+        files.source_name(source), separator, n_columns, comments, skip_docstart
     )
-    text = "".join(read_blocks(source, encoding=encoding))
+    text = "".join(files.read_blocks(source, encoding=encoding))
     columns, ptr = split_columns(text, layout)
     if not columns:
         raise DataError(
@@ -314,7 +309,7 @@ def read_columns(
 
 
 def iter_columns(
-    source: Source,
+    source: files.Source,
     *,
     separator: str | None = None,
     n_columns: int | None = None,
@@ -351,10 +346,10 @@ def iter_columns(
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, not {chunk}")
     layout = ColumnLayout(
-        source_name(source), separator, n_columns, comments, skip_docstart
+        files.source_name(source), separator, n_columns, comments, skip_docstart
     )
-    blocks = read_blocks(source, encoding=encoding, size=chunk)
-    for text in whole_sentences(blocks, lambda line: not line.strip(" \t")):
+    blocks = files.read_blocks(source, encoding=encoding, size=chunk)
+    for text in files.whole_sentences(blocks, lambda line: not line.strip(" \t")):
         columns, ptr = split_columns(text, layout)
         layout.first_line += text.count("\n")
         if columns:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from partwise.data.files import (
-    BLOCK,
-    Source,
-    Target,
-    decoded_blocks,
-    open_output,
-    source_name,
-    whole_sentences,
-)
+from partwise.data import files
+from partwise.data.files import BLOCK
 from partwise.data.tree_format import BYTE_ORDER_MARK, find_format, is_blank
 from partwise.data.tree_reader import TreeReader
 from partwise.data.treebank import Sentence
 
 
 def read_trees(
-    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> list[Sentence]:
     r"""Read a treebank.
 
@@ -60,13 +53,13 @@ def read_trees(
     >>> first.forms, first.heads
     (('Dogs', 'bark'), (2, 0))
     """
-    reader = TreeReader(source_name(source), format)
-    text = "".join(decoded_blocks(source, reader.file, encoding, BLOCK))
+    reader = TreeReader(files.source_name(source), format)
+    text = "".join(files.decoded_blocks(source, reader.file, encoding, BLOCK))
     return list(reader.sentences(text))
 
 
 def iter_trees(
-    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> Iterator[Sentence]:
     r"""Read a treebank sentence by sentence.
 
@@ -95,7 +88,7 @@ def iter_trees(
 
 
 def iter_batches(
-    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> Iterator[list[Sentence]]:
     r"""Read a treebank in batches: what a pipe holds by now, or a piece of a file.
 
@@ -116,14 +109,14 @@ def iter_batches(
     >>> [len(batch) for batch in iter_batches(io.StringIO(text))]
     [1, 1]
     """
-    reader = TreeReader(source_name(source), format)
-    blocks = decoded_blocks(source, reader.file, encoding, BLOCK)
-    for text in whole_sentences(blocks, is_blank):
+    reader = TreeReader(files.source_name(source), format)
+    blocks = files.decoded_blocks(source, reader.file, encoding, BLOCK)
+    for text in files.whole_sentences(blocks, is_blank):
         yield list(reader.sentences(text))
 
 
 def write_trees(
-    target: Target, sentences: Iterable[Sentence], format: str | None = None
+    target: files.Target, sentences: Iterable[Sentence], format: str | None = None
 ) -> None:
     r"""Write a treebank.
 
@@ -155,7 +148,7 @@ def write_trees(
     """
     if format is not None:
         find_format(format)
-    with open_output(target) as out:
+    with files.open_output(target) as out:
         break_before = ""
         for number, sentence in enumerate(sentences):
             if format is None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
+from partwise.features import strings
 from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import Encoded, keep_frequent, no_attributes
 from partwise.features.feature_rows import (
@@ -16,13 +17,6 @@ from partwise.features.feature_rows import (
     Token,
     scan_rows,
     scan_sequences,
-)
-from partwise.features.strings import (
-    Settings,
-    Tensors,
-    bucket_names,
-    check_settings,
-    take_settings,
 )
 from partwise.features.vocabulary import (
     Vocabulary,
@@ -73,7 +67,7 @@ class FeatureDictEncoder:
         hash_bits: int | None = None,
         transition_features: Iterable[str] = (),
     ) -> None:
-        check_settings(min_count, hash_bits)
+        strings.check_settings(min_count, hash_bits)
         if isinstance(transition_features, str):
             raise TypeError(
                 "transition_features must be a list of names, not one string"
@@ -114,7 +108,7 @@ class FeatureDictEncoder:
 
     def _names(self, vocabulary: Vocabulary) -> list[str]:
         if self.hash_bits is not None:
-            return bucket_names(self.hash_bits)
+            return strings.bucket_names(self.hash_bits)
         keys = vocabulary.keys_by_id()
         return [name if value is None else f"{name}={value}" for name, value in keys]
 
@@ -207,7 +201,7 @@ class FeatureDictEncoder:
 
     # Storing
 
-    def to_tensors(self) -> tuple[Tensors, Settings]:
+    def to_tensors(self) -> tuple[strings.Tensors, strings.Settings]:
         """Return all that was learnt, as arrays and as settings for JSON."""
         settings = {
             "min_count": self.min_count,
@@ -230,7 +224,7 @@ class FeatureDictEncoder:
         ModelFileError
             If anything is missing or does not fit together.
         """
-        chosen = take_settings(settings, _SETTINGS)
+        chosen = strings.take_settings(settings, _SETTINGS)
         if not isinstance(chosen["transition_features"], list):
             raise ModelFileError("setting 'transition_features' must be a list")
         try:

@@ -13,20 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    Structure,
-    argmax,
-    kbest,
-    marginals,
-    n_examples,
-    output_size,
-    part_scores,
-    shortfall,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
@@ -47,9 +35,9 @@ class Decoded(NamedTuple):
 @kernel
 def output_pointers(s: Structure) -> IntArray:
     """Return where the outputs of a corpus lie when put end to end."""
-    ptr = np.zeros(n_examples(s) + 1, np.int64)
+    ptr = np.zeros(waist.n_examples(s) + 1, np.int64)
     for i in range(ptr.size - 1):
-        ptr[i + 1] = ptr[i] + output_size(s, i)
+        ptr[i + 1] = ptr[i] + waist.output_size(s, i)
     return ptr
 
 
@@ -73,11 +61,11 @@ def _decode(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
         y = found.codes[found.ptr[i] : found.ptr[i + 1]]
-        found.scores[i] = argmax(s, i, scratch.theta, y, ws)
-        found.bounds[i] = found.scores[i] + shortfall(s, i, ws)
+        found.scores[i] = waist.argmax(s, i, scratch.theta, y, ws)
+        found.bounds[i] = found.scores[i] + waist.shortfall(s, i, ws)
 
 
 def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
@@ -142,9 +130,9 @@ def _decode_kbest(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        found[i] = kbest(s, i, scratch.theta, k, ys, scores[i], ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        found[i] = waist.kbest(s, i, scratch.theta, k, ys, scores[i], ws)
         for j in range(found[i]):
             copy(ys[j, : ptr[i + 1] - ptr[i]], codes[j, ptr[i] :])
 
@@ -219,9 +207,9 @@ def _part_marginals(
     ws: Any,
 ) -> None:
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        log_z[i] = marginals(s, i, scratch.theta, scratch.mu, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        log_z[i] = waist.marginals(s, i, scratch.theta, scratch.mu, ws)
         copy(scratch.mu[: ptr[i + 1] - ptr[i]], out[ptr[i] :])
 
 

@@ -15,14 +15,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise._threads import count_jobs, cut_evenly, run_slices
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    n_examples,
-    n_parts,
-    workspace,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
 PARTS_A_THREAD = 50_000
@@ -52,7 +46,7 @@ Adding: TypeAlias = Callable[[int, int, Worker, FloatArray], object]
 @kernel
 def _count_parts(s: Structure, out: IntArray) -> None:
     for i in range(out.size):
-        out[i] = n_parts(s, i)
+        out[i] = waist.n_parts(s, i)
 
 
 def worth_threads(n_parts: int, n_sums: int) -> int:
@@ -106,7 +100,7 @@ class Crew:
         n_sums: int = 0,
     ):
         n_workers = count_jobs(n_jobs)
-        count = int(n_examples(s))
+        count = int(waist.n_examples(s))
         self.slices = [(0, count)]
         if n_workers > 1:
             parts = np.zeros(count, np.int64)
@@ -116,7 +110,7 @@ class Crew:
             worth = worth_threads(int(parts.sum()), n_sums)
             self.slices = cut_evenly(parts, max(min(n_workers, worth), 1))
         self.workers = [
-            Worker(number, make_scratch(s), workspace(s, k))
+            Worker(number, make_scratch(s), waist.workspace(s, k))
             for number in range(len(self.slices))
         ]
         self._others = [np.zeros(0) for _ in self.slices[1:]]

@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain, ChainMask
 from partwise.structures.chain.inference import ChainSpace
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    log_partition,
-    part_scores,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
 
@@ -38,15 +33,15 @@ def _segment_log_probabilities(
     for j in range(first, last):
         i = owner[j]
         if i != before:
-            part_scores(s, i, w, scratch.theta, ws)
-            log_z = log_partition(s, i, scratch.theta, ws)
+            waist.part_scores(s, i, w, scratch.theta, ws)
+            log_z = waist.log_partition(s, i, scratch.theta, ws)
             before = i
         at = s.ptr[i]
         for t in range(at + start[j], at + stop[j]):
             keep = allowed[t, codes[t]]
             allowed[t, :] = 0
             allowed[t, codes[t]] = keep
-        out[j] = log_partition(restricted, i, scratch.theta, ws) - log_z
+        out[j] = waist.log_partition(restricted, i, scratch.theta, ws) - log_z
         for t in range(at + start[j], at + stop[j]):
             for k in range(s.layout.n_labels):
                 open_before = s.mask.tokens.shape[0] == 0 or s.mask.tokens[t, k]

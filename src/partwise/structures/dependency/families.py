@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import generic
+from partwise.structures.dependency import projective
 from partwise.structures.dependency.arborescence import (
     ArborescenceSpace,
     arborescence,
@@ -25,13 +26,6 @@ from partwise.structures.dependency.matrix_tree import (
     MatrixTreeSpace,
     make_matrix_tree_space,
     matrix_tree,
-)
-from partwise.structures.dependency.projective import (
-    Buffers,
-    EisnerChart,
-    best_projective_tree,
-    make_buffers,
-    make_eisner_chart,
 )
 from partwise.structures.dependency.projective_kbest import (
     KBestChart,
@@ -105,18 +99,18 @@ def log_sum_of_trees(
 class ProjectiveSpace(NamedTuple):
     """Charts of scores and of probabilities, and the rows of one span."""
 
-    chart: EisnerChart
-    mass: EisnerChart
-    buffers: Buffers
+    chart: projective.EisnerChart
+    mass: projective.EisnerChart
+    buffers: projective.Buffers
     kbest: KBestChart
 
 
 @tree_space.implement(Projective)
 def _(family: Projective, n_words: int, k: int) -> Any:
     return ProjectiveSpace(
-        make_eisner_chart(n_words),
-        make_eisner_chart(n_words),
-        make_buffers(n_words),
+        projective.make_eisner_chart(n_words),
+        projective.make_eisner_chart(n_words),
+        projective.make_buffers(n_words),
         make_kbest_chart(n_words, k),
     )
 
@@ -129,7 +123,9 @@ def _(
     heads: CodeArray,
     space: Any,
 ) -> float:
-    return best_projective_tree(score, single_root, heads, space.chart, space.buffers)
+    return projective.best_projective_tree(
+        score, single_root, heads, space.chart, space.buffers
+    )
 
 
 @best_trees.implement(Projective)

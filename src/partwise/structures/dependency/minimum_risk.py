@@ -11,19 +11,13 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures import interface as waist
 from partwise.structures.decoding import Decoded, output_pointers
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import best_tree
 from partwise.structures.dependency.labels import labels_of_arc
 from partwise.structures.dependency.parts import as_matrix, n_words
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    marginals,
-    part_scores,
-    visit,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import exponentials, largest, place_of_largest, sum_of
@@ -57,9 +51,9 @@ def _decode_minimum_risk(
     is_labelled = s.labels.n_labels > 0
     for i in range(start, stop):
         n = n_words(s, i)
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        marginals(s, i, scratch.theta, scratch.mu, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        waist.marginals(s, i, scratch.theta, scratch.mu, ws)
         worth = as_matrix(scratch.mu, n)
         if is_labelled:
             for h in range(n + 1):

@@ -12,6 +12,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures.dependency import labels
 from partwise.structures.dependency.arcs import (
     add_arcs,
     arc_entries,
@@ -22,16 +23,6 @@ from partwise.structures.dependency.arcs import (
 )
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import tree_space
-from partwise.structures.dependency.labels import (
-    add_labels,
-    head_row,
-    label_part_entries,
-    modifier_row,
-    n_label_features,
-    n_label_rows,
-    pair_row,
-    score_labels,
-)
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 
@@ -68,7 +59,7 @@ def n_words(s: DependencyTrees, i: int) -> int:
 @waist.n_parts.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int) -> int:
     n = n_words(s, i)
-    return (n + 1) * (n + 1) + n_label_rows(s.labels, i, n) * s.labels.n_labels
+    return (n + 1) * (n + 1) + labels.n_label_rows(s.labels, i, n) * s.labels.n_labels
 
 
 @waist.output_size.implement(DependencyTrees)
@@ -86,7 +77,7 @@ def _longest(s: DependencyTrees) -> int:
 
 @kernel
 def _max_features(s: DependencyTrees) -> int:
-    one = n_arc_features(s.arcs) + n_label_features(s.labels)
+    one = n_arc_features(s.arcs) + labels.n_label_features(s.labels)
     return max(2 * _longest(s) * one, 1)
 
 
@@ -108,7 +99,7 @@ def _(s: DependencyTrees, k: int) -> Any:
         np.zeros((longest + 1) ** 2),
         np.zeros(n_labels),
         np.zeros(n_labels),
-        np.zeros(n_label_features(s.labels), np.int64),
+        np.zeros(labels.n_label_features(s.labels), np.int64),
         np.zeros(side * side * n_ranks),
         np.zeros(side * side * n_ranks, np.int32),
         np.zeros((k, longest), np.int32),
@@ -130,7 +121,7 @@ def as_matrix(values: FloatArray, n: int) -> FloatArray:
 def _(s: DependencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     n = n_words(s, i)
     arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
-    score_labels(
+    labels.score_labels(
         s.labels, i, n, w[s.layout.label_at :], theta[(n + 1) * (n + 1) :], ws.rows
     )
 
@@ -141,7 +132,7 @@ def _(
 ) -> float:
     n = n_words(s, i)
     change = add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
-    return change + add_labels(
+    return change + labels.add_labels(
         s.labels,
         i,
         n,
@@ -158,9 +149,9 @@ def label_parts(
 ) -> None:
     """Write the three label parts of an arc."""
     n_labels, at = s.labels.n_labels, (n + 1) * (n + 1) + label
-    ids[0] = at + modifier_row(n, h, m) * n_labels
-    ids[1] = at + head_row(n, h, m) * n_labels
-    ids[2] = at + pair_row(s.labels, i, n, h, m) * n_labels
+    ids[0] = at + labels.modifier_row(n, h, m) * n_labels
+    ids[1] = at + labels.head_row(n, h, m) * n_labels
+    ids[2] = at + labels.pair_row(s.labels, i, n, h, m) * n_labels
 
 
 @waist.parts_of.implement(DependencyTrees)
@@ -190,7 +181,7 @@ def _(
         if m == 0 or h == m:
             return 0
         return arc_entries(s.arcs, i, n, h, m, idx, val, ws.arcs)
-    found = label_part_entries(s.labels, i, n, r - n_arcs, idx, val)
+    found = labels.label_part_entries(s.labels, i, n, r - n_arcs, idx, val)
     for j in range(found):
         idx[j] += s.layout.label_at
     return found
