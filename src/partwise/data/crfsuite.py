@@ -132,9 +132,7 @@ def _parse_label(field: str) -> str:
 
 
 def write_crfsuite(
-    target: Target,
-    X: Iterable[Sequence[Any]],
-    y: Iterable[Sequence[Any]] | None = None,
+    target: Target, X: Iterable[Sequence[Any]], y: Iterable[Sequence[Any]] | None = None
 ) -> None:
     r"""Write sequences in CRFsuite's format.
 

@@ -152,9 +152,7 @@ def _edge(e: int, drawn: DrawnEdge, places: Places, bend: float) -> str:
         element("path", {"d": line}),
         element("path", {"class": "arrow", "d": arrow}),
         element(
-            "text",
-            _label_place((x, y), (to_x, to_y), reach, lift),
-            text=drawn.label,
+            "text", _label_place((x, y), (to_x, to_y), reach, lift), text=drawn.label
         ),
     )
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from partwise.drawing.arc_diagram import Arc, draw_diagram
-from partwise.drawing.arguments import (
-    DependencyTree,
-    checked_heads,
-    checked_marginals,
-)
+from partwise.drawing.arguments import DependencyTree, checked_heads, checked_marginals
 
 # Even an arc that the model thinks impossible must be seen, if it is in the tree.
 FAINTEST = 0.25

@@ -12,12 +12,7 @@ from partwise.errors import ModelFileError
 from partwise.features import strings
 from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import Encoded, keep_frequent, no_attributes
-from partwise.features.feature_rows import (
-    FeatureRows,
-    Token,
-    scan_rows,
-    scan_sequences,
-)
+from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
 from partwise.features.vocabulary import (
     Vocabulary,
     frozen_vocabulary,

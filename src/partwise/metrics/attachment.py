@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.metrics.scores import (
-    Scores,
-    different_words,
-    ratio,
-    score_each,
-    unequal,
-)
+from partwise.metrics.scores import Scores, different_words, ratio, score_each, unequal
 
 __all__ = ["ArcScores", "AttachmentScores", "attachment_scores", "is_punctuation"]
 

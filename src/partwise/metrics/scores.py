@@ -126,11 +126,6 @@ def align(rows: list[list[str]]) -> str:
     """Lay out cells: names to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *map(str.rjust, row[1:], widths[1:]),
-            ]
-        )
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
         for row in rows
     )

@@ -27,8 +27,7 @@ from partwise.structures.bayesian_network.network import (
 )
 
 __getattr__ = renamed(
-    __name__,
-    {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"},
+    __name__, {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"}
 )
 
 __all__ = [

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partwise.errors import DataError
-from partwise.structures.costs import (
-    hamming,
-    make_cost_matrix,
-    make_token_weight,
-)
+from partwise.structures.costs import hamming, make_cost_matrix, make_token_weight
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import (
     Rows,

@@ -131,11 +131,7 @@ def arborescence(
 def _transpose(score: FloatArray, n: int, space: ArborescenceSpace) -> None:
     """Start with every word a node of its own."""
     for m in range(1, n + 1):
-        into, arc_head, arc_word = (
-            space.into[m],
-            space.arc_head[m],
-            space.arc_word[m],
-        )
+        into, arc_head, arc_word = space.into[m], space.arc_head[m], space.arc_word[m]
         for h in range(n + 1):
             into[h] = score[h, m]
             arc_head[h] = h

@@ -146,11 +146,7 @@ def _(
 
 @arc_marginals.implement(Projective)
 def _(
-    family: Projective,
-    score: FloatArray,
-    single_root: bool,
-    mu: FloatArray,
-    space: Any,
+    family: Projective, score: FloatArray, single_root: bool, mu: FloatArray, space: Any
 ) -> float:
     return projective_marginals(
         score, single_root, mu, space.chart, space.mass, space.buffers

@@ -87,9 +87,7 @@ class HashedSpace(NamedTuple):
 
 
 def make_templates(
-    pairs: ArrayLike,
-    between: tuple[int, int] | None,
-    agreement: tuple[int, int] | None,
+    pairs: ArrayLike, between: tuple[int, int] | None, agreement: tuple[int, int] | None
 ) -> Templates:
     """Make the templates, each a code of the head and one of the modifier.
 

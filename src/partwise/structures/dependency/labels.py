@@ -288,13 +288,7 @@ def label_part_entries(
 
 @kernel
 def labels_of_arc(
-    labels: Labels,
-    i: int,
-    n: int,
-    h: int,
-    m: int,
-    theta: FloatArray,
-    out: FloatArray,
+    labels: Labels, i: int, n: int, h: int, m: int, theta: FloatArray, out: FloatArray
 ) -> None:
     """Add up the scores of all labels of one arc."""
     n_labels = labels.n_labels

@@ -133,13 +133,7 @@ def _(
     n = n_words(s, i)
     change = add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
     return change + labels.add_labels(
-        s.labels,
-        i,
-        n,
-        mu[(n + 1) * (n + 1) :],
-        scale,
-        w[s.layout.label_at :],
-        ws.rows,
+        s.labels, i, n, mu[(n + 1) * (n + 1) :], scale, w[s.layout.label_at :], ws.rows
     )
 
 

@@ -10,13 +10,7 @@ from numpy.typing import ArrayLike
 
 from partwise.errors import DataError
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.lattice.corpus import (
-    END,
-    GoodPaths,
-    Lattice,
-    PathTable,
-    Words,
-)
+from partwise.structures.lattice.corpus import END, GoodPaths, Lattice, PathTable, Words
 from partwise.structures.lattice.good import refuse_all_good
 from partwise.structures.lattice.layout import (
     LatticeLayout,
