@@ -1,4 +1,4 @@
-"""Modules that have moved and names that have changed: the old ones still work, warning."""
+"""Modules that have moved and names that have changed: old ones work, and warn."""
 
 from __future__ import annotations
 

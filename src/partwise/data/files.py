@@ -228,23 +228,21 @@ def _blocks(stream: IO[Any], name: str, size: int) -> Iterator[str | bytes]:
     read = getattr(stream, "read1", stream.read)
     first = read(size)
     if isinstance(first, str):
-        while first:
-            yield first
-            first = read(size)
+        yield from _rest(first, read, size)
         return
     while first and len(first) < len(GZIP_MAGIC):
         more = read(size)
         if not more:
             break
         first += more
-    blocks = _raw_blocks(first, read, size)
+    blocks = _rest(first, read, size)
     if first and first.startswith(GZIP_MAGIC):
         blocks = _unzipped(blocks, name)
     yield from blocks
 
 
-def _raw_blocks(first: bytes, read: Any, size: int) -> Iterator[bytes]:
-    block = first
+def _rest(block: Any, read: Any, size: int) -> Iterator[Any]:
+    """Yield a block and all that follow it."""
     while block:
         yield block
         block = read(size)

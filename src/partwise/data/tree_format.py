@@ -101,15 +101,8 @@ def is_blank(line: str) -> bool:
     return not line.strip(" \t\r")
 
 
-_CONLL = {
-    "forms": 1,
-    "lemmas": 2,
-    "upos": 3,
-    "xpos": 4,
-    "feats": 5,
-    "heads": 6,
-    "labels": 7,
-}
+_FIELDS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "labels")
+_CONLL = {name: place for place, name in enumerate(_FIELDS, start=1)}
 FORMATS = {
     "conllu": TreeFormat("conllu", (10,), _CONLL, True),
     "conllx": TreeFormat("conllx", (10, 8), _CONLL, True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from operator import index
+from operator import attrgetter, index
 from typing import NamedTuple, TypeAlias
 
 from partwise.data.tree_format import NOT_GIVEN, Cells, TreeFormat, find_format
@@ -255,15 +255,7 @@ class Sentence:
 
     @property
     def _columns(self) -> Columns:
-        return (
-            self.forms,
-            self.lemmas,
-            self.upos,
-            self.xpos,
-            self.feats,
-            self.heads,
-            self.labels,
-        )
+        return _all_columns(self)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         """Return the number of words."""
@@ -271,6 +263,7 @@ class Sentence:
 
 
 _COLUMNS = tuple(f.name for f in fields(Sentence) if f.name != "verbatim")
+_all_columns = attrgetter(*_COLUMNS)
 
 
 def _cells(format: TreeFormat, columns: Columns) -> dict[int, Column]:

@@ -43,9 +43,7 @@ class DependencyTree:
             words,
             checked_heads(heads, words),
             _each_word(labels, words, "labels"),
-            None
-            if shares is None
-            else [_share(p, m + 1) for m, p in enumerate(shares)],
+            shares and [checked_share(p, f"word {m}") for m, p in enumerate(shares, 1)],
             _each_word(tags, words, "tags"),
         )
 
@@ -110,7 +108,7 @@ def checked_marginals(
     for m in range(1, size):
         for h in range(size):
             # A word is no head of itself, whatever is stored there.
-            rows[h][m] = 0.0 if h == m else _share(rows[h][m], m)
+            rows[h][m] = 0.0 if h == m else checked_share(rows[h][m], f"word {m}")
     return rows
 
 
@@ -127,8 +125,9 @@ def _each_word(
     return found
 
 
-def _share(probability: float, word: int) -> float:
+def checked_share(probability: float, owner: str) -> float:
+    """Return a probability that rounding may have left a little outside [0, 1]."""
     p = float(probability)
     if not -ROUNDING <= p <= 1 + ROUNDING:
-        raise ValueError(f"word {word} has a probability of {p} (it must be in [0, 1])")
+        raise ValueError(f"{owner} has a probability of {p} (it must be in [0, 1])")
     return min(max(p, 0.0), 1.0)

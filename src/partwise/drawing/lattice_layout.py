@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from partwise.data.lattice import LatticeEdge, LatticeInput
-from partwise.drawing.arguments import ROUNDING
+from partwise.drawing.arguments import checked_share
 
 # More cannot be told apart by anybody.
 MOST_EDGES = 400
@@ -64,15 +64,10 @@ def place_lattice(
 
 
 def _shares(probabilities: Iterable[float], n_edges: int) -> list[float]:
-    found = [float(p) for p in probabilities]
+    found = list(probabilities)
     if len(found) != n_edges:
         raise ValueError(f"{len(found)} probabilities for {n_edges} edges")
-    for e, p in enumerate(found):
-        if not -ROUNDING <= p <= 1 + ROUNDING:
-            raise ValueError(
-                f"edge {e} has a probability of {p} (it must be in [0, 1])"
-            )
-    return [min(max(p, 0.0), 1.0) for p in found]
+    return [checked_share(p, f"edge {e}") for e, p in enumerate(found)]
 
 
 def _columns(lattice: LatticeInput) -> list[list[Hashable]]:

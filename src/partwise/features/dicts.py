@@ -80,18 +80,17 @@ class FeatureDictEncoder:
     @property
     def n_attributes(self) -> int:
         """The number of attributes that tokens have."""
-        return (
-            self._nodes.n_attributes if self.hash_bits is None else 1 << self.hash_bits
-        )
+        return self._size(self._nodes)
 
     @property
     def n_edge_attributes(self) -> int:
         """The number of attributes that transitions have."""
-        if not self.transition_features:
-            return 0
-        return (
-            self._edges.n_attributes if self.hash_bits is None else 1 << self.hash_bits
-        )
+        return self._size(self._edges) if self.transition_features else 0
+
+    def _size(self, vocabulary: Vocabulary) -> int:
+        if self.hash_bits is None:
+            return vocabulary.n_attributes
+        return 1 << self.hash_bits
 
     def attribute_names(self) -> list[str]:
         """Return the attributes of tokens, ``name=value`` or ``name``, by id."""
@@ -159,10 +158,7 @@ class FeatureDictEncoder:
     def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if self.hash_bits is not None:
             return self._apply(scan, data)
-        nodes, edges = (
-            FeatureRows(growing_vocabulary()),
-            FeatureRows(growing_vocabulary()),
-        )
+        nodes, edges = (FeatureRows(growing_vocabulary()) for _ in range(2))
         ptr = scan(data, nodes, edges, self.transition_features)
         encoded, vocabularies = [], []
         for rows in (nodes, edges):

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError, ModelFileError
+from partwise.features import cell_numbers
 from partwise.features.attribute_table import Cells, are_bounds
-from partwise.features.cell_numbers import (
-    Numbers,
-    number_cells,
-    refuse_other_than_strings,
-)
 from partwise.features.csr import UNKNOWN, Encoded
 from partwise.features.line_set import LineSet
 from partwise.features.modifiers import modify
@@ -192,10 +188,10 @@ class TemplateEncoder:
         if self.hash_bits is not None:
             return self.encode(data)
         ptr, columns = self._check(data)
-        words = Numbers()
-        row_numbers = number_cells(columns, {}, words)
+        words = cell_numbers.Numbers()
+        row_numbers = cell_numbers.number_cells(columns, {}, words)
         # Until the end everything is local: a failure leaves the encoder as it was.
-        codes = Numbers()
+        codes = cell_numbers.Numbers()
         new = self._rows_of(words, codes)
         before, after = self._outside(codes)
         cells = Cells(ptr, row_numbers, new[:0], new, before, after)
@@ -237,8 +233,8 @@ class TemplateEncoder:
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
         ptr, columns = self._check(data)
-        new_words = Numbers()
-        row_numbers = number_cells(columns, self._rows, new_words)
+        new_words = cell_numbers.Numbers()
+        row_numbers = cell_numbers.number_cells(columns, self._rows, new_words)
         new = self._rows_of(new_words) if new_words else self._known[:0]
         cells = Cells(ptr, row_numbers, self._known, new, self._before, self._after)
         nodes, edges = self._nodes, self._edges
@@ -269,7 +265,7 @@ class TemplateEncoder:
                 " (sentence s is the tokens ptr[s] to ptr[s + 1])"
             )
         if self._derived:
-            refuse_other_than_strings(wanted)
+            cell_numbers.refuse_other_than_strings(wanted)
         for (base, resource), number in self._derived.items():
             words = wanted[base]
             wanted[number] = self.template.resources.column(resource, words, ptr)

@@ -282,13 +282,9 @@ def _grouped(
     }
 
 
-def _label_scores(words: Iterable[_Word]) -> dict[str, Scores]:
-    pairs = Counter((word.label, word.predicted_label, word.found) for word in words)
-    gold: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    found: Counter[str] = Counter()
-    for (label, other, is_found), count in pairs.items():
-        gold[label] += count
-        predicted[other] += count
-        found[label] += count * is_found
-    return score_each(found, predicted, gold)
+def _label_scores(words: Sequence[_Word]) -> dict[str, Scores]:
+    return score_each(
+        Counter(word.label for word in words if word.found),
+        Counter(word.predicted_label for word in words),
+        Counter(word.label for word in words),
+    )

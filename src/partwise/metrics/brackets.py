@@ -32,14 +32,8 @@ from partwise.constituents import (
     without_function,
 )
 from partwise.errors import DataError
-from partwise.metrics.scores import (
-    Scores,
-    different_words,
-    ratio,
-    score,
-    score_each,
-    unequal,
-)
+from partwise.metrics import scores as shared
+from partwise.metrics.scores import Scores
 
 __all__ = ["BracketGroup", "BracketScores", "bracket_scores"]
 
@@ -193,7 +187,7 @@ def bracket_scores(
         if guess is not None:
             _check_words(i, right, guess, places)
     if len(rights) != len(guesses):
-        raise unequal("tree", gold=len(rights), predicted=len(guesses))
+        raise shared.unequal("tree", gold=len(rights), predicted=len(guesses))
     results = [_compare(r, g) for r, g in zip(rights, guesses, strict=True)]
     short = [result for result in results if result.length <= cutoff]
     return BracketScores(_group(results), _group(short), cutoff, _by_label(results))
@@ -275,20 +269,20 @@ def _group(results: Sequence[_Result]) -> BracketGroup:
     n_matched = sum(result.matched.total() for result in parsed)
     n_words = sum(result.n_words for result in parsed)
 
-    of_all = score(n_matched, n_predicted, n_gold)
+    of_all = shared.score(n_matched, n_predicted, n_gold)
 
     def share(sentences: Iterable[bool]) -> float:
-        return ratio(sum(sentences), len(parsed))
+        return shared.ratio(sum(sentences), len(parsed))
 
     return BracketGroup(
         precision=of_all.precision,
         recall=of_all.recall,
         f1=of_all.f1,
         exact_match=share(result.gold == result.predicted for result in parsed),
-        crossing=ratio(sum(result.n_crossing for result in parsed), len(parsed)),
+        crossing=shared.ratio(sum(result.n_crossing for result in parsed), len(parsed)),
         no_crossing=share(result.n_crossing == 0 for result in parsed),
         two_or_less_crossing=share(result.n_crossing <= 2 for result in parsed),
-        tagging_accuracy=ratio(sum(one.n_right_tags for one in parsed), n_words),
+        tagging_accuracy=shared.ratio(sum(one.n_right_tags for one in parsed), n_words),
         n_sentences=len(results),
         n_failed=len(results) - len(parsed),
         n_words=n_words,
@@ -299,18 +293,13 @@ def _group(results: Sequence[_Result]) -> BracketGroup:
 
 
 def _by_label(results: Iterable[_Result]) -> dict[str, Scores]:
-    gold: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    matched: Counter[str] = Counter()
+    gold, predicted, matched = counters = [Counter[str]() for _ in range(3)]
     for result in results:
-        for counts, brackets in (
-            (gold, result.gold),
-            (predicted, result.predicted),
-            (matched, result.matched),
-        ):
+        compared = result.gold, result.predicted, result.matched
+        for counts, brackets in zip(counters, compared, strict=True):
             for bracket, times in brackets.items():
                 counts[bracket.label] += times
-    return score_each(matched, predicted, gold)
+    return shared.score_each(matched, predicted, gold)
 
 
 def _as_trees(trees: Any, what: str, or_none: bool = False) -> list[Any]:
@@ -334,4 +323,4 @@ def _check_words(
     if a == b:
         return
     name = f"tree {i}" + (f" ({places[i]})" if places else "")
-    raise DataError(different_words(name, a, b))
+    raise DataError(shared.different_words(name, a, b))

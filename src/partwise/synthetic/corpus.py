@@ -84,7 +84,7 @@ class Sentence:
         >>> make_corpus(1).sentences[0].brackets().startswith("(S (")
         True
         """
-        return _brackets(self.tree)
+        return str(_constituents(self.tree))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +172,11 @@ class Corpus:
         >>> len(lines[0].split())
         3
         """
-        return "".join(
-            "".join(
-                f"{word} {tag} {chunk}\n"
-                for word, tag, chunk in zip(
-                    sentence.words, sentence.tags, sentence.chunks, strict=True
-                )
-            )
-            + "\n"
-            for sentence in self.sentences
-        )
+        lines = []
+        for sentence in self.sentences:
+            columns = sentence.words, sentence.tags, sentence.chunks
+            lines += [*map(" ".join, zip(*columns, strict=True)), ""]
+        return "".join(f"{line}\n" for line in lines)
 
     def to_conllu(self) -> str:
         """Return the dependency trees in CoNLL-U, tags in the fifth column.
@@ -300,10 +295,6 @@ def make_corpus(n_sentences: int, random_state: Seed = 0, noise: float = 0.0) ->
             for sentence in sentences
         ]
     return Corpus(tuple(sentences))
-
-
-def _brackets(tree: Tree) -> str:
-    return str(_constituents(tree))
 
 
 def _constituents(tree: Tree) -> constituents.Tree:

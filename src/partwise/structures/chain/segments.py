@@ -7,10 +7,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain, ChainMask
-from partwise.structures.chain.inference import ChainSpace
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
 
 
 @kernel
@@ -25,9 +23,9 @@ def _segment_log_probabilities(
     stop: IntArray,
     codes: CodeArray,
     out: FloatArray,
-    scratch: Scratch,
-    ws: ChainSpace,
+    worker: Worker,
 ) -> None:
+    scratch, ws = worker.scratch, worker.workspace
     allowed = restricted.mask.tokens
     before, log_z = -1, 0.0
     for j in range(first, last):
@@ -86,9 +84,8 @@ def segment_probabilities(
     def work(begin: int, end: int, worker: Worker) -> None:
         first, last = np.searchsorted(owner, [begin, end]).tolist()
         _segment_log_probabilities(
-            s, restricted, w, first, last, owner, start, stop, codes, out,
-            worker.scratch, worker.workspace,
-        )  # fmt: skip
+            s, restricted, w, first, last, owner, start, stop, codes, out, worker
+        )
 
     Crew(s, n_jobs).run(work)
     return np.exp(np.minimum(out, 0.0))

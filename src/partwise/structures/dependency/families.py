@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import generic
-from partwise.structures.dependency import projective
+from partwise.structures.dependency import projective, projective_kbest
 from partwise.structures.dependency.arborescence import (
     ArborescenceSpace,
     arborescence,
@@ -26,11 +26,6 @@ from partwise.structures.dependency.matrix_tree import (
     MatrixTreeSpace,
     make_matrix_tree_space,
     matrix_tree,
-)
-from partwise.structures.dependency.projective_kbest import (
-    KBestChart,
-    best_projective_trees,
-    make_kbest_chart,
 )
 from partwise.structures.dependency.projective_marginals import (
     projective_log_partition,
@@ -102,7 +97,7 @@ class ProjectiveSpace(NamedTuple):
     chart: projective.EisnerChart
     mass: projective.EisnerChart
     buffers: projective.Buffers
-    kbest: KBestChart
+    kbest: projective_kbest.KBestChart
 
 
 @tree_space.implement(Projective)
@@ -111,7 +106,7 @@ def _(family: Projective, n_words: int, k: int) -> Any:
         projective.make_eisner_chart(n_words),
         projective.make_eisner_chart(n_words),
         projective.make_buffers(n_words),
-        make_kbest_chart(n_words, k),
+        projective_kbest.make_kbest_chart(n_words, k),
     )
 
 
@@ -139,7 +134,7 @@ def _(
     scores: FloatArray,
     space: Any,
 ) -> int:
-    return best_projective_trees(
+    return projective_kbest.best_projective_trees(
         ranked, single_root, k, heads, ranks, scores, space.kbest
     )
 

@@ -17,9 +17,8 @@ from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import best_tree
 from partwise.structures.dependency.labels import labels_of_arc
 from partwise.structures.dependency.parts import as_matrix, n_words
-from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.interface import FloatArray
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import exponentials, largest, place_of_largest, sum_of
 
 
@@ -42,12 +41,10 @@ def _decode_minimum_risk(
     w: FloatArray,
     start: int,
     stop: int,
-    ptr: IntArray,
-    codes: CodeArray,
-    scores: FloatArray,
-    scratch: Scratch,
-    ws: Any,
+    found: Decoded,
+    worker: Worker,
 ) -> None:
+    scratch, ws = worker.scratch, worker.workspace
     is_labelled = s.labels.n_labels > 0
     for i in range(start, stop):
         n = n_words(s, i)
@@ -60,8 +57,8 @@ def _decode_minimum_risk(
                 for m in range(1, n + 1):
                     if worth[h, m] > 0.0:
                         worth[h, m] *= _best_label(s, i, h, m, scratch.theta, ws)[1]
-        y = codes[ptr[i] : ptr[i + 1]]
-        scores[i] = best_tree(
+        y = found.codes[found.ptr[i] : found.ptr[i + 1]]
+        found.scores[i] = best_tree(
             s.family, worth, s.layout.single_root > 0, y[:n], ws.trees
         )
         if is_labelled:
@@ -75,12 +72,10 @@ def decode_minimum_risk(s: DependencyTrees, w: FloatArray, n_jobs: int = 1) -> D
     Its score is how many that are: the sum of the probabilities of its arcs.
     """
     ptr = output_pointers(s)
-    codes, scores = np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1)
+    found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
 
     def work(start: int, stop: int, worker: Worker) -> None:
-        _decode_minimum_risk(
-            s, w, start, stop, ptr, codes, scores, worker.scratch, worker.workspace
-        )
+        _decode_minimum_risk(s, w, start, stop, found, worker)
 
     Crew(s, n_jobs).run(work)
-    return Decoded(ptr, codes, scores)
+    return found

@@ -12,15 +12,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures.dependency import arcs as arc_features
 from partwise.structures.dependency import labels
-from partwise.structures.dependency.arcs import (
-    add_arcs,
-    arc_entries,
-    arc_scores,
-    arc_space,
-    n_arc_features,
-    prepare_arcs,
-)
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import tree_space
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
@@ -77,7 +70,7 @@ def _longest(s: DependencyTrees) -> int:
 
 @kernel
 def _max_features(s: DependencyTrees) -> int:
-    one = n_arc_features(s.arcs) + labels.n_label_features(s.labels)
+    one = arc_features.n_arc_features(s.arcs) + labels.n_label_features(s.labels)
     return max(2 * _longest(s) * one, 1)
 
 
@@ -94,7 +87,7 @@ def _(s: DependencyTrees, k: int) -> Any:
     n_ranks = min(k, max(n_labels, 1))
     side = longest + 1 if k > 1 else 1
     return DependencySpace(
-        arc_space(s.arcs, longest),
+        arc_features.arc_space(s.arcs, longest),
         tree_space(s.family, longest, k),
         np.zeros((longest + 1) ** 2),
         np.zeros(n_labels),
@@ -108,7 +101,7 @@ def _(s: DependencyTrees, k: int) -> Any:
 
 @waist.visit.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int, ws: Any) -> None:
-    prepare_arcs(s.arcs, i, n_words(s, i), ws.arcs)
+    arc_features.prepare_arcs(s.arcs, i, n_words(s, i), ws.arcs)
 
 
 @kernel
@@ -120,7 +113,7 @@ def as_matrix(values: FloatArray, n: int) -> FloatArray:
 @waist.part_scores.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     n = n_words(s, i)
-    arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
+    arc_features.arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
     labels.score_labels(
         s.labels, i, n, w[s.layout.label_at :], theta[(n + 1) * (n + 1) :], ws.rows
     )
@@ -131,7 +124,7 @@ def _(
     s: DependencyTrees, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
 ) -> float:
     n = n_words(s, i)
-    change = add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
+    change = arc_features.add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
     return change + labels.add_labels(
         s.labels, i, n, mu[(n + 1) * (n + 1) :], scale, w[s.layout.label_at :], ws.rows
     )
@@ -174,7 +167,7 @@ def _(
         h, m = r // (n + 1), r % (n + 1)
         if m == 0 or h == m:
             return 0
-        return arc_entries(s.arcs, i, n, h, m, idx, val, ws.arcs)
+        return arc_features.arc_entries(s.arcs, i, n, h, m, idx, val, ws.arcs)
     found = labels.label_part_entries(s.labels, i, n, r - n_arcs, idx, val)
     for j in range(found):
         idx[j] += s.layout.label_at

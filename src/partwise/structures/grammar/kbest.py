@@ -20,15 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.grammar import chart as charts
 from partwise.structures.grammar import places
-from partwise.structures.grammar.chart import (
-    Parsing,
-    application_score,
-    fill_best,
-    push,
-    read_best,
-    write_node,
-)
+from partwise.structures.grammar.chart import Parsing
 from partwise.structures.grammar.rules import Grammar
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
@@ -118,7 +112,7 @@ def _add_next_rule(
         for j in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[j]
             for m in range(start + 1, end):
-                value = application_score(parsing, r, start, m, end)
+                value = charts.application_score(parsing, r, start, m, end)
                 if best < value <= bound:
                     is_later = r > last_r or (r == last_r and m > last_m)
                     if value < bound or is_later:
@@ -282,21 +276,21 @@ def _read(parsing: Parsing, derivation: int, y: CodeArray, space: KBestSpace) ->
     rules, todo, n = parsing.grammar.rules, space.todo, parsing.n
     symbol, at = space.derivation[derivation, RULE], space.derivation[derivation, LEFT]
     todo[0, 3] = at
-    depth = push(todo, 0, symbol, 0, n)
+    depth = charts.push(todo, 0, symbol, 0, n)
     while depth > 0:
         depth -= 1
         symbol, start = todo[depth, 0], todo[depth, 1]
         end, at = todo[depth, 2], todo[depth, 3]
         if at == BEST:
-            read_best(parsing, symbol, start, end, y)
+            charts.read_best(parsing, symbol, start, end, y)
         else:
             one = space.derivation[at]
             r, m = one[RULE], one[SPLIT]
-            write_node(y, n, start, m, end, r)
+            charts.write_node(y, n, start, m, end, r)
             todo[depth, 3] = one[LEFT]
-            depth = push(todo, depth, rules.left[r], start, m)
+            depth = charts.push(todo, depth, rules.left[r], start, m)
             todo[depth, 3] = one[RIGHT]
-            depth = push(todo, depth, rules.right[r], m, end)
+            depth = charts.push(todo, depth, rules.right[r], m, end)
 
 
 @kernel
@@ -305,7 +299,7 @@ def best_derivations(
 ) -> int:
     """Write the `k` best derivations, best first; return how many there are."""
     n = parsing.n
-    fill_best(parsing)
+    charts.fill_best(parsing)
     space.size[0] = space.size[1] = 0
     for cell in range(places.n_cells(n)):
         for a in range(parsing.grammar.n_symbols):

@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.grammar import chart as charts
 from partwise.structures.grammar import places
-from partwise.structures.grammar.chart import (
-    Parsing,
-    PartScores,
-    application_score,
-    join_best,
-    list_symbols,
-    put_words,
-)
+from partwise.structures.grammar.chart import Parsing, PartScores
 from partwise.structures.grammar.inside_outside import (
     NEGLIGIBLE,
     read_probabilities,
@@ -79,7 +73,7 @@ def log_inside(
     `pair_total` and the rows of `parent_top` are scratch.
     """
     grammar, scores, n, chart = parsing
-    put_words(scores, n, -np.inf, chart)
+    charts.put_words(scores, n, -np.inf, chart)
     best = chart.pair_value
     for width in range(2, n + 1):
         for start in range(n - width + 1):
@@ -100,7 +94,7 @@ def log_inside(
                             grammar.rules, there, left, right, split, best, pair_total
                         )
                     else:
-                        join_best(grammar.rules, there, left, right, split, best)
+                        charts.join_best(grammar.rules, there, left, right, split, best)
             cell = places.cell_at(n, start, end)
             value, top = chart.value[cell], parent_top[cell]
             fill(value, value.size, 0.0)
@@ -112,7 +106,7 @@ def log_inside(
                     value[a] = top[a] + np.log(value[a]) + span[grammar.span_class[a]]
                 else:
                     value[a] = -np.inf
-            list_symbols(chart, cell, -np.inf)
+            charts.list_symbols(chart, cell, -np.inf)
     return _log_root_sum(grammar, chart.value[places.cell_at(n, 0, n)])
 
 
@@ -145,7 +139,7 @@ def _outside_span(
         for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[i]
             for m in range(start + 1, end):
-                value = application_score(parsing, r, start, m, end)
+                value = charts.application_score(parsing, r, start, m, end)
                 if value > chart.value[cell, a] + FAR:
                     share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
                     probability[places.cell_at(n, start, m), rules.left[r]] += share
