@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from partwise.constituents import Tree
 from partwise.drawing.arc_diagram import BETWEEN_WORDS, MARGIN, SMALL_FONT, WORD_FONT
 from partwise.drawing.constituents import Node, place_nodes
-from partwise.drawing.svg import FAINTEST
+from partwise.drawing.svg import opacity
 from partwise.drawing.svg_page import element, sheet, text_width
 
 # All lengths are in pixels.
@@ -99,7 +99,6 @@ def _branch(node: Node, place: tuple[float, float], parent: tuple[float, float])
     It stays above the words of the node until it is there, so that no two lines cross
     and none runs through a label.
     """
-    sure = 1.0 if node.probability is None else node.probability
     turn = parent[1] + 2 * BESIDE_LABELS
     line = (
         f"M{parent[0]:.1f} {parent[1] + BESIDE_LABELS:.1f} V{turn:.1f} "
@@ -107,7 +106,7 @@ def _branch(node: Node, place: tuple[float, float], parent: tuple[float, float])
     )
     return element(
         "g",
-        {"class": "branch", "opacity": f"{FAINTEST + (1 - FAINTEST) * sure:.3f}"},
+        {"class": "branch", "opacity": f"{opacity(node.probability):.3f}"},
         element("path", {"d": line}),
     )
 

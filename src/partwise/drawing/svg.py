@@ -7,8 +7,18 @@ from collections.abc import Iterable
 from partwise.drawing.arc_diagram import Arc, draw_diagram
 from partwise.drawing.arguments import DependencyTree, checked_heads, checked_marginals
 
-# Even an arc that the model thinks impossible must be seen, if it is in the tree.
 FAINTEST = 0.25
+
+
+def opacity(probability: float | None) -> float:
+    """Return how strong a line is; even one thought impossible must be seen.
+
+    Examples
+    --------
+    >>> opacity(0.0), opacity(None)
+    (0.25, 1.0)
+    """
+    return 1.0 if probability is None else FAINTEST + (1 - FAINTEST) * probability
 
 
 def draw_svg(
@@ -63,12 +73,10 @@ def draw_svg(
     arcs = []
     for m, head in enumerate(tree.heads, start=1):
         texts = [tree.labels[m - 1]] if tree.labels is not None else []
-        opacity = 1.0
-        if tree.probabilities is not None:
-            p = tree.probabilities[m - 1]
+        p = None if tree.probabilities is None else tree.probabilities[m - 1]
+        if p is not None:
             texts.append(f"{p:.2f}")
-            opacity = FAINTEST + (1 - FAINTEST) * p
-        arcs.append(Arc(head, m, texts, opacity))
+        arcs.append(Arc(head, m, texts, opacity(p)))
     return draw_diagram(tree.forms, arcs, [], tree.tags, title)
 
 

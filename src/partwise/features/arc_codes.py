@@ -40,30 +40,15 @@ REACH = 5
 # What is known of a word. Letters: w the form, l the lemma, u and x the coarse and the
 # fine part of speech, m the morphology, c the case, s the suffix, k the lemma of the
 # small word that its phrase begins with (a preposition, say); -1 and +1 are neighbours.
+# A name lists them, with blanks between those of more than one letter.
+_NAMES = (
+    "any", "w", "l", "u", "x", "s", "m", "wx", "lu", "um", "uxm", "x-1 x", "x x+1",
+    "x-1 x x+1", "x-2 x-1 x", "x x+1 x+2", "w-1 x", "x w+1", "k", "k u", "u c",
+    "k u c",
+)  # fmt: skip
 CODES: dict[str, tuple[str, ...]] = {
-    "any": (),
-    "w": ("w",),
-    "l": ("l",),
-    "u": ("u",),
-    "x": ("x",),
-    "s": ("s",),
-    "m": ("m",),
-    "wx": ("w", "x"),
-    "lu": ("l", "u"),
-    "um": ("u", "m"),
-    "uxm": ("u", "x", "m"),
-    "x-1 x": ("x-1", "x"),
-    "x x+1": ("x", "x+1"),
-    "x-1 x x+1": ("x-1", "x", "x+1"),
-    "x-2 x-1 x": ("x-2", "x-1", "x"),
-    "x x+1 x+2": ("x", "x+1", "x+2"),
-    "w-1 x": ("w-1", "x"),
-    "x w+1": ("x", "w+1"),
-    "k": ("k",),
-    "k u": ("k", "u"),
-    "u c": ("u", "c"),
-    "k u c": ("k", "u", "c"),
-}
+    name: tuple(name.split() if " " in name else name) for name in _NAMES
+} | {"any": ()}
 
 # Pairs of a code of the head and one of the modifier, after McDonald, Crammer and
 # Pereira (2005), with lemmas, morphology and suffixes beside them.
