@@ -1,6 +1,6 @@
 """Threads that share a pass over the data, each with a slice of its own.
 
-Compiled kernels release the GIL, so that threads are all it takes. What a pass
+Compiled kernels release the GIL, so threads are all that is needed. What a pass
 computes depends on how the data is cut into slices, never on which of them is done
 first: the same number of threads gives the same bits.
 """

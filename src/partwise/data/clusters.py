@@ -1,8 +1,8 @@
 r"""Cluster files: the cluster of each word.
 
-A word a line, either ``word cluster`` or, as Brown clustering writes it, ``bits word
-count``, where the bits are the way to the word in a binary tree. Fields are separated
-by tabs or blanks. Every line counts: ``#`` is a word like others.
+One word per line, either ``word cluster`` or, as Brown clustering writes it, ``bits
+word count``, where the bits are the way to the word in a binary tree. Fields are
+separated by tabs or blanks. Every line counts: ``#`` is a word like any other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""CRFsuite's data format: ``label <tab> attribute[:value] <tab> ...``.
 
-A token a line, a blank line after each sequence. A value left out is 1. In names
+One token per line, a blank line after each sequence. A value left out is 1. In names
 ``\:`` stands for a colon and ``\\`` for a backslash.
 """
 
@@ -52,7 +52,7 @@ def read_crfsuite(
     Raises
     ------
     DataError
-        If the file cannot be read or a value is no finite number; the message
+        If the file cannot be read or a value is not a finite number; the message
         names the line.
 
     Examples

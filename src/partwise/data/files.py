@@ -2,7 +2,7 @@
 
 Every reader and writer of the package goes through this file, so that all of
 them take the same sources (a path, ``"-"`` or an open file), recognise gzip,
-count lines alike, and never leave a half-written file behind.
+count lines in the same way, and never leave a half-written file behind.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_blocks(
         Where the text is; ``"-"`` is standard input. An open file may give text
         or bytes, and stays open.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
     size : int, default=1048576
         The most bytes read at a time.
 
@@ -95,7 +95,7 @@ def read_blocks(
 def whole_sentences(
     blocks: Iterable[str], is_blank: Callable[[str], bool]
 ) -> Iterator[str]:
-    r"""Cut a text anew, only after blank lines.
+    r"""Cut a text again, but only after blank lines.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int
     source : path, "-" or file object
         Where the text is; ``"-"`` is standard input.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Yields
     ------
@@ -224,7 +224,7 @@ def _opened(source: Source, name: str) -> Iterator[IO[Any]]:
 
 def _blocks(stream: IO[Any], name: str, size: int) -> Iterator[str | bytes]:
     """Yield what a stream gives, unpacked when it is gzip."""
-    # read1 returns what a pipe holds by now; read would wait for a full block.
+    # read1 returns what a pipe holds so far; read would wait for a full block.
     read = getattr(stream, "read1", stream.read)
     first = read(size)
     if isinstance(first, str):
@@ -340,7 +340,7 @@ def _as_text(stream: IO[Any]) -> Iterator[IO[str]]:
 def replace_file(
     path: str | PathLike[str], *, durable: bool = True
 ) -> Iterator[IO[bytes]]:
-    """Write a file in whole: the old one stays until the new one is complete.
+    """Replace a file as a whole: the old one stays until the new one is complete.
 
     Parameters
     ----------

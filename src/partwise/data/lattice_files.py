@@ -1,4 +1,4 @@
-r"""Lattices as JSON lines: one object a line, readable and writable as a stream.
+r"""Lattices as JSON lines: one object per line, readable and writable as a stream.
 
 A line is one lattice::
 
@@ -10,9 +10,9 @@ A line is one lattice::
 (on one line). ``edges`` is needed, and of an edge ``from`` and ``to``, which are
 strings or whole numbers. ``features`` are as in feature dicts, or a list of names;
 ``words`` are a list, or a string that is split at its blanks. ``start`` and ``end`` are
-a node or a list of nodes; ``nodes`` may list all there are. ``good`` are the good
-paths, lists of numbers of edges from 0, the right one first. Blank lines are passed
-over.
+a node or a list of nodes; ``nodes`` may list all nodes. ``good`` are the good
+paths, lists of numbers of edges from 0, the right one first. Blank lines are
+skipped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def iter_lattices(source: Source, *, encoding: str = "utf-8") -> Iterator[Lattic
     source : path, "-" or file object
         The file, plain or gzip; ``"-"`` is standard input.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Yields
     ------
@@ -49,7 +49,7 @@ def iter_lattices(source: Source, *, encoding: str = "utf-8") -> Iterator[Lattic
     Raises
     ------
     DataError
-        With file and line, if something is no lattice.
+        With file and line, if something is not a lattice.
 
     Examples
     --------
@@ -170,11 +170,11 @@ def _plain_features(features: Any) -> Any:
     if isinstance(features, Iterable):
         ordered = sorted(features) if isinstance(features, set) else features
         return [_plain_features(value) for value in ordered]
-    raise DataError(f"a feature of type {type(features).__name__} is no text")
+    raise DataError(f"a feature of type {type(features).__name__} cannot be written")
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number that JSON has")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _parse(text: str) -> dict[str, Any]:
         found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise DataError(
-            f"is no JSON ({_short(error)}); a lattice is an object on one line"
+            f"is not valid JSON ({_short(error)}); a lattice is an object on one line"
         ) from None
     _refuse_halves(text, found)
     if not isinstance(found, dict) or "edges" not in found:

@@ -107,7 +107,7 @@ def split_columns(
 
 
 def _leave_out(text: str, layout: ColumnLayout) -> tuple[str, NDArray[np.bool_] | None]:
-    """Empty the lines that are no tokens; tell which of them are comments."""
+    """Empty the lines that are not tokens; say which of them are comments."""
     if layout.comments is None and not layout.skip_docstart:
         return text, None
     lines = text.split("\n")

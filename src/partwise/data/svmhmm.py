@@ -1,6 +1,6 @@
 """SVM-HMM's data format: ``tag qid:sequence feature:value ... # comment``.
 
-A token a line; the lines of a sequence share their number and stand together.
+One token per line; the lines of a sequence share their number and stand together.
 Features are numbers from 1. A token number after the sequence number
 (``qid:12.3``) is allowed and ignored.
 """
@@ -37,8 +37,8 @@ def read_svmhmm(
     Raises
     ------
     DataError
-        If the file cannot be read, a line is malformed or a sequence is torn
-        apart; the message names the line.
+        If the file cannot be read, a line is malformed or the lines of a sequence are
+        not together; the message names the line.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def write_svmhmm(
     Raises
     ------
     DataError
-        If lengths differ, a value is not finite, a feature is no number or a tag
+        If lengths differ, a value is not finite, a feature is not a number or a tag
         holds blanks.
 
     Examples

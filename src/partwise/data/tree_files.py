@@ -22,22 +22,22 @@ def read_trees(
         The file, plain or gzip; ``"-"`` is standard input.
     format : {"conllu", "conllx", "heads"}, optional
         CoNLL-U (10 columns), CoNLL-X (8 or 10), or word, tag and head; always with
-        tabs between columns. By default it is told from the file's name or its
-        first word. CoNLL files may have more columns, which are kept.
+        tabs between columns. By default it is recognised by the file's name or
+        its first word. CoNLL files may have more columns, which are kept.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Returns
     -------
     list of Sentence
-        All sentences, also those of comments alone. Whether heads are trees is not
+        All sentences, even those that are only comments. Whether heads are trees is not
         checked here; see `partwise.trees.check_tree`.
 
     Raises
     ------
     DataError
-        If there is no such file, a line has another number of columns or bytes
-        that are no characters, words do not count from 1, or a head is no number,
+        If there is no such file, a line has a different number of columns or cannot
+        be decoded, words do not count from 1, or a head is not a number,
         out of range or the word itself; the message names the line.
 
     See Also
@@ -90,7 +90,7 @@ def iter_trees(
 def iter_batches(
     source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> Iterator[list[Sentence]]:
-    r"""Read a treebank in batches: what a pipe holds by now, or a piece of a file.
+    r"""Read a treebank in batches: what a pipe holds so far, or a piece of a file.
 
     Parameters
     ----------

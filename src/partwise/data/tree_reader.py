@@ -29,7 +29,7 @@ class TreeReader:
     file : str
         The name that messages and sentences give as their source.
     format : {"conllu", "conllx", "heads"}, optional
-        By default it is told from the name or the first word.
+        By default it is recognised by the name or the first word.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class TreeReader:
         )
 
     def _guess(self, lines: list[str], first: int) -> tree_format.TreeFormat | None:
-        """Tell the format from the first line that is a word; None if there is none."""
+        """Recognise the format by the first line that is a word; None without one."""
         for number, line in enumerate(lines, first):
             cells = line.split("\t")
             if tree_format.is_blank(line):
@@ -200,7 +200,7 @@ class TreeReader:
         if not _NUMBER.fullmatch(cell):
             raise DataError(
                 f'head "{cell[:_LONGEST_SHOWN]}" is not the '
-                "number of a word (they count from 1; 0 is the root, and _ is none)",
+                "number of a word (they count from 1; 0 is the root, and _ means none)",
                 path=self.file,
                 line=place,
             )

@@ -50,13 +50,13 @@ class Sentence:
     r"""The words of a sentence, what is known about each, and its dependency tree.
 
     A sentence read from a file remembers its lines: it is written as it was read,
-    byte for byte, but for the columns that differ by then. Sentences are equal if
+    byte for byte, except for columns that have changed. Sentences are equal if
     their columns are.
 
     Parameters
     ----------
     forms, lemmas, upos, xpos, feats : tuples of str
-        One value a word, ``"_"`` where none is given: the word, its dictionary
+        One value per word, ``"_"`` where none is given: the word, its dictionary
         form, its universal (or coarse) and its language's own (or fine) part of
         speech, its morphology as in ``"Case=Gen|Number=Sing"``. The one tag of the
         ``heads`` format is both parts of speech.
@@ -96,7 +96,7 @@ class Sentence:
     )
 
     def __post_init__(self) -> None:
-        """Check that all columns have one value a word."""
+        """Check that all columns have one value per word."""
         n = len(self.forms)
         for name, column in zip(_COLUMNS, self._columns, strict=True):
             if column is not None and len(column) != n:
@@ -122,7 +122,7 @@ class Sentence:
         Parameters
         ----------
         forms, lemmas, upos, xpos, feats, labels : iterables of str
-            One value a word.
+            One value per word.
         heads : iterable of int
             The heads, from 1; 0 is the root.
 

@@ -49,7 +49,7 @@ class DependencyTree:
 
 
 def checked_heads(heads: Iterable[int], words: list[str]) -> list[int]:
-    """Return one head a word; refuse numbers out of range, and cycles."""
+    """Return one head per word; refuse numbers out of range, and cycles."""
     found = [index(head) for head in _each_word(heads, words, "heads") or ()]
     for m, head in enumerate(found, start=1):
         if not 0 <= head <= len(words) or head == m:
@@ -90,7 +90,7 @@ def leaves_first(heads: list[int]) -> list[int]:
         while (m := heads[m - 1]) not in path:
             path.append(m)
         cycle = " -> ".join(map(str, [*path[path.index(m) :], m]))
-        raise ValueError(f"the heads are no tree: words {cycle} form a cycle")
+        raise ValueError(f"the heads are not a tree: words {cycle} form a cycle")
     return order
 
 
@@ -102,12 +102,12 @@ def checked_marginals(
     rows = [[float(p) for p in row] for row in mu]
     if len(rows) != size or any(len(row) != size for row in rows):
         raise ValueError(
-            f"mu must have {size} rows and columns: one a word and one, the first, "
+            f"mu must have {size} rows and columns: one per word and one, the first, "
             f"for the root; there are {len(words)} words and {len(rows)} rows"
         )
     for m in range(1, size):
         for h in range(size):
-            # A word is no head of itself, whatever is stored there.
+            # A word is never its own head, whatever is stored there.
             rows[h][m] = 0.0 if h == m else checked_share(rows[h][m], f"word {m}")
     return rows
 
@@ -120,7 +120,7 @@ def _each_word(
     found = list(values)
     if len(found) != len(words):
         raise ValueError(
-            f"there are {len(words)} words and {len(found)} {name} (give one a word)"
+            f"there are {len(words)} words and {len(found)} {name} (give one per word)"
         )
     return found
 

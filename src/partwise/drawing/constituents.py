@@ -34,7 +34,7 @@ class Node(NamedTuple):
 def place_nodes(
     tree: Tree, probabilities: Mapping[tuple[str, int, int], float] | None
 ) -> list[Node]:
-    """Return all nodes with their places; refuse what are no probabilities.
+    """Return all nodes with their places; refuse what is not a probability.
 
     Examples
     --------

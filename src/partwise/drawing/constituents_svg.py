@@ -29,10 +29,10 @@ def draw_constituents_svg(
     Parameters
     ----------
     tree : Tree
-        What to draw. What is not printable is shown escaped.
+        What to draw. Unprintable characters are escaped.
     probabilities : mapping, optional
         The probability of brackets, by label, first word and the word after the last,
-        counted from 0. It is written beside the label, and shown by how strong the
+        counted from 0. It is written next to the label, and shown by how strong the
         line to the bracket is.
     title : str, optional
         The name of the drawing; the sentence by default.
@@ -46,7 +46,7 @@ def draw_constituents_svg(
     Raises
     ------
     ValueError
-        If something is no probability.
+        If something is not a probability.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _edges(nodes: list[Node], words: list[str]) -> list[float]:
     """Return where each word begins, and last where one more would.
 
     There is room for every label above the words of its own node, so that no two
-    labels, of which the words differ, can touch.
+    labels over different words can touch.
     """
     widths = [text_width(word, WORD_FONT) for word in words]
     for node in reversed(nodes):  # those below first

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.drawing.arguments import checked_share
 
-# More cannot be told apart by anybody.
+# Nobody could tell more of them apart.
 MOST_EDGES = 400
 SWEEPS = 4
 
@@ -48,7 +48,7 @@ def place_lattice(
     n_edges = len(lattice.edges)
     if max_edges is not None and n_edges > max_edges:
         raise ValueError(
-            f"a lattice of {n_edges:,} edges is too large to be drawn; the most are "
+            f"a lattice of {n_edges:,} edges is too large to be drawn; the limit is "
             f"{max_edges:,}"
         )
     chosen = set(() if path is None else lattice.check_path(path))

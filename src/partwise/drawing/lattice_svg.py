@@ -61,7 +61,7 @@ def draw_lattice_svg(
     Raises
     ------
     ValueError
-        If there are too many edges to be told apart, or something is no probability.
+        If there are too many edges to be told apart, or something is not a probability.
 
     Examples
     --------

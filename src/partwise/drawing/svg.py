@@ -37,7 +37,7 @@ def draw_svg(
     Parameters
     ----------
     forms : iterable of str
-        The words. What is not printable is shown escaped.
+        The words. Unprintable characters are escaped.
     heads : iterable of int
         ``heads[m - 1]`` is the head of word m, counted from 1; 0 is the root.
     labels : iterable of str, optional
@@ -95,7 +95,7 @@ def draw_marginals_svg(
     Parameters
     ----------
     forms : iterable of str
-        The words. What is not printable is shown escaped.
+        The words. Unprintable characters are escaped.
     mu : array of shape (n_words + 1, n_words + 1)
         ``mu[h, m]`` is the probability that h is the head of word m; 0 is the root.
     heads : iterable of int, optional
@@ -109,12 +109,12 @@ def draw_marginals_svg(
     Returns
     -------
     str
-        An ``<svg>`` element, as of `draw_svg`.
+        An ``<svg>`` element like that of `draw_svg`.
 
     Raises
     ------
     ValueError
-        If the shapes differ, something is no probability, or heads are no tree.
+        If the shapes differ, something is not a probability, or heads are not a tree.
 
     Examples
     --------

@@ -51,7 +51,7 @@ CODES: dict[str, tuple[str, ...]] = {
 } | {"any": ()}
 
 # Pairs of a code of the head and one of the modifier, after McDonald, Crammer and
-# Pereira (2005), with lemmas, morphology and suffixes beside them.
+# Pereira (2005), with lemmas, morphology and suffixes added.
 ARC_TEMPLATES: tuple[tuple[str, str], ...] = (
     ("wx", "any"), ("w", "any"), ("x", "any"), ("lu", "any"),
     ("any", "wx"), ("any", "w"), ("any", "x"), ("any", "lu"),
@@ -70,7 +70,7 @@ BETWEEN_TEMPLATE = ("u", "u")
 AGREEMENT_TEMPLATE = ("u", "u")
 
 LABEL_CLASS = "uxm"
-"""Words that are alike to the label of an arc, beside what they say alone."""
+"""Words that are alike to the label of an arc, besides what they say alone."""
 MODIFIER_TEMPLATES = (
     "any", "w", "l", "u", "x", "m", "lu", "um", "s", "u c", "k", "k u", "k u c",
     "x-1 x", "x x+1", "x-1 x x+1", "x-2 x-1 x", "x x+1 x+2", "w-1 x", "x w+1",
@@ -80,7 +80,7 @@ PAIR_TEMPLATES = (("u", "u"), ("x", "x"), ("um", "um"), ("u", "um"), ("um", "u")
 
 
 class SentenceWords(Protocol):
-    """A sentence, as far as features look at it."""
+    """What features look at in a sentence."""
 
     @property
     def forms(self) -> Sequence[str]:
@@ -166,7 +166,7 @@ def _hashed(
 
 
 def _shifted(codes: Codes, offset: int, lengths: NDArray[np.int64]) -> Codes:
-    """Return the codes of the words so many places before or after."""
+    """Return the codes of the words this many places before or after."""
     roots = np.cumsum(lengths + 1) - (lengths + 1)
     outside, edge = (BEFORE, roots) if offset < 0 else (AFTER, roots + lengths)
     for _ in range(abs(offset)):

@@ -70,7 +70,7 @@ class Gazetteer:
         source : path, "-" or file object
             The file, plain or gzip.
         type : str, optional
-            The type of phrases that stand alone; by default the name of the file.
+            The type of phrases that come without one; by default the name of the file.
         ignore_case : bool, default=False
             Whether phrases are found in any case.
 
@@ -89,7 +89,7 @@ class Gazetteer:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types there are."""
+        """All types."""
         return tuple(self._sets)
 
     @property

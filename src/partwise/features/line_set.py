@@ -105,7 +105,7 @@ class LineSet:
         return csr.no_attributes(0 if is_edges else int(cells.ptr[-1]))
 
     def set_keys(self, keys: NDArray[np.int32], n_strings: int) -> None:
-        """Make these keys, one row an attribute, the vocabulary."""
+        """Make these keys, one row per attribute, the vocabulary."""
         table = attribute_table.table_of(keys, self.n_macros, n_strings)
         if table is None:
             raise ModelFileError("the keys of the template hold an attribute twice")

@@ -245,7 +245,7 @@ class TemplateEncoder:
     ) -> tuple[NDArray[np.int64], dict[int, Sequence[str]]]:
         """Return the sentence boundaries and the columns that the template reads."""
         ptr = np.ascontiguousarray(data.ptr, np.int64)
-        if not ptr.flags.writeable:  # kernels would compile anew for it
+        if not ptr.flags.writeable:  # kernels would be compiled again for it
             ptr = ptr.copy()
         columns = data.columns
         if self.template.n_columns > len(columns):
@@ -257,7 +257,7 @@ class TemplateEncoder:
             if len(column) != n_tokens:
                 raise DataError(
                     f"column {c} has {len(column)} cells, but column 0 has {n_tokens}"
-                    " (every column needs one cell a token)"
+                    " (every column needs one cell per token)"
                 )
         if ptr.ndim != 1 or not are_bounds(ptr, n_tokens):
             raise DataError(
@@ -376,7 +376,7 @@ class TemplateEncoder:
         is_word = content.tensor("strings.is_word", dtype=np.uint8, length=len(strings))
         for name, lines in (("nodes", encoder._nodes), ("edges", encoder._edges)):
             keys = content.tensor(f"{name}.keys", dtype=np.int32, ndim=2)
-            # Kernels compile anew for arrays that are read-only or have gaps.
+            # Kernels are compiled again for arrays that are read-only or have gaps.
             keys = np.require(keys, requirements=["C", "A", "W"])
             problem = lines.problem_with(keys, len(strings))
             if problem:

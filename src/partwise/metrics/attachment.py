@@ -1,7 +1,7 @@
 """How good predicted dependency trees are: attachment scores.
 
 UAS is the share of words with the right head, LAS of those with the right head and
-label. A ratio of nothing to nothing is 0, and nobody is warned.
+label. A ratio of nothing to nothing is 0, without a warning.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def attachment_scores(
     gold, predicted : iterables of Sentence
         The right trees and the predicted ones, of the same words.
     punctuation : bool, default=True
-        Whether punctuation counts; see `is_punctuation`. What does, is told from
-        the right sentences.
+        Whether punctuation counts; see `is_punctuation`. What is punctuation is
+        decided by the right sentences.
     subtypes : bool, default=True
         Whether labels must agree in what follows a colon, as in ``acl:relcl``. The
         CoNLL 2018 shared task compares ``acl`` only.
@@ -162,10 +162,10 @@ def attachment_scores(
 def is_punctuation(form: str, upos: str = NOT_GIVEN) -> bool:
     """Say whether a word is punctuation.
 
-    A universal part of speech decides: ``PUNCT`` is. Where there is none, or one of
-    another tag set, a word is punctuation if all of its characters are in Unicode,
-    as in the CoNLL-X evaluation, or backquotes, which open quotations in the Penn
-    Treebank.
+    A universal part of speech decides: only ``PUNCT`` is punctuation. Without one, or
+    with a tag of another set, a word is punctuation if all its characters are, either
+    by Unicode, as in the CoNLL-X evaluation, or as backquotes, which open quotations
+    in the Penn Treebank.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def _named(i: int, sentence: Sentence) -> str:
 
 
 class _Word(NamedTuple):
-    """What became of a word that counts."""
+    """The result for one word that counts."""
 
     sentence: int
     length: str

@@ -3,17 +3,17 @@
 The conventions are those of EVALB with the parameters of Collins (1997):
 
 - brackets count by label, first and last word; of equal ones each counts;
-- the tags of words are no brackets, and neither is the root (``TOP``, ``ROOT``,
+- the tags of words do not count, and neither does the root (``TOP``, ``ROOT``,
   ``S1``, or nameless); function tags are cut off (``NP-SBJ`` is ``NP``);
 - empty elements and punctuation (tagged ``,`` ``:`` `````` ``''`` ``.``) are taken out
   of both trees first, and so are brackets that hold nothing else;
 - ``ADVP`` and ``PRT`` are the same label;
-- a sentence without a parse counts nowhere but in the number of those.
+- a sentence without a parse counts only in the number of such sentences.
 
-What is punctuation is told from the right trees. EVALB tells it from either tree,
-and leaves a sentence out as an error where that makes a difference.
+What is punctuation is decided by the right trees. EVALB looks at both trees, and
+leaves a sentence out as an error where that makes a difference.
 
-A ratio of nothing to nothing is 0, and nobody is warned.
+A ratio of nothing to nothing is 0, without a warning.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def bracket_scores(
     predicted : iterable of Tree or None
         The predicted ones, of the same words; None where there is no parse.
     cutoff : int, default=40
-        Sentences of at most so many words are scored apart as well.
+        Sentences of at most this many words are also scored separately.
     places : sequence of str, optional
         Where each right tree comes from, for messages.
 
@@ -169,8 +169,8 @@ def bracket_scores(
     Raises
     ------
     DataError
-        If something is no tree, or if the words of a sentence differ, or the numbers
-        of trees; the message says which.
+        If something is not a tree, or if the words of a sentence or the numbers of
+        trees differ; the message says which.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def bracket_scores(
 
 
 class _Result(NamedTuple):
-    """What became of a sentence."""
+    """The result for one sentence."""
 
     length: int
     failed: bool
@@ -310,7 +310,7 @@ def _as_trees(trees: Any, what: str, or_none: bool = False) -> list[Any]:
     for i, tree in enumerate(found):
         if not (isinstance(tree, Tree) or (or_none and tree is None)):
             raise DataError(
-                f"{what}: number {i} is {tree!r}, no Tree (read_brackets reads them)"
+                f"{what}: number {i} is {tree!r}, not a Tree (read_brackets reads them)"
             )
     return found
 

@@ -226,7 +226,7 @@ class ChunkScores:
         }
 
     def __str__(self) -> str:
-        """Show a table, one row a type."""
+        """Show a table, one row per type."""
         return shared.score_table([*self.per_type.items(), ("overall", self.overall)])
 
 

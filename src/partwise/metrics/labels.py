@@ -93,7 +93,7 @@ class LabelScores:
         }
 
     def __str__(self) -> str:
-        """Show a table, one row a label."""
+        """Show a table, one row per label."""
         table = shared.score_table(self.per_label.items())
         return f"{table}\naccuracy {self.accuracy:.4f}"
 
@@ -168,7 +168,7 @@ class ConfusionTable:
         return {"labels": list(self.labels), "counts": self.counts.tolist()}
 
     def __str__(self) -> str:
-        """Show a table, a row a right label, a column a predicted one."""
+        """Show a table: one row per right label, one column per predicted one."""
         header = ["", *map(str, self.labels)]
         rows = zip(self.labels, self.counts.tolist(), strict=True)
         return shared.align(

@@ -26,12 +26,12 @@ def ratio(part: float, whole: float) -> float:
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean, 0 of nothing."""
+    """Return the mean; 0 if there are no values."""
     return ratio(sum(values), len(values))
 
 
 def score(right: int, predicted: int, gold: int) -> Scores:
-    """Return the scores for so many right ones, of those predicted and those to find.
+    """Return the scores, from how many are right, were predicted and are to be found.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
 UNKNOWN_FLOOR = 1e-9
-"""A missing mass below this is rounding: nothing can be told by it."""
+"""A missing mass below this is rounding and means nothing."""
 
 
 @kernel

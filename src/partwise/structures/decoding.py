@@ -93,7 +93,7 @@ def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
 def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     """Return what `decode` does, and how high the score of an output can be at most.
 
-    Where the bound is the score, the output is proved to be the best; so it always is
+    Where the bound is the score, the output is proved to be the best, as it always is
     where inference is exact.
     """
     ptr = output_pointers(s)

@@ -56,7 +56,7 @@ def _fill_scores(
 ) -> None:
     for i in range(ptr.size - 1):
         waist.visit(s, i, ws)
-        # Beside the answer there is room for what goes into it.
+        # The array of the answer has room for what goes into it.
         own = theta[ptr[i] : ptr[i + 1]]
         copy(mu[ptr[i] : ptr[i + 1]], own)
         mix_with_uniform(s, i, own, epsilon, scratch, ws)

@@ -1,4 +1,4 @@
-"""Plain classification: one label per example, and nothing beside it.
+"""Plain classification: one label per example, and nothing else.
 
 The parts of an example are its possible classes, so an output has one part.
 """

@@ -23,7 +23,7 @@ PARTS_A_THREAD = 50_000
 """Fewer need no thread: they take half a millisecond, threads start in an eighth."""
 
 NUMBERS_A_PART = 8
-"""So many numbers are set to zero and added up in the time that a part takes."""
+"""This many numbers are set to zero and added up in the time that a part takes."""
 
 NUMBERS_A_THREAD = PARTS_A_THREAD * NUMBERS_A_PART
 
@@ -50,7 +50,7 @@ def _count_parts(s: Structure, out: IntArray) -> None:
 
 
 def worth_threads(n_parts: int, n_sums: int) -> int:
-    """Return how many threads a pass over so many parts can keep busy.
+    """Return how many threads a pass over this many parts can keep busy.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class Crew:
     n_jobs : int
         How many threads at most; -1 for one per core.
     used : array, optional
-        Examples where this is zero are no work.
+        Examples where this is zero need no work.
     k : int
         The most best outputs that workers will be asked for.
     n_sums : int
-        How long a vector they sum up: adding these vectors is work too, which has to
-        pay.
+        The length of the vector they sum up: adding these vectors is work, too, and has
+        to pay off.
 
     Examples
     --------

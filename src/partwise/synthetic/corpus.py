@@ -39,7 +39,7 @@ UNIVERSAL_TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence; every field but `tree` has one entry a word.
+    """One sentence; every field but `tree` has one entry per word.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Corpus:
         return iter(self.sentences)
 
     def column(self, name: str) -> list[list[str]]:
-        """Return one layer of annotation as lists, one a sentence.
+        """Return one layer of annotation as lists, one per sentence.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Corpus:
                 f"test_fraction must lie between 0 and 1, got {test_fraction!r}"
             )
         if len(self) < 2:
-            raise ValueError("a corpus of one sentence cannot be split: make a larger")
+            raise ValueError("one sentence cannot be split into two parts: make more")
         n_test = min(max(round(len(self) * test_fraction), 1), len(self) - 1)
         n_train = len(self) - n_test
         return Corpus(self.sentences[:n_train]), Corpus(self.sentences[n_train:])
@@ -206,7 +206,7 @@ class Corpus:
         return "".join(lines)
 
     def to_brackets(self) -> str:
-        """Return the constituency trees in brackets, one a line.
+        """Return the constituency trees in brackets, one per line.
 
         Examples
         --------

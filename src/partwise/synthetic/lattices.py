@@ -65,7 +65,7 @@ def make_lattices(
     noise : float
         The probability that a wrong word fits the sound better than the right one.
     max_words : int
-        Sentences are cut after so many words.
+        Sentences are cut after this many words.
     n_alternatives : int
         How many wrong words there are for every right one.
 

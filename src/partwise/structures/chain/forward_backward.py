@@ -313,8 +313,8 @@ def _logarithmic(
 ) -> float:
     """Sum in logarithms: safe for any finite scores.
 
-    At every position the largest logarithm is taken off and counted apart, so that
-    digits are not lost to the length of the sequence.
+    At every position the largest logarithm is subtracted and counted separately, so
+    that digits are not lost to the length of the sequence.
     """
     node, transition, _, _, mask, _ = given
     length, n_labels = node.shape

@@ -80,7 +80,7 @@ def arborescence(
     single_root : bool
         Whether only one word may have the root for a head.
     heads : int32 array of n
-        ``heads[m - 1]`` becomes the head of word `m`; rubbish if there is no tree.
+        ``heads[m - 1]`` becomes the head of word `m`; meaningless if there is no tree.
     space : ArborescenceSpace
         Made by `make_arborescence_space`.
 

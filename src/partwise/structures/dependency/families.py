@@ -67,7 +67,7 @@ def best_trees(
     scores: FloatArray,
     space: Any,
 ) -> int:
-    """Write the `k` best trees, a row each; return how many there are.
+    """Write the `k` best trees, one per row; return how many there are.
 
     An arc may have several labels: ``ranked[head, modifier]`` lists their scores, best
     first and then ``-inf``. `ranks` says which of them a tree has.

@@ -1,6 +1,6 @@
 """Labels of arcs: scores that add up from the modifier, the head and the pair of both.
 
-The label of an arc is scored by rows of weights, one weight a label, of three kinds
+The label of an arc is scored by rows of weights, one weight per label, of three kinds
 of *label parts*:
 
 - (direction, modifier): what is known of the modifier;
@@ -10,7 +10,7 @@ of *label parts*:
 
 An arc has one of each. So scores of labels cost no more than the arcs themselves, and a
 sentence of `n` words has a number of label parts of the order of ``n``, not ``n^2``.
-Without labels there are no such parts, and trees are the same code.
+Without labels there are no such parts; the code of trees stays the same.
 
 Rows are found by hashing codes of words, as in `hashed_arcs`.
 """
@@ -127,7 +127,7 @@ def make_labels(
 
 
 def no_labels(n_sentences: int) -> Labels:
-    """Make what trees without labels have in their place."""
+    """Make what trees without labels have instead of them."""
     return Labels(
         np.zeros((0, 0), np.int32),
         np.zeros(n_sentences + 1, np.int64),

@@ -300,7 +300,7 @@ def _eliminate(
     """Let the words that are left skip word `k`.
 
     Return the pivot, and the power of the factor of the arcs from the root in it. Steps
-    from a word to itself gather on the diagonal, where nobody looks.
+    from a word to itself gather on the diagonal, which nothing reads.
     """
     begin, end = space.begin[k], space.end[k]
     left, right = WORDS + begin, WORDS + end

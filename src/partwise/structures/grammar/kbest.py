@@ -27,7 +27,7 @@ from partwise.structures.grammar.rules import Grammar
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 BEST = -1
-"""In the place of a derivation: the best of its item, which need not be listed."""
+"""Instead of a derivation: the best of its item, which need not be listed."""
 NONE, UNKNOWN = -1, -2
 ROOT = -1
 """The symbol of the item above the root symbols."""

@@ -143,7 +143,7 @@ def make_factor_graph(
     costs: ArrayLike | None,
     vertex_weight: ArrayLike | None,
 ) -> FactorGraph:
-    """Check the arrays of a corpus of graphs, of which nothing is inferred yet."""
+    """Check the arrays of a corpus of graphs, before anything is inferred."""
     layout = Layout(*(np.ascontiguousarray(field, np.int64) for field in layout))
     layouts.check_pointers(layout)
     check_rows(rows, layout.kind.size, 1)

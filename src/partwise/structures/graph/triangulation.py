@@ -18,7 +18,7 @@ MOST_FOR_MIN_FILL = 1000
 """Vertices: with more, looking for the least fill takes longer than it saves."""
 
 FAR_TOO_MUCH = 2**16
-"""So many times the budget, nobody cares any more how much it is."""
+"""Beyond this many times the budget, the exact size no longer matters."""
 
 Neighbours = list[set[int]]
 

@@ -212,8 +212,8 @@ def _number_path(
     joined = (codes >= 0).all() and (source[codes] == nodes[:-1]).all()
     if not joined or nodes[-1] != last:
         raise DataError(
-            f"{list(path)} is no path from its start to its end (the numbers are those "
-            "of edges, each beginning where the one before ended)",
+            f"{list(path)} is not a path from its start to its end (the numbers are "
+            "those of edges, each beginning where the one before ended)",
             where=f"lattice {i}",
             example=i,
         )

@@ -26,6 +26,6 @@ def _(s: Lattice, i: int, mu: FloatArray, theta: FloatArray, ws: Any) -> None:
         mass[s.source[first + e]] += mu[e]
     for e in range(n_edges):
         whole = mass[s.source[first + e]]
-        # Where nobody comes, any way to go on will do.
+        # Where no path comes, any way to go on will do.
         share = mu[e] / whole if whole > 0.0 else 1.0
         theta[e] = np.log(max(share, LEAST_PROBABILITY))

@@ -1,6 +1,6 @@
 """The k best word sequences of a lattice, each with the best path that yields it.
 
-Many paths may yield the same words, so that the best paths are no way to the best
+Many paths may yield the same words, so that the best paths do not give the best
 sequences. As Mohri and Riley (ICSLP 2002) do, the lattice is made deterministic, but
 only as far as the answer asks: a *hypothesis* is a beginning of a sequence with all
 edges that may yield its next word, and for each the best way to it. The best way from
