@@ -30,7 +30,7 @@ Work: TypeAlias = Callable[[int, int, int], object]
 
 
 def count_jobs(n_jobs: int) -> int:
-    """Return how many threads `n_jobs` means; -1 is one for every core at hand.
+    """Return how many threads `n_jobs` means; -1 is one for every available core.
 
     Examples
     --------

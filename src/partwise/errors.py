@@ -69,8 +69,8 @@ class DataError(PartwiseError, ValueError):
     Attributes
     ----------
     problem, where, example, part, column, argument, path, line, advice
-        As given; None, or empty, where nothing is known. Errors that cross the border
-        of a process keep them.
+        As given; None, or empty, where nothing is known. Errors that are sent to
+        another process keep them.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class DataError(PartwiseError, ValueError):
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep the fields on the way to another process, subclasses' own as well."""
+        """Keep the fields on the way to another process, those of subclasses too."""
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 

@@ -171,9 +171,7 @@ def test_model_file_explains_foreign_files(
 
 def test_model_file_explains_foreign_safetensors(tmp_path: Path) -> None:
     save_file({"x": np.zeros(3)}, tmp_path / "file", metadata={"format": "np"})
-    with pytest.raises(
-        ModelFileError, match="a safetensors file, but not one of"
-    ):
+    with pytest.raises(ModelFileError, match="a safetensors file, but not one of"):
         read(tmp_path / "file")
 
 

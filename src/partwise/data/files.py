@@ -169,7 +169,7 @@ def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int
 def decoded_blocks(
     source: Source, name: str, encoding: str, size: int
 ) -> Iterator[str]:
-    """Decode the blocks of a source, saying the line where that fails."""
+    """Decode the blocks of a source; errors name the line."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
     with _opened(source, name) as stream:
@@ -273,8 +273,8 @@ def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
 def open_output(target: Target) -> Iterator[IO[str]]:
     r"""Open a target for UTF-8 text; a file appears complete or not at all.
 
-    A path is written to a temporary file beside it that takes its name when the
-    block ends well, and is removed when it does not. A name that ends in
+    A path is written to a temporary file next to it, which takes its name when the
+    block ends without an error, and is removed otherwise. A name that ends in
     ``.gz`` is packed. Standard output (``"-"``) and open files are flushed, not
     closed; devices and pipes are written directly.
 
@@ -348,8 +348,8 @@ def replace_file(
         The file to make or replace. A symbolic link keeps pointing where it
         does; a device or a pipe is written directly.
     durable : bool
-        Wait until the disk has it, so that a power cut just after cannot take it
-        away; for what took long to make.
+        Wait until it is on the disk, so that a power cut right afterwards cannot lose
+        it; for what took long to make.
 
     Yields
     ------

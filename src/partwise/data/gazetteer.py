@@ -33,7 +33,7 @@ def read_gazetteer(source: Source, *, type: str | None = None) -> dict[str, list
     Raises
     ------
     DataError
-        If there is no such file, it holds no entry, or a line is not like the first;
+        If there is no such file, it has no entries, or a line differs from the first;
         the message names the line.
 
     Examples

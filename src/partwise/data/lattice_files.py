@@ -7,7 +7,7 @@ A line is one lattice::
        {"from": 1, "to": 2, "words": "house", "features": ["noun"], "cost": 2}],
      "good": [[0, 1]]}
 
-(on one line). ``edges`` is needed, and of an edge ``from`` and ``to``, which are
+(on one line). ``edges`` is required, and ``from`` and ``to`` of an edge, which are
 strings or whole numbers. ``features`` are as in feature dicts, or a list of names;
 ``words`` are a list, or a string that is split at its blanks. ``start`` and ``end`` are
 a node or a list of nodes; ``nodes`` may list all nodes. ``good`` are the good
@@ -222,7 +222,7 @@ def _refuse_halves(text: str, found: Any) -> None:
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise DataError(
-                f"{half!a} is half a character (write both, or none)"
+                f"{half!a} is half a character (write both halves, or none)"
             ) from None
 
 
@@ -230,7 +230,7 @@ def _refuse_unknown(found: dict[str, Any], known: set[str]) -> None:
     odd = [key for key in found if key not in known]
     if odd:
         raise DataError(
-            f'unknown key "{odd[0]}" (known are {", ".join(sorted(known))})'
+            f'unknown key "{odd[0]}" (the known keys are {", ".join(sorted(known))})'
         )
 
 

@@ -64,7 +64,7 @@ def iter_trees(
     r"""Read a treebank sentence by sentence.
 
     A sentence is passed on as soon as the blank line after it is there, so that a
-    pipe is answered while it is still open, and a large file is never held whole.
+    pipe is answered while it is still open, and a large file is never in memory whole.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def write_trees(
 ) -> None:
     r"""Write a treebank.
 
-    What was read is written as it was read, byte for byte, but for what was
-    changed since. Sentences made in Python have all columns.
+    What was read is written as it was read, byte for byte, except for what
+    has changed since. Sentences made in Python have all columns.
 
     Parameters
     ----------

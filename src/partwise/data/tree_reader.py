@@ -22,7 +22,7 @@ _LONGEST_SHOWN = 80
 
 
 class TreeReader:
-    r"""Makes sentences of text, and knows the number of every line.
+    r"""Turns text into sentences, and knows the number of every line.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class TreeReader:
     def _head(self, cell: str, place: int) -> int:
         if cell == NOT_GIVEN:
             raise DataError(
-                "the word has no head, but others of its sentence have (give all of "
+                "the word has no head, but others in its sentence do (give all of "
                 "them heads, or none)",
                 path=self.file,
                 line=place,

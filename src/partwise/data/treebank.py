@@ -134,7 +134,7 @@ class Sentence:
         Raises
         ------
         DataError
-            If a column has another length than `forms`, a value is empty or holds
+            If a column has a different length from `forms`, a value is empty or holds
             a tab or line break, or a head is out of range or the word itself.
 
         Examples
@@ -255,7 +255,7 @@ class Sentence:
 
     @property
     def _columns(self) -> Columns:
-        return _all_columns(self)  # type: ignore[no-any-return]
+        return _all_columns(self)
 
     def __len__(self) -> int:
         """Return the number of words."""

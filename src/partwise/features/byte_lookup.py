@@ -1,4 +1,4 @@
-"""Ids of plain feature dicts, those of strings only, for many tokens at a time.
+"""Ids of plain feature dicts, whose values are strings, for many tokens at a time.
 
 Looking up one attribute after another, Python mostly waits for memory. Here it
 only lines the strings up, and compiled code finds them all.

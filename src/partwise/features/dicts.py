@@ -37,7 +37,7 @@ class FeatureDictEncoder:
     Parameters
     ----------
     min_count : int, default=1
-        Attributes of fewer tokens than this are dropped.
+        Attributes that fewer tokens have are dropped.
     hash_bits : int, optional
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
     transition_features : iterable of str

@@ -22,7 +22,7 @@ _NUMBERS = (int, float, np.integer, np.floating)
 
 
 class _BadFeature(Exception):
-    """A feature that cannot be encoded; where it is gets added further out."""
+    """A feature that cannot be encoded; its place is added further out."""
 
 
 class FeatureRows:

@@ -1,4 +1,4 @@
-"""Gazetteers: which words of a sentence stand in a list of phrases."""
+"""Gazetteers: which words of a sentence occur in a list of phrases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Gazetteer:
     """Phrases of several types, found in sentences.
 
     Sentences are read from left to right; of the phrases that begin at a word the
-    longest counts, and the next one begins after it. Each type is searched for itself,
+    longest counts, and the next one begins after it. Each type is searched separately,
     so that what is found of one does not depend on the others.
 
     Parameters

@@ -100,7 +100,7 @@ def word_shape(word: str) -> str:
 
 
 def word_class(word: str) -> str:
-    """Return what can be told of a word's part of speech from its form.
+    """Return what a word's form says about its part of speech.
 
     Short words stand for themselves: most of them are function words.
 

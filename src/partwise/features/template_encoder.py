@@ -51,7 +51,7 @@ class TemplateEncoder:
     template : str or Template
         The text of a template, or a template read from a file.
     min_count : int, default=1
-        Attributes of fewer tokens than this are dropped.
+        Attributes that fewer tokens have are dropped.
     hash_bits : int, optional
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
     boundaries : {"numbered", "single", "none"}

@@ -183,7 +183,7 @@ def parse(data: bytes, source: str, kind: str | None = None) -> Content:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Make sure that a file can be written, before hours of work depend on it.
+    """Make sure that a file can be written before hours of work depend on it.
 
     Nothing is left behind, and an existing file is not touched.
 

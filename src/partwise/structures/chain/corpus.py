@@ -33,7 +33,7 @@ class ChainLayout(NamedTuple):
 
 
 class ChainMask(NamedTuple):
-    """What is legal: 1 allowed, 0 forbidden. No rows in `tokens`: all allowed."""
+    """What is legal: 1 allowed, 0 forbidden. No rows in `tokens`: all are allowed."""
 
     transitions: NDArray[np.uint8]
     start: NDArray[np.uint8]

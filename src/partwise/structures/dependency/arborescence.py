@@ -10,9 +10,9 @@ on until it meets the root, a word that is settled, or itself.
 Trees with a single arc from the root come by the same walk. Give every arc from the
 root a penalty larger than any difference of scores, as a number of its own that is
 compared first. An arc that closes a cycle never comes from the root, so the penalty
-of an arc stays what it was through all contractions, and comparing it first is to take
-the root for a head only where there is no other. No large constant is ever added to
-a score.
+of an arc stays what it was through all contractions, and comparing it first means
+taking the root as a head only where there is no other. No large constant is ever
+added to a score.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The two families of trees, and what dependency structures ask of both.
 
-A family is an empty NamedTuple: which one it is is known when kernels are compiled.
+A family is an empty NamedTuple: which one is used is known when kernels are compiled.
 Scores and probabilities of arcs are matrices ``[head, modifier]`` with the root as 0.
 """
 

@@ -85,7 +85,7 @@ def make_labels(
     codes : matrix of int32
         A row for every root and every word, not negative.
     class_code : int
-        The column that says of which class a word is. The codes of `pair_codes` must
+        The column that gives the class of a word. The codes of `pair_codes` must
         be the same for all words of a class.
     lengths : array of int
         The number of words of every sentence.

@@ -131,7 +131,7 @@ def matrix_tree(
     space : MatrixTreeSpace
         Made by `make_matrix_tree_space`.
     want_mu : bool
-        Without, `mu` is left alone, which takes a quarter of the time.
+        If not, `mu` is left alone, which takes a quarter of the time.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Trees of minimum risk: those with the most heads (and labels) right, on average.
 
 The best tree is the most probable one as a whole. If what counts is how many arcs are
-right, the tree to choose is the one whose arcs have the largest probabilities in sum.
+right, the tree to choose is the one whose arcs have the largest sum of probabilities.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _decode_minimum_risk(
 def decode_minimum_risk(s: DependencyTrees, w: FloatArray, n_jobs: int = 1) -> Decoded:
     """Return for every sentence the tree with the most arcs right, on average.
 
-    Its score is how many that are: the sum of the probabilities of its arcs.
+    Its score is that number: the sum of the probabilities of its arcs.
     """
     ptr = output_pointers(s)
     found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))

@@ -1,7 +1,7 @@
 """The parts of a dependency tree, their features and their costs.
 
-In `theta` come ``(n + 1)^2`` arcs, head by head (the diagonal and modifier 0 stand for
-nothing), and then the label parts (`labels`), a row of all labels at a time.
+In `theta` come ``(n + 1)^2`` arcs, head by head (the diagonal and modifier 0 have no
+meaning), and then the label parts (`labels`), a row of all labels at a time.
 """
 
 from __future__ import annotations

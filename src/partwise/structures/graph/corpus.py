@@ -68,7 +68,7 @@ class KindTable(NamedTuple):
 
 
 class FactorGraph(NamedTuple):
-    """A corpus of graphs, whatever way labels are inferred.
+    """A corpus of graphs, however labels are inferred.
 
     Feature `f` of a clique has the weight ``weight_at[kind] + f * n_classes[kind] +
     class`` for its configuration.

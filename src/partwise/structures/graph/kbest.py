@@ -29,8 +29,8 @@ from partwise.structures.vectors import copy
 class BranchQueue(NamedTuple):
     """A heap of branches, the best first: their origin, bag, row and loss.
 
-    `size` counts the branches in the heap, and all there have been. `branched_at` is
-    the bag where each labelling found so far branched off.
+    `size` counts the branches in the heap, and all that were ever in it. `branched_at`
+    is the bag where each labelling found so far branched off.
     """
 
     heap: IntArray

@@ -41,10 +41,10 @@ def make_lattice(
     """Check the arrays of a corpus of lattices, and put their edges in order.
 
     Takes time and memory proportional to the number of edges and their features. The
-    corpus holds 28 bytes an edge, 12 for each of its features (4 where all values are
-    1), and 8 with 4 a word where edges yield words. A thread needs another 16 bytes an
-    edge and 28 a node of the largest lattice; for the k best paths 20 an edge, 52 a
-    node, and 28 for each of their edges more.
+    corpus takes 28 bytes per edge, 12 for each of its features (4 where all values are
+    1), and where edges yield words another 8, and 4 per word. A thread needs another 16
+    bytes per edge and 28 per node of the largest lattice; for the k best paths another
+    20 per edge, 52 per node, and 28 for each edge of these paths.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def make_ordered_lattice(
     words: Words | None,
     by_words: bool,
 ) -> Lattice:
-    """Do what `make_lattice` does for lattices whose edges are in order already.
+    """Do what `make_lattice` does, for lattices whose edges are already in order.
 
     Their rows, costs and words are as given: those of lattice `i` are
     ``edge_ptr[i]:edge_ptr[i + 1]``.
@@ -231,7 +231,7 @@ def _edge_costs(s: Lattice, costs: ArrayLike | None, place: IntArray) -> FloatAr
         return result
     result = np.ascontiguousarray(costs, np.float64)
     if result.ndim != 1 or (place.size and result.size <= int(place.max())):
-        raise ValueError(f"{result.size} costs are not one for every edge")
+        raise ValueError(f"{result.size} costs do not give one for every edge")
     result = result[place]
     if not (result >= 0).all() or not np.isfinite(result).all():
         raise DataError("the costs of edges must be finite and not negative")

@@ -1,7 +1,7 @@
 """Edge scores of a lattice with given marginals, which are always exact.
 
 A distribution over paths whose probabilities are products over edges is a Markov chain
-on the nodes: the score of an edge is the logarithm of the probability to go on by it.
+on the nodes: the score of an edge is the logarithm of the probability of taking it.
 """
 
 from __future__ import annotations

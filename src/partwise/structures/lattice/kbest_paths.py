@@ -122,8 +122,8 @@ def _find_next(
     """Find one more path to a node, if there is one.
 
     The last path to a node came over some edge, after a path to the edge's source. The
-    next path to that source must be known first: nodes wait for it, one behind the
-    other, and the first node of all has no second path.
+    next path to that source must be known first: nodes wait for it in
+    line, and the very first node has no second path.
     """
     depth, v = 0, goal
     while True:

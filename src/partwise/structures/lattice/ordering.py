@@ -17,7 +17,7 @@ class Ordering(NamedTuple):
     """The edges of a corpus that lie on paths, in topological order.
 
     Edge `e` of it is number ``given[e]`` of those that were given for its example,
-    `edge_ptr` says where examples begin, and nodes are numbered anew: 0 is the first of
+    `edge_ptr` says where examples begin, and nodes are renumbered: 0 is the first of
     all paths, ``n_nodes[i] - 1`` their last.
     """
 
@@ -228,7 +228,7 @@ def _measure(
 def measure_paths(made: Ordering, row_ptr: IntArray) -> PathSizes:
     """Return how long, how many and how heavy the paths are.
 
-    The number of paths is exact up to 2^53, and infinite if it is too large a number.
+    The number of paths is exact up to 2^53, and infinite if it is too large.
     """
     n = made.n_nodes.size
     longest, n_paths = np.zeros(n, np.int64), np.zeros(n)
