@@ -40,7 +40,7 @@ class _MovedLoader(Loader):
         self._home = home
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the module of the new name under the old one as well."""
+        """Register the module under its old name as well."""
         old = module.__name__
         warnings.warn(
             f"{old} has moved: import {self._home} instead",

@@ -1,6 +1,6 @@
 """Threads that share a pass over the data, each with a slice of its own.
 
-Compiled kernels release the GIL, so that threads are all it takes. What a pass
+Compiled kernels release the GIL, so threads are all that is needed. What a pass
 computes depends on how the data is cut into slices, never on which of them is done
 first: the same number of threads gives the same bits.
 """
@@ -30,7 +30,7 @@ Work: TypeAlias = Callable[[int, int, int], object]
 
 
 def count_jobs(n_jobs: int) -> int:
-    """Return how many threads `n_jobs` means; -1 is one for every core at hand.
+    """Return how many threads `n_jobs` means; -1 is one for every available core.
 
     Examples
     --------

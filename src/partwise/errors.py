@@ -42,8 +42,8 @@ class Advice(NamedTuple):
 class DataError(PartwiseError, ValueError):
     """Input data that cannot be used; the message says where and what to do.
 
-    Whoever knows the data by other names catches the error, and raises it again with
-    the place said in those (`located`), or the advice (`advising`).
+    Code that knows the data by other names catches the error, and raises it again with
+    the place (`located`) or the advice (`advising`) in its own words.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class DataError(PartwiseError, ValueError):
         What is wrong, and what to do about it.
     where : str, optional
         The place in words, which the message begins with. By default it follows from
-        `path` and `line`, or from `example` and `part`, as far as they are given.
+        `path` and `line`, or from `example` and `part`, where these are given.
     example, part : int, optional
         The numbers, counted from 0, of the example (a sequence, a lattice, a row) and
         of its part (a token, an edge).
@@ -69,8 +69,8 @@ class DataError(PartwiseError, ValueError):
     Attributes
     ----------
     problem, where, example, part, column, argument, path, line, advice
-        As given; None, or empty, where nothing is known. Errors that cross the border
-        of a process keep them.
+        As given; None, or empty, where nothing is known. Errors that are sent to
+        another process keep them.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class DataError(PartwiseError, ValueError):
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep the fields on the way to another process, subclasses' own as well."""
+        """Keep the fields on the way to another process, those of subclasses too."""
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 

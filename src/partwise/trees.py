@@ -27,7 +27,7 @@ __all__ = [
 
 Heads: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
-# A message names at most so many words.
+# A message names at most this many words.
 _SHOWN = 12
 
 

@@ -79,7 +79,7 @@ def test_iter_brackets_does_not_wait_for_the_end():
         ("(S (A a)\n(NP the (NN dog)))", 'f.mrg:2: the word "the" in "\\(NP'),
         ("(NP the dog)", 'f.mrg:1: the word "the"'),
         ("(S (A a)\n ((B b) (C c)))", "f.mrg:2: a bracket within a tree has no label"),
-        ("(A a)\n(S (-NONE- *))", "f.mrg:2: the tree has no word but empty"),
+        ("(A a)\n(S (-NONE- *))", "f.mrg:2: the tree has no words other than empty"),
     ],
 )
 def test_read_brackets_names_the_line_of_a_mistake(

@@ -165,7 +165,7 @@ def test_clean_removes_traces_and_functions():
     assert str(clean(tree)) == (
         "(S (NP (PRP-X it) (-LRB- -LRB-)) (VP (V is)) (-RRB- -RRB-))"
     )
-    with pytest.raises(ValueError, match="no word but empty elements"):
+    with pytest.raises(ValueError, match="no words other than empty elements"):
         clean(Tree("S", (Tree("-NONE-", ("*",)),)))
 
 
@@ -177,8 +177,8 @@ def test_tree_label_is_text():
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        (["x"], ["x"], "gold: number 0 is 'x', no Tree"),
-        ([from_text("(A a)")], ["x"], "predicted: number 0 is 'x', no Tree"),
+        (["x"], ["x"], "gold: number 0 is 'x', not a Tree"),
+        ([from_text("(A a)")], ["x"], "predicted: number 0 is 'x', not a Tree"),
         ([None], [None], "gold: number 0 is None"),
         (from_text("(A a)"), [], "gold must be a list of Tree, not Tree"),
         ([], "x", "predicted must be a list of Tree, not str"),

@@ -51,7 +51,7 @@ def test_lattice_files_are_read_as_a_stream():
     lattices = iter_lattices(reader)
     writer.append(next(lattices))
     assert writer[0].name == "s1"
-    with pytest.raises(DataError, match=r"<input>:2: is no JSON"):
+    with pytest.raises(DataError, match=r"<input>:2: is not valid JSON"):
         next(lattices)
 
 
@@ -66,8 +66,8 @@ ONE = '[{"from": 0, "to": 1}]'
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("{", "is not valid JSON"),
+        ("[" * 100_000, "is not valid JSON"),
         ("[]", 'expected an object with "edges"'),
         ("{}", 'expected an object with "edges"'),
         (line("{}"), '"edges" must be a list'),
@@ -80,17 +80,17 @@ ONE = '[{"from": 0, "to": 1}]'
         (line('[{"from": 0, "to": 1, "words": [3]}]'), "its words must be strings"),
         (line('[{"from": 0, "to": 1, "cost": "x"}]'), '"cost" must be a number'),
         (line('[{"from": 0, "to": 1, "features": 3}]'), '"features" must be an object'),
-        (line('[{"from": 0, "to": 1, "cost": NaN}]'), "is no JSON .*NaN"),
+        (line('[{"from": 0, "to": 1, "cost": NaN}]'), "is not valid JSON .*NaN"),
         (line('[{"from": 0, "to": 1, "cost": -1}]'), "a number from 0 to 1e.* not -1"),
         (line('[{"from": 0, "to": 1, "cost": 1' + "0" * 400 + "}]"), "a number from 0"),
         (line('[{"from": 0, "to": 1, "words": "\\ud800"}]'), "is half a character"),
-        (line(ONE + "\n"), "is no JSON .* a lattice is an object on one line"),
+        (line(ONE + "\n"), "is not valid JSON .* a lattice is an object on one line"),
         (line(ONE, good="[[false]]"), "a path must be a list of numbers of edges"),
         (line(ONE, good="[[1]]"), "names edge 1, but there are 1"),
         (line(ONE, good="[0]"), '"good" must be a list of paths'),
         (line(ONE, nodes="[0]"), "edge 0 names node 1, which is not among"),
         (line(ONE, nodes="3"), '"nodes" must be a list of nodes'),
-        (line(ONE, end="[4]"), "its end 4 is none of its nodes"),
+        (line(ONE, end="[4]"), "its end 4 is not one of its nodes"),
         (line(ONE, name="3"), '"name" must be a string'),
         (line(ONE, gold="[[0]]"), 'unknown key "gold"'),
     ],

@@ -351,7 +351,7 @@ def test_drawing_svg_page_holds_all_drawings():
     assert page.get("width") == sizes[1]["width"]
     again = draw_svg_page([draw_svg_page(drawings), drawings[0]])
     assert len(words_of(again)) == 10
-    with pytest.raises(ValueError, match="drawing 2 is not a whole one"):
+    with pytest.raises(ValueError, match="drawing 2 was not made by draw_svg"):
         draw_svg_page([drawings[0], "<svg></svg>"])
 
 

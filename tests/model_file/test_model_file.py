@@ -158,7 +158,7 @@ def test_model_file_refuses_what_it_cannot_hold(
         ((2**63).to_bytes(8, "little") + b"{}", "not a Partwise file"),
         ((5000).to_bytes(8, "little") + b"{}", "cut short"),
         ((8).to_bytes(8, "little") + b"[1, 2, 3", "not a Partwise file"),
-        ((2).to_bytes(8, "little") + b"{}", "not of Partwise"),
+        ((2).to_bytes(8, "little") + b"{}", "not one of Partwise"),
     ],
 )
 def test_model_file_explains_foreign_files(
@@ -171,7 +171,7 @@ def test_model_file_explains_foreign_files(
 
 def test_model_file_explains_foreign_safetensors(tmp_path: Path) -> None:
     save_file({"x": np.zeros(3)}, tmp_path / "file", metadata={"format": "np"})
-    with pytest.raises(ModelFileError, match="a safetensors file, but not of Partwise"):
+    with pytest.raises(ModelFileError, match="a safetensors file, but not one of"):
         read(tmp_path / "file")
 
 

@@ -326,9 +326,9 @@ GOOD = {
         ({"symbol_ptr": [0, 2]}, "symbol pointers"),
         ({"symbols": [1]}, "1 symbols of words, expected 2"),
         ({"gold": [0, 0, 2, 1]}, "4 codes of outputs, expected 5"),
-        ({"gold": [0, 0, 2, 1, 0]}, "no derivation"),
-        ({"gold": [1, 0, 2, 1, 1]}, "no derivation"),
-        ({"gold": [0, 1, 2, 1, 1]}, "no derivation"),
+        ({"gold": [0, 0, 2, 1, 0]}, "is not a derivation"),
+        ({"gold": [1, 0, 2, 1, 1]}, "is not a derivation"),
+        ({"gold": [0, 1, 2, 1, 1]}, "is not a derivation"),
         ({"span_cost": -1.0}, "span_cost must be finite"),
     ],
 )

@@ -245,7 +245,7 @@ def edge_rows(n):
         ),
         ({"kind": [0, 1]}, None, "kinds of cliques must lie in 0..0"),
         ({"clique_ptr": [0, 3]}, None, "clique_ptr must start at 0"),
-        ({"n_labels": [2, 0, 2]}, None, "one label at least"),
+        ({"n_labels": [2, 0, 2]}, None, "at least one label"),
         ({"member_ptr": [0, 0, 4]}, None, "clique 0 has no vertices"),
     ],
 )

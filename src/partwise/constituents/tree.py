@@ -178,7 +178,7 @@ def clean(tree: Tree) -> Tree:
     Raises
     ------
     ValueError
-        If there is no word but empty elements.
+        If all words are empty elements.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def clean(tree: Tree) -> Tree:
         done.append(Tree(without_function(node.label), kept) if kept else None)
     cleaned = done.pop()
     if cleaned is None:
-        raise ValueError("the tree has no word but empty elements")
+        raise ValueError("the tree has no words other than empty elements")
     return cleaned
 
 

@@ -8,12 +8,7 @@ from partwise.data.bracketed import (
 )
 from partwise.data.clusters import read_clusters
 from partwise.data.column_writer import write_columns
-from partwise.data.columns import (
-    ColumnData,
-    iter_columns,
-    read_columns,
-    resolve_column,
-)
+from partwise.data.columns import ColumnData, iter_columns, read_columns, resolve_column
 from partwise.data.crfsuite import read_crfsuite, write_crfsuite
 from partwise.data.files import open_output, read_lines
 from partwise.data.gazetteer import read_gazetteer

@@ -53,7 +53,7 @@ def read_brackets(
     clean : bool, default=True
         Leave out empty elements and function tags; see `partwise.constituents.clean`.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def iter_placed(
 def iter_parses(
     source: Source, *, clean: bool = True, encoding: str = "utf-8"
 ) -> Iterator[Tree | None]:
-    r"""Read what a parser wrote: ``(())`` on a line of its own is no parse, None.
+    r"""Read what a parser wrote: ``(())`` on a line of its own means no parse, None.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _numbered(
 
 
 def write_brackets(target: Target, trees: Iterable[Tree]) -> None:
-    """Write trees in brackets, one a line.
+    """Write trees in brackets, one per line.
 
     Parameters
     ----------

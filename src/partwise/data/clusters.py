@@ -1,8 +1,8 @@
 r"""Cluster files: the cluster of each word.
 
-A word a line, either ``word cluster`` or, as Brown clustering writes it, ``bits word
-count``, where the bits are the way to the word in a binary tree. Fields are separated
-by tabs or blanks. Every line counts: ``#`` is a word like others.
+One word per line, either ``word cluster`` or, as Brown clustering writes it, ``bits
+word count``, where the bits are the path to the word in a binary tree. Fields are
+separated by tabs or blanks. Every line counts: ``#`` is a word like any other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_clusters(source: Source, *, ignore_case: bool = False) -> dict[str, str
     Raises
     ------
     DataError
-        If there is no such file, it holds no word, a line is not like the first, or
+        If there is no such file, it has no words, a line differs from the first, or
         two lines put a word into different clusters; the message names the lines.
 
     Examples

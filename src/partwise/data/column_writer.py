@@ -30,7 +30,7 @@ def write_columns(
     data : ColumnData or iterable of sentences
         What to write.
     *extra : sequences of label sequences
-        More columns, such as predictions: one sequence a sentence each.
+        More columns, such as predictions: each with one sequence per sentence.
     separator : str, optional
         What to put between columns; by default what the data was read with.
 

@@ -1,4 +1,4 @@
-"""Column (CoNLL) files: a token a line, a blank line after each sentence.
+"""Column (CoNLL) files: one token per line, a blank line after each sentence.
 
 A file becomes one list of strings per column for the whole corpus, plus the
 places where sentences begin: the shape that encoders read without copying.
@@ -15,13 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.data.files import (
-    BLOCK,
-    Source,
-    read_blocks,
-    source_name,
-    whole_sentences,
-)
+from partwise.data import files
+from partwise.data.files import BLOCK
 from partwise.data.split import ColumnLayout, split_columns
 from partwise.errors import DataError
 
@@ -31,7 +26,7 @@ def _cells(token: Any, sentence: int) -> tuple[str, ...]:
     if isinstance(token, Mapping):
         raise DataError(
             "a token is a feature dict, but columns need a string or a tuple of "
-            "strings a token (feature dicts need no template)",
+            "strings for each token (feature dicts need no template)",
             where=f"sentence {sentence}",
             example=sentence,
         )
@@ -255,7 +250,7 @@ token are 0: "Paris", 1: "NNP", 2: "B-LOC"; negative numbers count from the end)
 
 
 def read_columns(
-    source: Source,
+    source: files.Source,
     *,
     separator: str | None = None,
     n_columns: int | None = None,
@@ -263,7 +258,7 @@ def read_columns(
     skip_docstart: bool = False,
     encoding: str = "utf-8",
 ) -> ColumnData:
-    r"""Read a column (CoNLL) file: a token a line, blank lines between sentences.
+    r"""Read a column (CoNLL) file: one token per line, blank lines between sentences.
 
     Parameters
     ----------
@@ -279,7 +274,7 @@ def read_columns(
     skip_docstart : bool, default=False
         Leave out lines that begin with ``-DOCSTART-``; they end a sentence.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Returns
     -------
@@ -289,8 +284,8 @@ def read_columns(
     Raises
     ------
     DataError
-        If there is no such file, it holds no tokens, a line has another number
-        of columns or bytes that are no characters; the message names the line.
+        If there is no such file, it holds no tokens, a line has a different
+        number of columns or cannot be decoded; the message names the line.
 
     Examples
     --------
@@ -300,13 +295,13 @@ def read_columns(
     [['B-LOC', 'O'], ['O']]
     """
     layout = ColumnLayout(
-        source_name(source), separator, n_columns, comments, skip_docstart
+        files.source_name(source), separator, n_columns, comments, skip_docstart
     )
-    text = "".join(read_blocks(source, encoding=encoding))
+    text = "".join(files.read_blocks(source, encoding=encoding))
     columns, ptr = split_columns(text, layout)
     if not columns:
         raise DataError(
-            "holds no tokens (expected one token a line and a blank line between "
+            "holds no tokens (expected one token per line and a blank line between "
             "sentences)",
             path=layout.name,
         )
@@ -314,7 +309,7 @@ def read_columns(
 
 
 def iter_columns(
-    source: Source,
+    source: files.Source,
     *,
     separator: str | None = None,
     n_columns: int | None = None,
@@ -325,16 +320,16 @@ def iter_columns(
 ) -> Iterator[ColumnData]:
     r"""Read a column file piece by piece, whole sentences at a time.
 
-    A piece is passed on as soon as its last sentence is complete, so that a pipe
-    is answered while it is still open, and a large file is never held whole. A
-    source without tokens yields nothing.
+    A piece is passed on as soon as its last sentence is complete: a pipe is answered
+    while it is still open, and a large file is never in memory as a whole. A source
+    without tokens yields nothing.
 
     Parameters
     ----------
     source, separator, n_columns, comments, skip_docstart, encoding
         As in `read_columns`.
     chunk : int, default=1048576
-        About how many bytes make a piece.
+        About how many bytes a piece has.
 
     Yields
     ------
@@ -351,10 +346,10 @@ def iter_columns(
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, not {chunk}")
     layout = ColumnLayout(
-        source_name(source), separator, n_columns, comments, skip_docstart
+        files.source_name(source), separator, n_columns, comments, skip_docstart
     )
-    blocks = read_blocks(source, encoding=encoding, size=chunk)
-    for text in whole_sentences(blocks, lambda line: not line.strip(" \t")):
+    blocks = files.read_blocks(source, encoding=encoding, size=chunk)
+    for text in files.whole_sentences(blocks, lambda line: not line.strip(" \t")):
         columns, ptr = split_columns(text, layout)
         layout.first_line += text.count("\n")
         if columns:

@@ -1,6 +1,6 @@
 r"""CRFsuite's data format: ``label <tab> attribute[:value] <tab> ...``.
 
-A token a line, a blank line after each sequence. A value left out is 1. In names
+One token per line, a blank line after each sequence. A value left out is 1. In names
 ``\:`` stands for a colon and ``\\`` for a backslash.
 """
 
@@ -11,14 +11,8 @@ from collections.abc import Iterable, Sequence
 from sys import intern
 from typing import Any, Literal, overload
 
+from partwise.data import values
 from partwise.data.files import Source, Target, open_output, read_lines, source_name
-from partwise.data.values import (
-    FeatureSequences,
-    LabelSequences,
-    flatten,
-    paired,
-    parse_value,
-)
 from partwise.errors import DataError
 
 _ESCAPE = re.compile(r"\\([:\\])")
@@ -29,14 +23,14 @@ _ATTRIBUTE = re.compile(r"((?:\\[:\\]|[^:])*)(?::(.*))?", re.DOTALL)
 @overload
 def read_crfsuite(
     source: Source, *, labelled: Literal[True] = True
-) -> tuple[FeatureSequences, LabelSequences]: ...
+) -> tuple[values.FeatureSequences, values.LabelSequences]: ...
 @overload
 def read_crfsuite(
     source: Source, *, labelled: Literal[False]
-) -> tuple[FeatureSequences, None]: ...
+) -> tuple[values.FeatureSequences, None]: ...
 def read_crfsuite(
     source: Source, *, labelled: bool = True
-) -> tuple[FeatureSequences, LabelSequences | None]:
+) -> tuple[values.FeatureSequences, values.LabelSequences | None]:
     r"""Read a file in CRFsuite's format.
 
     Parameters
@@ -58,7 +52,7 @@ def read_crfsuite(
     Raises
     ------
     DataError
-        If the file cannot be read or a value is no finite number; the message
+        If the file cannot be read or a value is not a finite number; the message
         names the line.
 
     Examples
@@ -67,8 +61,8 @@ def read_crfsuite(
     >>> read_crfsuite(io.StringIO("B-LOC\tw=Paris\tlen:5\n\nO\tw=Hush\n"))
     ([[{'w=Paris': 1.0, 'len': 5.0}], [{'w=Hush': 1.0}]], [['B-LOC'], ['O']])
     """
-    X: FeatureSequences = []
-    y: LabelSequences = []
+    X: values.FeatureSequences = []
+    y: values.LabelSequences = []
     inside = False
     name = source_name(source)
     for number, line in read_lines(source):
@@ -118,7 +112,7 @@ def _parse_attribute(field: str) -> tuple[str, float]:
     attribute = intern(_ESCAPE.sub(r"\1", match[1]))
     if not attribute:
         raise DataError(f'"{field}" has a value but no name')
-    return attribute, parse_value(match[2], attribute) if match[2] else 1.0
+    return attribute, values.parse_value(match[2], attribute) if match[2] else 1.0
 
 
 def _parse_label(field: str) -> str:
@@ -138,9 +132,7 @@ def _parse_label(field: str) -> str:
 
 
 def write_crfsuite(
-    target: Target,
-    X: Iterable[Sequence[Any]],
-    y: Iterable[Sequence[Any]] | None = None,
+    target: Target, X: Iterable[Sequence[Any]], y: Iterable[Sequence[Any]] | None = None
 ) -> None:
     r"""Write sequences in CRFsuite's format.
 
@@ -171,7 +163,7 @@ def write_crfsuite(
     'B\tw=Paris\tlen:5.0\n\nO\thush\n\n'
     """
     with open_output(target) as out:
-        for i, tokens, labels in paired(X, y):
+        for i, tokens, labels in values.paired(X, y):
             for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
                 place = f"sequence {i}, token {t}"
                 try:
@@ -183,7 +175,7 @@ def write_crfsuite(
 
 def _line(token: Any, label: Any, place: str) -> str:
     fields = [] if label is None else [_escape(str(label))]
-    for name, value in flatten(token, place):
+    for name, value in values.flatten(token, place):
         escaped = _escape(name)
         fields.append(escaped if value == 1.0 else f"{escaped}:{value!r}")
     if not fields:

@@ -2,7 +2,7 @@
 
 Every reader and writer of the package goes through this file, so that all of
 them take the same sources (a path, ``"-"`` or an open file), recognise gzip,
-count lines alike, and never leave a half-written file behind.
+count lines in the same way, and never leave a half-written file behind.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_blocks(
         Where the text is; ``"-"`` is standard input. An open file may give text
         or bytes, and stays open.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
     size : int, default=1048576
         The most bytes read at a time.
 
@@ -95,7 +95,7 @@ def read_blocks(
 def whole_sentences(
     blocks: Iterable[str], is_blank: Callable[[str], bool]
 ) -> Iterator[str]:
-    r"""Cut a text anew, only after blank lines.
+    r"""Cut a text again, but only after blank lines.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int
     source : path, "-" or file object
         Where the text is; ``"-"`` is standard input.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Yields
     ------
@@ -169,7 +169,7 @@ def read_lines(source: Source, *, encoding: str = "utf-8") -> Iterator[tuple[int
 def decoded_blocks(
     source: Source, name: str, encoding: str, size: int
 ) -> Iterator[str]:
-    """Decode the blocks of a source, saying the line where that fails."""
+    """Decode the blocks of a source; errors name the line."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
     with _opened(source, name) as stream:
@@ -224,27 +224,25 @@ def _opened(source: Source, name: str) -> Iterator[IO[Any]]:
 
 def _blocks(stream: IO[Any], name: str, size: int) -> Iterator[str | bytes]:
     """Yield what a stream gives, unpacked when it is gzip."""
-    # read1 returns what a pipe holds by now; read would wait for a full block.
+    # read1 returns what a pipe holds so far; read would wait for a full block.
     read = getattr(stream, "read1", stream.read)
     first = read(size)
     if isinstance(first, str):
-        while first:
-            yield first
-            first = read(size)
+        yield from _rest(first, read, size)
         return
     while first and len(first) < len(GZIP_MAGIC):
         more = read(size)
         if not more:
             break
         first += more
-    blocks = _raw_blocks(first, read, size)
+    blocks = _rest(first, read, size)
     if first and first.startswith(GZIP_MAGIC):
         blocks = _unzipped(blocks, name)
     yield from blocks
 
 
-def _raw_blocks(first: bytes, read: Any, size: int) -> Iterator[bytes]:
-    block = first
+def _rest(block: Any, read: Any, size: int) -> Iterator[Any]:
+    """Yield a block and all that follow it."""
     while block:
         yield block
         block = read(size)
@@ -275,8 +273,8 @@ def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
 def open_output(target: Target) -> Iterator[IO[str]]:
     r"""Open a target for UTF-8 text; a file appears complete or not at all.
 
-    A path is written to a temporary file beside it that takes its name when the
-    block ends well, and is removed when it does not. A name that ends in
+    A path is written to a temporary file next to it, which takes its name when the
+    block ends without an error, and is removed otherwise. A name that ends in
     ``.gz`` is packed. Standard output (``"-"``) and open files are flushed, not
     closed; devices and pipes are written directly.
 
@@ -342,7 +340,7 @@ def _as_text(stream: IO[Any]) -> Iterator[IO[str]]:
 def replace_file(
     path: str | PathLike[str], *, durable: bool = True
 ) -> Iterator[IO[bytes]]:
-    """Write a file in whole: the old one stays until the new one is complete.
+    """Replace a file as a whole: the old one stays until the new one is complete.
 
     Parameters
     ----------
@@ -350,8 +348,8 @@ def replace_file(
         The file to make or replace. A symbolic link keeps pointing where it
         does; a device or a pipe is written directly.
     durable : bool
-        Wait until the disk has it, so that a power cut just after cannot take it
-        away; for what took long to make.
+        Wait until it is on the disk, so that a power cut right afterwards cannot lose
+        it; for what took long to make.
 
     Yields
     ------

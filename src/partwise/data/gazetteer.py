@@ -1,6 +1,6 @@
 r"""Gazetteer files: lists of phrases, each of a type.
 
-An entry a line, either ``TYPE<tab>phrase`` or, in a file where no line has a tab, a
+One entry per line, either ``TYPE<tab>phrase`` or, in a file where no line has a tab, a
 phrase alone, whose type is the name of the file. Lines that start with ``#`` and
 blank lines are left out.
 """
@@ -22,8 +22,8 @@ def read_gazetteer(source: Source, *, type: str | None = None) -> dict[str, list
     source : path, "-" or file object
         The file in UTF-8, plain or gzip; ``"-"`` is standard input.
     type : str, optional
-        The type of phrases that stand alone; by default the name of the file without
-        its ending (``people`` for ``people.txt.gz``).
+        The type of phrases that come without one; by default the name of the file
+        without its ending (``people`` for ``people.txt.gz``).
 
     Returns
     -------
@@ -33,7 +33,7 @@ def read_gazetteer(source: Source, *, type: str | None = None) -> dict[str, list
     Raises
     ------
     DataError
-        If there is no such file, it holds no entry, or a line is not like the first;
+        If there is no such file, it has no entries, or a line differs from the first;
         the message names the line.
 
     Examples
@@ -84,7 +84,7 @@ def read_gazetteer(source: Source, *, type: str | None = None) -> dict[str, list
             raise DataError(problem, path=name, line=number)
         phrases.setdefault(own_type, []).append(" ".join(phrase.split()))
     if not phrases:
-        raise DataError("holds no phrases (write one a line)", path=name)
+        raise DataError("holds no phrases (write one per line)", path=name)
     return phrases
 
 

@@ -87,7 +87,7 @@ def _edge_numbers(path: Any) -> Path:
     """Return a path as numbers; raise `TypeError` if it is made of something else."""
     edges = tuple(path.edges if isinstance(path, LatticePath) else path)
     if any(isinstance(e, bool) for e in edges):
-        raise TypeError("True and False are no numbers of edges")
+        raise TypeError("True and False are not numbers of edges")
     return tuple(map(index, edges))
 
 
@@ -106,7 +106,7 @@ class LatticeInput:
         Where paths begin and end. By default at nodes without an edge into them, and
         without one from them.
     nodes : iterable of nodes, optional
-        All nodes there are, so that an edge to another one is found to be a mistake.
+        All nodes, so that an edge to any other one is reported as a mistake.
     good : sequence of paths
         Good paths, as numbers of edges; the first is the right one.
     name, place : str
@@ -138,7 +138,7 @@ class LatticeInput:
     place: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Bring everything into its plain form; refuse what is none."""
+        """Bring everything into its plain form; refuse what is invalid."""
         set_ = object.__setattr__
         if not isinstance(self.name, str):
             set_(self, "name", str(self.name))
@@ -234,7 +234,7 @@ class LatticeInput:
             raise self._error(f"it has no {what}" + " and no edges" * (not self.edges))
         for node in found:
             if node not in known:
-                raise self._error(f"its {what} {node!r} is none of its nodes")
+                raise self._error(f"its {what} {node!r} is not one of its nodes")
         return tuple(found)
 
     @property
@@ -255,7 +255,7 @@ class LatticeInput:
         return tuple(self.end)
 
     def check_path(self, path: Iterable[int] | LatticePath) -> Path:
-        """Return a path as a tuple; raise `DataError` if it is none of the lattice.
+        """Return a path as a tuple; raise `DataError` if it is not one of the lattice.
 
         Examples
         --------
@@ -265,7 +265,8 @@ class LatticeInput:
         >>> lattice.check_path([1])
         Traceback (most recent call last):
             ...
-        partwise.errors.DataError: a lattice: path [1] begins at 'b', which is no start
+        partwise.errors.DataError: a lattice: path [1] begins at 'b', which is not a \
+start
         """
         try:
             numbers = _edge_numbers(path)
@@ -286,16 +287,16 @@ class LatticeInput:
             return numbers
         first, last = self.edges[numbers[0]].source, self.edges[numbers[-1]].target
         if first not in self.start:
-            raise self._error(f"{shown} begins at {first!r}, which is no start")
+            raise self._error(f"{shown} begins at {first!r}, which is not a start")
         for a, b in pairwise(numbers):
             there, here = self.edges[a].target, self.edges[b].source
             if there != here:
                 raise self._error(
-                    f"{shown} is none: edge {a} leads to {there!r}, but edge {b} "
+                    f"{shown} is broken: edge {a} leads to {there!r}, but edge {b} "
                     f"begins at {here!r}"
                 )
         if last not in self.end:
-            raise self._error(f"{shown} ends at {last!r}, which is no end")
+            raise self._error(f"{shown} ends at {last!r}, which is not an end")
         return numbers
 
     def words_of(self, path: Iterable[int]) -> tuple[str, ...]:

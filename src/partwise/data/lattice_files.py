@@ -1,4 +1,4 @@
-r"""Lattices as JSON lines: one object a line, readable and writable as a stream.
+r"""Lattices as JSON lines: one object per line, readable and writable as a stream.
 
 A line is one lattice::
 
@@ -7,12 +7,12 @@ A line is one lattice::
        {"from": 1, "to": 2, "words": "house", "features": ["noun"], "cost": 2}],
      "good": [[0, 1]]}
 
-(on one line). ``edges`` is needed, and of an edge ``from`` and ``to``, which are
+(on one line). ``edges`` is required, and ``from`` and ``to`` of an edge, which are
 strings or whole numbers. ``features`` are as in feature dicts, or a list of names;
 ``words`` are a list, or a string that is split at its blanks. ``start`` and ``end`` are
-a node or a list of nodes; ``nodes`` may list all there are. ``good`` are the good
-paths, lists of numbers of edges from 0, the right one first. Blank lines are passed
-over.
+a node or a list of nodes; ``nodes`` may list all nodes. ``good`` are the good
+paths, lists of numbers of edges from 0, the right one first. Blank lines are
+skipped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def iter_lattices(source: Source, *, encoding: str = "utf-8") -> Iterator[Lattic
     source : path, "-" or file object
         The file, plain or gzip; ``"-"`` is standard input.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Yields
     ------
@@ -49,7 +49,7 @@ def iter_lattices(source: Source, *, encoding: str = "utf-8") -> Iterator[Lattic
     Raises
     ------
     DataError
-        With file and line, if something is no lattice.
+        With file and line, if something is not a lattice.
 
     Examples
     --------
@@ -170,11 +170,11 @@ def _plain_features(features: Any) -> Any:
     if isinstance(features, Iterable):
         ordered = sorted(features) if isinstance(features, set) else features
         return [_plain_features(value) for value in ordered]
-    raise DataError(f"a feature of type {type(features).__name__} is no text")
+    raise DataError(f"a feature of type {type(features).__name__} cannot be written")
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number that JSON has")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _parse(text: str) -> dict[str, Any]:
         found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise DataError(
-            f"is no JSON ({_short(error)}); a lattice is an object on one line"
+            f"is not valid JSON ({_short(error)}); a lattice is an object on one line"
         ) from None
     _refuse_halves(text, found)
     if not isinstance(found, dict) or "edges" not in found:
@@ -222,7 +222,7 @@ def _refuse_halves(text: str, found: Any) -> None:
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise DataError(
-                f"{half!a} is half a character (write both, or none)"
+                f"{half!a} is half a character (write both halves, or none)"
             ) from None
 
 
@@ -230,7 +230,7 @@ def _refuse_unknown(found: dict[str, Any], known: set[str]) -> None:
     odd = [key for key in found if key not in known]
     if odd:
         raise DataError(
-            f'unknown key "{odd[0]}" (known are {", ".join(sorted(known))})'
+            f'unknown key "{odd[0]}" (the known keys are {", ".join(sorted(known))})'
         )
 
 

@@ -1,6 +1,6 @@
 """Splitting the text of a column file, in bulk.
 
-The text is looked at twice. As bytes, in NumPy, it tells how many columns each
+The text is looked at twice. As bytes, in NumPy, it shows how many columns each
 line has, and so where sentences begin and whether a line is ragged. As text, it
 is split at once into all its cells, of which column ``c`` is a slice. A blank
 is one byte in UTF-8 and part of no other character, so the two views agree.
@@ -107,7 +107,7 @@ def split_columns(
 
 
 def _leave_out(text: str, layout: ColumnLayout) -> tuple[str, NDArray[np.bool_] | None]:
-    """Empty the lines that are no tokens; tell which of them are comments."""
+    """Empty the lines that are not tokens; say which of them are comments."""
     if layout.comments is None and not layout.skip_docstart:
         return text, None
     lines = text.split("\n")

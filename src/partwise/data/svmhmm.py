@@ -1,6 +1,6 @@
 """SVM-HMM's data format: ``tag qid:sequence feature:value ... # comment``.
 
-A token a line; the lines of a sequence share their number and stand together.
+One token per line; the lines of a sequence share their number and stand together.
 Features are numbers from 1. A token number after the sequence number
 (``qid:12.3``) is allowed and ignored.
 """
@@ -11,18 +11,14 @@ from collections.abc import Iterable, Sequence
 from sys import intern
 from typing import Any
 
+from partwise.data import values
 from partwise.data.files import Source, Target, open_output, read_lines, source_name
-from partwise.data.values import (
-    FeatureSequences,
-    LabelSequences,
-    flatten,
-    paired,
-    parse_value,
-)
 from partwise.errors import DataError
 
 
-def read_svmhmm(source: Source) -> tuple[FeatureSequences, LabelSequences]:
+def read_svmhmm(
+    source: Source,
+) -> tuple[values.FeatureSequences, values.LabelSequences]:
     r"""Read a file in SVM-HMM's format.
 
     Parameters
@@ -41,8 +37,8 @@ def read_svmhmm(source: Source) -> tuple[FeatureSequences, LabelSequences]:
     Raises
     ------
     DataError
-        If the file cannot be read, a line is malformed or a sequence is torn
-        apart; the message names the line.
+        If the file cannot be read, a line is malformed or the lines of a sequence are
+        not together; the message names the line.
 
     Examples
     --------
@@ -50,8 +46,8 @@ def read_svmhmm(source: Source) -> tuple[FeatureSequences, LabelSequences]:
     >>> read_svmhmm(io.StringIO("3 qid:1 7:1 12:0.5 # Paris\n1 qid:2 4:1\n"))
     ([[{'7': 1.0, '12': 0.5}], [{'4': 1.0}]], [['3'], ['1']])
     """
-    X: FeatureSequences = []
-    y: LabelSequences = []
+    X: values.FeatureSequences = []
+    y: values.LabelSequences = []
     first_lines: dict[str, int] = {}
     current = None
     name = source_name(source)
@@ -104,7 +100,7 @@ def _parse_features(fields: list[str]) -> dict[str, float]:
         feature = intern(feature)
         if feature in features:
             raise DataError(f"feature {feature} is given twice")
-        features[feature] = parse_value(value, feature)
+        features[feature] = values.parse_value(value, feature)
     return features
 
 
@@ -134,7 +130,7 @@ def write_svmhmm(
     Raises
     ------
     DataError
-        If lengths differ, a value is not finite, a feature is no number or a tag
+        If lengths differ, a value is not finite, a feature is not a number or a tag
         holds blanks.
 
     Examples
@@ -144,7 +140,7 @@ def write_svmhmm(
     1 qid:2 4:1.0
     """
     with open_output(target) as out:
-        for i, tokens, labels in paired(X, y):
+        for i, tokens, labels in values.paired(X, y):
             for t, (token, label) in enumerate(zip(tokens, labels, strict=True)):
                 place = f"sequence {i}, token {t}"
                 try:
@@ -159,7 +155,7 @@ def write_svmhmm(
 def _numbered(token: Any, place: str) -> list[tuple[int, float]]:
     """Return features by number, in the increasing order that SVM-HMM demands."""
     features: dict[int, float] = {}
-    for name, value in flatten(token, place):
+    for name, value in values.flatten(token, place):
         if not _is_feature(name):
             raise DataError(
                 f'feature "{name}" is not a number from 1 (SVM-HMM knows '

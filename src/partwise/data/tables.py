@@ -1,4 +1,4 @@
-"""Tables in files: a line of names, then a row a line, with commas or tabs between."""
+"""Tables in files: a line of names, then one row per line; commas or tabs between."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read_csv(
     missing : collection of str
         Cells that mean no value.
     encoding : str
-        How bytes stand for characters.
+        The encoding of the file.
 
     Examples
     --------

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from partwise.data.files import (
-    BLOCK,
-    Source,
-    Target,
-    decoded_blocks,
-    open_output,
-    source_name,
-    whole_sentences,
-)
+from partwise.data import files
+from partwise.data.files import BLOCK
 from partwise.data.tree_format import BYTE_ORDER_MARK, find_format, is_blank
 from partwise.data.tree_reader import TreeReader
 from partwise.data.treebank import Sentence
 
 
 def read_trees(
-    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> list[Sentence]:
     r"""Read a treebank.
 
@@ -29,22 +22,22 @@ def read_trees(
         The file, plain or gzip; ``"-"`` is standard input.
     format : {"conllu", "conllx", "heads"}, optional
         CoNLL-U (10 columns), CoNLL-X (8 or 10), or word, tag and head; always with
-        tabs between columns. By default it is told from the file's name or its
-        first word. CoNLL files may have more columns, which are kept.
+        tabs between columns. By default it is recognised by the file's name or
+        its first word. CoNLL files may have more columns, which are kept.
     encoding : str, default="utf-8"
-        How bytes stand for characters.
+        The encoding of the file.
 
     Returns
     -------
     list of Sentence
-        All sentences, also those of comments alone. Whether heads are trees is not
+        All sentences, even those that are only comments. Whether heads are trees is not
         checked here; see `partwise.trees.check_tree`.
 
     Raises
     ------
     DataError
-        If there is no such file, a line has another number of columns or bytes
-        that are no characters, words do not count from 1, or a head is no number,
+        If there is no such file, a line has a different number of columns or cannot
+        be decoded, words do not count from 1, or a head is not a number,
         out of range or the word itself; the message names the line.
 
     See Also
@@ -60,18 +53,18 @@ def read_trees(
     >>> first.forms, first.heads
     (('Dogs', 'bark'), (2, 0))
     """
-    reader = TreeReader(source_name(source), format)
-    text = "".join(decoded_blocks(source, reader.file, encoding, BLOCK))
+    reader = TreeReader(files.source_name(source), format)
+    text = "".join(files.decoded_blocks(source, reader.file, encoding, BLOCK))
     return list(reader.sentences(text))
 
 
 def iter_trees(
-    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> Iterator[Sentence]:
     r"""Read a treebank sentence by sentence.
 
     A sentence is passed on as soon as the blank line after it is there, so that a
-    pipe is answered while it is still open, and a large file is never held whole.
+    pipe is answered while it is still open, and a large file is never in memory whole.
 
     Parameters
     ----------
@@ -95,9 +88,9 @@ def iter_trees(
 
 
 def iter_batches(
-    source: Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
 ) -> Iterator[list[Sentence]]:
-    r"""Read a treebank in batches: what a pipe holds by now, or a piece of a file.
+    r"""Read a treebank in batches: what a pipe holds so far, or a piece of a file.
 
     Parameters
     ----------
@@ -116,19 +109,19 @@ def iter_batches(
     >>> [len(batch) for batch in iter_batches(io.StringIO(text))]
     [1, 1]
     """
-    reader = TreeReader(source_name(source), format)
-    blocks = decoded_blocks(source, reader.file, encoding, BLOCK)
-    for text in whole_sentences(blocks, is_blank):
+    reader = TreeReader(files.source_name(source), format)
+    blocks = files.decoded_blocks(source, reader.file, encoding, BLOCK)
+    for text in files.whole_sentences(blocks, is_blank):
         yield list(reader.sentences(text))
 
 
 def write_trees(
-    target: Target, sentences: Iterable[Sentence], format: str | None = None
+    target: files.Target, sentences: Iterable[Sentence], format: str | None = None
 ) -> None:
     r"""Write a treebank.
 
-    What was read is written as it was read, byte for byte, but for what was
-    changed since. Sentences made in Python have all columns.
+    What was read is written as it was read, byte for byte, except for what
+    has changed since. Sentences made in Python have all columns.
 
     Parameters
     ----------
@@ -155,7 +148,7 @@ def write_trees(
     """
     if format is not None:
         find_format(format)
-    with open_output(target) as out:
+    with files.open_output(target) as out:
         break_before = ""
         for number, sentence in enumerate(sentences):
             if format is None:

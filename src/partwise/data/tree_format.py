@@ -27,13 +27,13 @@ class TreeFormat:
     name : str
         What users call it.
     widths : tuple of int
-        How many columns a line may have; the first is what is written, and where
-        words are numbered more than the most of them are kept as they are.
+        How many columns a line may have; the first number is what is written. Where
+        words are numbered, further columns are allowed and kept as they are.
     places : dict of str to int
         The column of each field of a sentence that the format has room for.
     numbered : bool
-        Whether the first column counts the words, so that lines can be told apart
-        that are no words: comments, multiword tokens, empty nodes.
+        Whether the first column counts the words, so that lines that are not words can
+        be recognised: comments, multiword tokens, empty nodes.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class TreeFormat:
     numbered: bool
 
     def takes(self, width: int) -> bool:
-        """Say whether lines may have so many columns."""
+        """Say whether lines may have this many columns."""
         return width in self.widths or (self.numbered and width > max(self.widths))
 
     def is_content(self, line: str) -> bool:
@@ -101,15 +101,8 @@ def is_blank(line: str) -> bool:
     return not line.strip(" \t\r")
 
 
-_CONLL = {
-    "forms": 1,
-    "lemmas": 2,
-    "upos": 3,
-    "xpos": 4,
-    "feats": 5,
-    "heads": 6,
-    "labels": 7,
-}
+_FIELDS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "labels")
+_CONLL = {name: place for place, name in enumerate(_FIELDS, start=1)}
 FORMATS = {
     "conllu": TreeFormat("conllu", (10,), _CONLL, True),
     "conllx": TreeFormat("conllx", (10, 8), _CONLL, True),

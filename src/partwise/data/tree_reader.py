@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from sys import intern
 
-from partwise.data.tree_format import (
-    BYTE_ORDER_MARK,
-    FORMATS,
-    NOT_GIVEN,
-    TreeFormat,
-    find_format,
-    is_blank,
-)
+from partwise.data import tree_format
+from partwise.data.tree_format import BYTE_ORDER_MARK, FORMATS, NOT_GIVEN
 from partwise.data.treebank import Column, Sentence, Verbatim
 from partwise.errors import DataError
 from partwise.trees import find_wrong_head
@@ -28,14 +22,14 @@ _LONGEST_SHOWN = 80
 
 
 class TreeReader:
-    r"""Makes sentences of text, and knows the number of every line.
+    r"""Turns text into sentences, and knows the number of every line.
 
     Parameters
     ----------
     file : str
         The name that messages and sentences give as their source.
     format : {"conllu", "conllx", "heads"}, optional
-        By default it is told from the name or the first word.
+        By default it is recognised by the name or the first word.
 
     Examples
     --------
@@ -47,9 +41,9 @@ class TreeReader:
 
     def __init__(self, file: str, format: str | None = None) -> None:
         self.file = file
-        self.format: TreeFormat | None = None
+        self.format: tree_format.TreeFormat | None = None
         if format is not None:
-            self.format = find_format(format)
+            self.format = tree_format.find_format(format)
         else:
             suffix = PurePath(file.removesuffix(".gz")).suffix[1:]
             self.format = FORMATS[suffix] if suffix in ("conllu", "conllx") else None
@@ -75,7 +69,7 @@ class TreeReader:
         begin = 0
         has_content = ended = False
         for i, line in enumerate(lines):
-            if not line or is_blank(line):
+            if not line or tree_format.is_blank(line):
                 ended = has_content
             elif ended:
                 yield self._sentence([*lines[begin:i], ""])
@@ -121,11 +115,11 @@ class TreeReader:
             forms, lemmas, upos, xpos, feats, heads, given, verbatim=verbatim
         )
 
-    def _guess(self, lines: list[str], first: int) -> TreeFormat | None:
-        """Tell the format from the first line that is a word; None if there is none."""
+    def _guess(self, lines: list[str], first: int) -> tree_format.TreeFormat | None:
+        """Recognise the format by the first line that is a word; None without one."""
         for number, line in enumerate(lines, first):
             cells = line.split("\t")
-            if is_blank(line):
+            if tree_format.is_blank(line):
                 continue
             # "#" is a word, too; a comment rarely looks like word, tag and number.
             if len(cells) == 3 and (line[0] != "#" or cells[2] in _NUMBERS):
@@ -145,7 +139,7 @@ class TreeReader:
         return None
 
     def _check_widths(
-        self, format: TreeFormat, rows: list[list[str]], places: list[int]
+        self, format: tree_format.TreeFormat, rows: list[list[str]], places: list[int]
     ) -> None:
         """Check that all lines have as many columns as the first of the file."""
         if not self.width and format.takes(len(rows[0])):
@@ -198,7 +192,7 @@ class TreeReader:
     def _head(self, cell: str, place: int) -> int:
         if cell == NOT_GIVEN:
             raise DataError(
-                "the word has no head, but others of its sentence have (give all of "
+                "the word has no head, but others in its sentence do (give all of "
                 "them heads, or none)",
                 path=self.file,
                 line=place,
@@ -206,14 +200,14 @@ class TreeReader:
         if not _NUMBER.fullmatch(cell):
             raise DataError(
                 f'head "{cell[:_LONGEST_SHOWN]}" is not the '
-                "number of a word (they count from 1; 0 is the root, and _ is none)",
+                "number of a word (they count from 1; 0 is the root, and _ means none)",
                 path=self.file,
                 line=place,
             )
         return int(cell)
 
 
-def _column(format: TreeFormat, name: str, table: list[Column]) -> Column:
+def _column(format: tree_format.TreeFormat, name: str, table: list[Column]) -> Column:
     """Return a field of all words; equal strings are kept once."""
     place = format.places.get(name)
     if place is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
-from operator import index
+from operator import attrgetter, index
 from typing import NamedTuple, TypeAlias
 
 from partwise.data.tree_format import NOT_GIVEN, Cells, TreeFormat, find_format
@@ -50,13 +50,13 @@ class Sentence:
     r"""The words of a sentence, what is known about each, and its dependency tree.
 
     A sentence read from a file remembers its lines: it is written as it was read,
-    byte for byte, but for the columns that differ by then. Sentences are equal if
+    byte for byte, except for columns that have changed. Sentences are equal if
     their columns are.
 
     Parameters
     ----------
     forms, lemmas, upos, xpos, feats : tuples of str
-        One value a word, ``"_"`` where none is given: the word, its dictionary
+        One value per word, ``"_"`` where none is given: the word, its dictionary
         form, its universal (or coarse) and its language's own (or fine) part of
         speech, its morphology as in ``"Case=Gen|Number=Sing"``. The one tag of the
         ``heads`` format is both parts of speech.
@@ -96,7 +96,7 @@ class Sentence:
     )
 
     def __post_init__(self) -> None:
-        """Check that all columns have one value a word."""
+        """Check that all columns have one value per word."""
         n = len(self.forms)
         for name, column in zip(_COLUMNS, self._columns, strict=True):
             if column is not None and len(column) != n:
@@ -122,7 +122,7 @@ class Sentence:
         Parameters
         ----------
         forms, lemmas, upos, xpos, feats, labels : iterables of str
-            One value a word.
+            One value per word.
         heads : iterable of int
             The heads, from 1; 0 is the root.
 
@@ -134,7 +134,7 @@ class Sentence:
         Raises
         ------
         DataError
-            If a column has another length than `forms`, a value is empty or holds
+            If a column has a different length from `forms`, a value is empty or holds
             a tab or line break, or a head is out of range or the word itself.
 
         Examples
@@ -255,15 +255,7 @@ class Sentence:
 
     @property
     def _columns(self) -> Columns:
-        return (
-            self.forms,
-            self.lemmas,
-            self.upos,
-            self.xpos,
-            self.feats,
-            self.heads,
-            self.labels,
-        )
+        return _all_columns(self)
 
     def __len__(self) -> int:
         """Return the number of words."""
@@ -271,6 +263,7 @@ class Sentence:
 
 
 _COLUMNS = tuple(f.name for f in fields(Sentence) if f.name != "verbatim")
+_all_columns = attrgetter(*_COLUMNS)
 
 
 def _cells(format: TreeFormat, columns: Columns) -> dict[int, Column]:

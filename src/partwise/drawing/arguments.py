@@ -43,15 +43,13 @@ class DependencyTree:
             words,
             checked_heads(heads, words),
             _each_word(labels, words, "labels"),
-            None
-            if shares is None
-            else [_share(p, m + 1) for m, p in enumerate(shares)],
+            shares and [checked_share(p, f"word {m}") for m, p in enumerate(shares, 1)],
             _each_word(tags, words, "tags"),
         )
 
 
 def checked_heads(heads: Iterable[int], words: list[str]) -> list[int]:
-    """Return one head a word; refuse numbers out of range, and cycles."""
+    """Return one head per word; refuse numbers out of range, and cycles."""
     found = [index(head) for head in _each_word(heads, words, "heads") or ()]
     for m, head in enumerate(found, start=1):
         if not 0 <= head <= len(words) or head == m:
@@ -92,7 +90,7 @@ def leaves_first(heads: list[int]) -> list[int]:
         while (m := heads[m - 1]) not in path:
             path.append(m)
         cycle = " -> ".join(map(str, [*path[path.index(m) :], m]))
-        raise ValueError(f"the heads are no tree: words {cycle} form a cycle")
+        raise ValueError(f"the heads are not a tree: words {cycle} form a cycle")
     return order
 
 
@@ -104,13 +102,13 @@ def checked_marginals(
     rows = [[float(p) for p in row] for row in mu]
     if len(rows) != size or any(len(row) != size for row in rows):
         raise ValueError(
-            f"mu must have {size} rows and columns: one a word and one, the first, "
+            f"mu must have {size} rows and columns: one per word and one, the first, "
             f"for the root; there are {len(words)} words and {len(rows)} rows"
         )
     for m in range(1, size):
         for h in range(size):
-            # A word is no head of itself, whatever is stored there.
-            rows[h][m] = 0.0 if h == m else _share(rows[h][m], m)
+            # A word is never its own head, whatever is stored there.
+            rows[h][m] = 0.0 if h == m else checked_share(rows[h][m], f"word {m}")
     return rows
 
 
@@ -122,13 +120,14 @@ def _each_word(
     found = list(values)
     if len(found) != len(words):
         raise ValueError(
-            f"there are {len(words)} words and {len(found)} {name} (give one a word)"
+            f"there are {len(words)} words and {len(found)} {name} (give one per word)"
         )
     return found
 
 
-def _share(probability: float, word: int) -> float:
+def checked_share(probability: float, owner: str) -> float:
+    """Return a probability that rounding may have left a little outside [0, 1]."""
     p = float(probability)
     if not -ROUNDING <= p <= 1 + ROUNDING:
-        raise ValueError(f"word {word} has a probability of {p} (it must be in [0, 1])")
+        raise ValueError(f"{owner} has a probability of {p} (it must be in [0, 1])")
     return min(max(p, 0.0), 1.0)

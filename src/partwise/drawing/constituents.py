@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from partwise.constituents import Tree, subtrees
-from partwise.drawing.arguments import ROUNDING
+from partwise.drawing.arguments import checked_share
 
 
 class Node(NamedTuple):
@@ -34,7 +34,7 @@ class Node(NamedTuple):
 def place_nodes(
     tree: Tree, probabilities: Mapping[tuple[str, int, int], float] | None
 ) -> list[Node]:
-    """Return all nodes with their places; refuse what are no probabilities.
+    """Return all nodes with their places; refuse what is not a probability.
 
     Examples
     --------
@@ -69,9 +69,4 @@ def place_nodes(
 def _share(probability: float | None, tree: Tree) -> float | None:
     if probability is None:
         return None
-    p = float(probability)
-    if not -ROUNDING <= p <= 1 + ROUNDING:
-        raise ValueError(
-            f"a bracket {tree.label!r} has a probability of {p} (it must be in [0, 1])"
-        )
-    return min(max(p, 0.0), 1.0)
+    return checked_share(probability, f"a bracket {tree.label!r}")

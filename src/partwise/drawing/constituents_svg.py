@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from partwise.constituents import Tree
 from partwise.drawing.arc_diagram import BETWEEN_WORDS, MARGIN, SMALL_FONT, WORD_FONT
 from partwise.drawing.constituents import Node, place_nodes
-from partwise.drawing.svg import FAINTEST
+from partwise.drawing.svg import opacity
 from partwise.drawing.svg_page import element, sheet, text_width
 
 # All lengths are in pixels.
@@ -29,10 +29,10 @@ def draw_constituents_svg(
     Parameters
     ----------
     tree : Tree
-        What to draw. What is not printable is shown escaped.
+        What to draw. Unprintable characters are escaped.
     probabilities : mapping, optional
         The probability of brackets, by label, first word and the word after the last,
-        counted from 0. It is written beside the label, and shown by how strong the
+        counted from 0. It is written next to the label, and shown by how strong the
         line to the bracket is.
     title : str, optional
         The name of the drawing; the sentence by default.
@@ -46,7 +46,7 @@ def draw_constituents_svg(
     Raises
     ------
     ValueError
-        If something is no probability.
+        If something is not a probability.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _edges(nodes: list[Node], words: list[str]) -> list[float]:
     """Return where each word begins, and last where one more would.
 
     There is room for every label above the words of its own node, so that no two
-    labels, of which the words differ, can touch.
+    labels over different words can touch.
     """
     widths = [text_width(word, WORD_FONT) for word in words]
     for node in reversed(nodes):  # those below first
@@ -99,7 +99,6 @@ def _branch(node: Node, place: tuple[float, float], parent: tuple[float, float])
     It stays above the words of the node until it is there, so that no two lines cross
     and none runs through a label.
     """
-    sure = 1.0 if node.probability is None else node.probability
     turn = parent[1] + 2 * BESIDE_LABELS
     line = (
         f"M{parent[0]:.1f} {parent[1] + BESIDE_LABELS:.1f} V{turn:.1f} "
@@ -107,7 +106,7 @@ def _branch(node: Node, place: tuple[float, float], parent: tuple[float, float])
     )
     return element(
         "g",
-        {"class": "branch", "opacity": f"{FAINTEST + (1 - FAINTEST) * sure:.3f}"},
+        {"class": "branch", "opacity": f"{opacity(node.probability):.3f}"},
         element("path", {"d": line}),
     )
 

@@ -1,4 +1,4 @@
-"""Constituency trees for a terminal: one word a line, its phrases on the left."""
+"""Constituency trees for a terminal: one word per line, its phrases on the left."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def draw_constituents_text(
     width: int | None = None,
     ascii_only: bool = False,
 ) -> str:
-    r"""Draw a constituency tree as text: a word a line, with its phrases on the left.
+    r"""Draw a constituency tree as text: one word per line, its phrases on the left.
 
     A phrase begins on the line of its first word.
 
     Parameters
     ----------
     tree : Tree
-        What to draw. What is not printable is shown escaped.
+        What to draw. Unprintable characters are escaped.
     probabilities : mapping, optional
         The probability of brackets, by label, first word and the word after the last,
         counted from 0; those that it lacks are drawn without.
     width : int, optional
-        The columns there are. Where the drawing would be wider, every node has a line
-        of its own instead, and what is still too long is cut. No limit by default.
+        How many columns are available. In a drawing that would be wider, every node
+        has a line of its own, and what is still too long is cut. No limit by default.
     ascii_only : bool, default=False
         Draw with ASCII characters, and escape all others.
 
@@ -41,7 +41,7 @@ def draw_constituents_text(
     Raises
     ------
     ValueError
-        If something is no probability.
+        If something is not a probability.
 
     Examples
     --------

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 from partwise.data.lattice import LatticeEdge, LatticeInput
-from partwise.drawing.arguments import ROUNDING
+from partwise.drawing.arguments import checked_share
 
-# More cannot be told apart by anybody.
+# Nobody could tell more of them apart.
 MOST_EDGES = 400
 SWEEPS = 4
 
@@ -48,7 +48,7 @@ def place_lattice(
     n_edges = len(lattice.edges)
     if max_edges is not None and n_edges > max_edges:
         raise ValueError(
-            f"a lattice of {n_edges:,} edges is too large to be drawn; the most are "
+            f"a lattice of {n_edges:,} edges is too large to be drawn; the limit is "
             f"{max_edges:,}"
         )
     chosen = set(() if path is None else lattice.check_path(path))
@@ -64,15 +64,10 @@ def place_lattice(
 
 
 def _shares(probabilities: Iterable[float], n_edges: int) -> list[float]:
-    found = [float(p) for p in probabilities]
+    found = list(probabilities)
     if len(found) != n_edges:
         raise ValueError(f"{len(found)} probabilities for {n_edges} edges")
-    for e, p in enumerate(found):
-        if not -ROUNDING <= p <= 1 + ROUNDING:
-            raise ValueError(
-                f"edge {e} has a probability of {p} (it must be in [0, 1])"
-            )
-    return [min(max(p, 0.0), 1.0) for p in found]
+    return [checked_share(p, f"edge {e}") for e, p in enumerate(found)]
 
 
 def _columns(lattice: LatticeInput) -> list[list[Hashable]]:

@@ -13,7 +13,7 @@ from partwise.drawing.lattice_layout import (
     LatticeDrawing,
     place_lattice,
 )
-from partwise.drawing.svg import FAINTEST
+from partwise.drawing.svg import opacity
 from partwise.drawing.svg_page import element, sheet, text_width
 
 # All lengths are in pixels.
@@ -61,7 +61,7 @@ def draw_lattice_svg(
     Raises
     ------
     ValueError
-        If there are too many edges to be told apart, or something is no probability.
+        If there are too many edges to be told apart, or something is not a probability.
 
     Examples
     --------
@@ -138,23 +138,20 @@ def _edge(e: int, drawn: DrawnEdge, places: Places, bend: float) -> str:
         f"M{tip:.1f} {to_y:.1f} l{-ARROW:.1f} {-ARROW / 2 - rise * ARROW:.1f} "
         f"l0.0 {ARROW:.1f} Z"
     )
-    sure = 1.0 if drawn.probability is None else drawn.probability
     words = " ".join(drawn.edge.words)
     return element(
         "g",
         {
             "class": "edge chosen" if drawn.is_chosen else "edge",
             "data-edge": e,
-            "opacity": f"{FAINTEST + (1 - FAINTEST) * sure:.3f}",
+            "opacity": f"{opacity(drawn.probability):.3f}",
         },
         # A tooltip, in browsers.
         element("title", {}, text=f"edge {e}: {words or '(no words)'}"),
         element("path", {"d": line}),
         element("path", {"class": "arrow", "d": arrow}),
         element(
-            "text",
-            _label_place((x, y), (to_x, to_y), reach, lift),
-            text=drawn.label,
+            "text", _label_place((x, y), (to_x, to_y), reach, lift), text=drawn.label
         ),
     )
 

@@ -24,13 +24,13 @@ def draw_lattice_text(
     Parameters
     ----------
     lattice : LatticeInput
-        What to draw. What is not printable is shown escaped.
+        What to draw. Unprintable characters are escaped.
     path : iterable of int, optional
         Numbers of edges to mark: the best path, or a good one.
     probabilities : iterable of float, optional
         The probability of every edge.
     width : int, optional
-        The columns there are; longer lines are cut. No limit by default.
+        How many columns are available; longer lines are cut. No limit by default.
     ascii_only : bool, default=False
         Draw with ASCII characters, and escape all others.
 

@@ -26,7 +26,7 @@ def draw_marginals_text(
     Parameters
     ----------
     forms : iterable of str
-        The words. What is not printable is shown escaped; long words are cut.
+        The words. Unprintable characters are escaped; long words are cut.
     mu : array of shape (n_words + 1, n_words + 1)
         ``mu[h, m]`` is the probability that h is the head of word m; 0 is the root.
     n_heads : int, default=3
@@ -44,7 +44,7 @@ def draw_marginals_text(
     Raises
     ------
     ValueError
-        If the shapes differ, or something is no probability.
+        If the shapes differ, or something is not a probability.
 
     Examples
     --------

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from partwise.drawing.arc_diagram import Arc, draw_diagram
-from partwise.drawing.arguments import (
-    DependencyTree,
-    checked_heads,
-    checked_marginals,
-)
+from partwise.drawing.arguments import DependencyTree, checked_heads, checked_marginals
 
-# Even an arc that the model thinks impossible must be seen, if it is in the tree.
 FAINTEST = 0.25
+
+
+def opacity(probability: float | None) -> float:
+    """Return how strong a line is; even one thought impossible must be seen.
+
+    Examples
+    --------
+    >>> opacity(0.0), opacity(None)
+    (0.25, 1.0)
+    """
+    return 1.0 if probability is None else FAINTEST + (1 - FAINTEST) * probability
 
 
 def draw_svg(
@@ -31,7 +37,7 @@ def draw_svg(
     Parameters
     ----------
     forms : iterable of str
-        The words. What is not printable is shown escaped.
+        The words. Unprintable characters are escaped.
     heads : iterable of int
         ``heads[m - 1]`` is the head of word m, counted from 1; 0 is the root.
     labels : iterable of str, optional
@@ -67,12 +73,10 @@ def draw_svg(
     arcs = []
     for m, head in enumerate(tree.heads, start=1):
         texts = [tree.labels[m - 1]] if tree.labels is not None else []
-        opacity = 1.0
-        if tree.probabilities is not None:
-            p = tree.probabilities[m - 1]
+        p = None if tree.probabilities is None else tree.probabilities[m - 1]
+        if p is not None:
             texts.append(f"{p:.2f}")
-            opacity = FAINTEST + (1 - FAINTEST) * p
-        arcs.append(Arc(head, m, texts, opacity))
+        arcs.append(Arc(head, m, texts, opacity(p)))
     return draw_diagram(tree.forms, arcs, [], tree.tags, title)
 
 
@@ -91,7 +95,7 @@ def draw_marginals_svg(
     Parameters
     ----------
     forms : iterable of str
-        The words. What is not printable is shown escaped.
+        The words. Unprintable characters are escaped.
     mu : array of shape (n_words + 1, n_words + 1)
         ``mu[h, m]`` is the probability that h is the head of word m; 0 is the root.
     heads : iterable of int, optional
@@ -105,12 +109,12 @@ def draw_marginals_svg(
     Returns
     -------
     str
-        An ``<svg>`` element, as of `draw_svg`.
+        An ``<svg>`` element like that of `draw_svg`.
 
     Raises
     ------
     ValueError
-        If the shapes differ, something is no probability, or heads are no tree.
+        If the shapes differ, something is not a probability, or heads are not a tree.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def element(
 
 
 def text_width(text: str, font_size: float) -> float:
-    """Return about how wide a text will be, rather too much than too little."""
+    """Return a generous estimate of how wide a text will be."""
     return display_width(printable(text)) * font_size * COLUMN
 
 
@@ -120,7 +120,7 @@ def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
     Raises
     ------
     ValueError
-        If one of the drawings is not by these functions.
+        If one of the drawings was not made by these functions.
 
     Examples
     --------
@@ -137,13 +137,13 @@ def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
         size = OPENING.match(drawing)
         if size is None:
             raise ValueError(
-                f"drawing {number} is not a whole one by draw_svg or another function "
+                f"drawing {number} was not made by draw_svg or another function "
                 "here (pass what they return, unchanged)"
             )
         placed.append(drawing.replace("<svg ", f'<svg y="{height:.1f}" ', 1))
         width = max(width, float(size[1]))
         height += float(size[2])
-    # An SVG without area is drawn by nobody.
+    # No viewer draws an SVG without area.
     return sheet(max(width, 1.0), max(height, 1.0), title, "", placed)
 
 

@@ -1,4 +1,4 @@
-"""Dependency trees for a terminal: one word a line, its arc on the left."""
+"""Dependency trees for a terminal: one word per line, its arc on the left."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def draw_text(
     width: int | None = None,
     ascii_only: bool = False,
 ) -> str:
-    r"""Draw a dependency tree as text: a word a line, with its arc on the left.
+    r"""Draw a dependency tree as text: one word per line, with its arc on the left.
 
     A head and its dependents sit on one vertical line. The line of a word's head is
     always to the left of the word's own, and ``●`` marks the root. Where arcs cross,
@@ -53,7 +53,7 @@ def draw_text(
     Parameters
     ----------
     forms : iterable of str
-        The words. What is not printable is shown escaped.
+        The words. Unprintable characters are escaped.
     heads : iterable of int
         ``heads[m - 1]`` is the head of word m, counted from 1; 0 is the root.
     labels : iterable of str, optional
@@ -63,9 +63,9 @@ def draw_text(
     tags : iterable of str, optional
         The tag of each word.
     width : int, optional
-        The columns there are. To fit, arcs are drawn closer, then words are cut;
-        where arcs would take more than half of the width, the number of the head
-        stands in their place. No limit by default.
+        How many columns are available. To fit, arcs are drawn closer, then words are
+        cut; where arcs would take more than half of the width, the number of the
+        head is shown instead. No limit by default.
     ascii_only : bool, default=False
         Draw with ASCII characters, and escape all others.
 

@@ -40,33 +40,18 @@ REACH = 5
 # What is known of a word. Letters: w the form, l the lemma, u and x the coarse and the
 # fine part of speech, m the morphology, c the case, s the suffix, k the lemma of the
 # small word that its phrase begins with (a preposition, say); -1 and +1 are neighbours.
+# A name lists them, with blanks between those of more than one letter.
+_NAMES = (
+    "any", "w", "l", "u", "x", "s", "m", "wx", "lu", "um", "uxm", "x-1 x", "x x+1",
+    "x-1 x x+1", "x-2 x-1 x", "x x+1 x+2", "w-1 x", "x w+1", "k", "k u", "u c",
+    "k u c",
+)  # fmt: skip
 CODES: dict[str, tuple[str, ...]] = {
-    "any": (),
-    "w": ("w",),
-    "l": ("l",),
-    "u": ("u",),
-    "x": ("x",),
-    "s": ("s",),
-    "m": ("m",),
-    "wx": ("w", "x"),
-    "lu": ("l", "u"),
-    "um": ("u", "m"),
-    "uxm": ("u", "x", "m"),
-    "x-1 x": ("x-1", "x"),
-    "x x+1": ("x", "x+1"),
-    "x-1 x x+1": ("x-1", "x", "x+1"),
-    "x-2 x-1 x": ("x-2", "x-1", "x"),
-    "x x+1 x+2": ("x", "x+1", "x+2"),
-    "w-1 x": ("w-1", "x"),
-    "x w+1": ("x", "w+1"),
-    "k": ("k",),
-    "k u": ("k", "u"),
-    "u c": ("u", "c"),
-    "k u c": ("k", "u", "c"),
-}
+    name: tuple(name.split() if " " in name else name) for name in _NAMES
+} | {"any": ()}
 
 # Pairs of a code of the head and one of the modifier, after McDonald, Crammer and
-# Pereira (2005), with lemmas, morphology and suffixes beside them.
+# Pereira (2005), with lemmas, morphology and suffixes added.
 ARC_TEMPLATES: tuple[tuple[str, str], ...] = (
     ("wx", "any"), ("w", "any"), ("x", "any"), ("lu", "any"),
     ("any", "wx"), ("any", "w"), ("any", "x"), ("any", "lu"),
@@ -85,7 +70,7 @@ BETWEEN_TEMPLATE = ("u", "u")
 AGREEMENT_TEMPLATE = ("u", "u")
 
 LABEL_CLASS = "uxm"
-"""Words that are alike to the label of an arc, beside what they say alone."""
+"""Words that are alike to the label of an arc, besides what they say alone."""
 MODIFIER_TEMPLATES = (
     "any", "w", "l", "u", "x", "m", "lu", "um", "s", "u c", "k", "k u", "k u c",
     "x-1 x", "x x+1", "x-1 x x+1", "x-2 x-1 x", "x x+1 x+2", "w-1 x", "x w+1",
@@ -95,7 +80,7 @@ PAIR_TEMPLATES = (("u", "u"), ("x", "x"), ("um", "um"), ("u", "um"), ("um", "u")
 
 
 class SentenceWords(Protocol):
-    """A sentence, as far as features look at it."""
+    """What features look at in a sentence."""
 
     @property
     def forms(self) -> Sequence[str]:
@@ -181,7 +166,7 @@ def _hashed(
 
 
 def _shifted(codes: Codes, offset: int, lengths: NDArray[np.int64]) -> Codes:
-    """Return the codes of the words so many places before or after."""
+    """Return the codes of the words this many places before or after."""
     roots = np.cumsum(lengths + 1) - (lengths + 1)
     outside, edge = (BEFORE, roots) if offset < 0 else (AFTER, roots + lengths)
     for _ in range(abs(offset)):

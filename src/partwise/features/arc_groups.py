@@ -1,7 +1,7 @@
-"""Groups of arc features, which a parser has or has not: words, tags, neighbours, ...
+"""Groups of arc features that a parser may have: words, tags, neighbours, ...
 
 A template is on if everything that its codes look at is. The groups follow from the
-letters of the codes, so that a new template belongs to the right ones by itself.
+letters of the codes, so that a new template joins the right ones automatically.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def groups_of(*codes: str) -> set[str]:
 
 
 def choose_templates(groups: Collection[str]) -> ChosenTemplates:
-    """Return the templates that need nothing but these groups.
+    """Return the templates that need only these groups.
 
     Examples
     --------

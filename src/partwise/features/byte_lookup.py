@@ -1,4 +1,4 @@
-"""Ids of plain feature dicts, those of strings only, for many tokens at a time.
+"""Ids of plain feature dicts, whose values are strings, for many tokens at a time.
 
 Looking up one attribute after another, Python mostly waits for memory. Here it
 only lines the strings up, and compiled code finds them all.
@@ -32,7 +32,7 @@ class ByteLookup:
     Parameters
     ----------
     valued : dict
-        Name -> value -> id; it must not change any more.
+        Name -> value -> id; it must not change from now on.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class ByteLookup:
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """Yield the ids of chunks of tokens, and in these the end of each token.
 
-        There is no more after the first chunk that is not all plain dicts.
+        This ends at the first chunk that is not all plain dicts.
         """
         if not self._is_usable or len(tokens) < FEWEST_TOKENS:
             return

@@ -154,11 +154,7 @@ def _last_word(text: UInt64s, start: np.uint64, end: np.uint64) -> np.uint64:
 
 @kernel
 def _is_at(
-    text: UInt64s,
-    start: np.uint64,
-    end: np.uint64,
-    entries: UInt64s,
-    to: np.uint64,
+    text: UInt64s, start: np.uint64, end: np.uint64, entries: UInt64s, to: np.uint64
 ) -> bool:
     """Say whether a value is the one whose words begin at `to`."""
     while end - start > EIGHT:

@@ -1,4 +1,4 @@
-"""Word clusters: words that are used alike share features."""
+"""Word clusters: words that are used in similar ways share features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Clusters:
     ----------
     cluster_of : dict of str to str
         The cluster of each word. If all clusters are strings of 0 and 1, they are
-        ways through a binary tree, as Brown clustering finds it, whose beginnings are
+        paths through a binary tree, as Brown clustering finds it; their prefixes are
         larger clusters.
     ignore_case : bool, default=False
         Whether words are looked up in lower case.
@@ -81,7 +81,7 @@ class Clusters:
 
     @cached_property
     def is_tree(self) -> bool:
-        """Whether clusters are ways through a binary tree."""
+        """Whether clusters are paths through a binary tree."""
         return all(
             not set(cluster) - {"0", "1"} for cluster in self.cluster_of.values()
         )

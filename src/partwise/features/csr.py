@@ -146,5 +146,5 @@ def keep_frequent(
 
 
 def _trim(values: NDArray[Scalar], n: int) -> NDArray[Scalar]:
-    """Cut an array to its first `n` entries, giving back memory if it is much."""
+    """Cut an array to its first `n` entries, giving back memory if that is worth it."""
     return values[:n] if 4 * n >= 3 * values.size else values[:n].copy()

@@ -9,21 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
+from partwise.features import strings
 from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import Encoded, keep_frequent, no_attributes
-from partwise.features.feature_rows import (
-    FeatureRows,
-    Token,
-    scan_rows,
-    scan_sequences,
-)
-from partwise.features.strings import (
-    Settings,
-    Tensors,
-    bucket_names,
-    check_settings,
-    take_settings,
-)
+from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
 from partwise.features.vocabulary import (
     Vocabulary,
     frozen_vocabulary,
@@ -48,7 +37,7 @@ class FeatureDictEncoder:
     Parameters
     ----------
     min_count : int, default=1
-        Attributes of fewer tokens than this are dropped.
+        Attributes that fewer tokens have are dropped.
     hash_bits : int, optional
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
     transition_features : iterable of str
@@ -73,7 +62,7 @@ class FeatureDictEncoder:
         hash_bits: int | None = None,
         transition_features: Iterable[str] = (),
     ) -> None:
-        check_settings(min_count, hash_bits)
+        strings.check_settings(min_count, hash_bits)
         if isinstance(transition_features, str):
             raise TypeError(
                 "transition_features must be a list of names, not one string"
@@ -91,18 +80,17 @@ class FeatureDictEncoder:
     @property
     def n_attributes(self) -> int:
         """The number of attributes that tokens have."""
-        return (
-            self._nodes.n_attributes if self.hash_bits is None else 1 << self.hash_bits
-        )
+        return self._size(self._nodes)
 
     @property
     def n_edge_attributes(self) -> int:
         """The number of attributes that transitions have."""
-        if not self.transition_features:
-            return 0
-        return (
-            self._edges.n_attributes if self.hash_bits is None else 1 << self.hash_bits
-        )
+        return self._size(self._edges) if self.transition_features else 0
+
+    def _size(self, vocabulary: Vocabulary) -> int:
+        if self.hash_bits is None:
+            return vocabulary.n_attributes
+        return 1 << self.hash_bits
 
     def attribute_names(self) -> list[str]:
         """Return the attributes of tokens, ``name=value`` or ``name``, by id."""
@@ -114,7 +102,7 @@ class FeatureDictEncoder:
 
     def _names(self, vocabulary: Vocabulary) -> list[str]:
         if self.hash_bits is not None:
-            return bucket_names(self.hash_bits)
+            return strings.bucket_names(self.hash_bits)
         keys = vocabulary.keys_by_id()
         return [name if value is None else f"{name}={value}" for name, value in keys]
 
@@ -170,10 +158,7 @@ class FeatureDictEncoder:
     def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if self.hash_bits is not None:
             return self._apply(scan, data)
-        nodes, edges = (
-            FeatureRows(growing_vocabulary()),
-            FeatureRows(growing_vocabulary()),
-        )
+        nodes, edges = (FeatureRows(growing_vocabulary()) for _ in range(2))
         ptr = scan(data, nodes, edges, self.transition_features)
         encoded, vocabularies = [], []
         for rows in (nodes, edges):
@@ -207,7 +192,7 @@ class FeatureDictEncoder:
 
     # Storing
 
-    def to_tensors(self) -> tuple[Tensors, Settings]:
+    def to_tensors(self) -> tuple[strings.Tensors, strings.Settings]:
         """Return all that was learnt, as arrays and as settings for JSON."""
         settings = {
             "min_count": self.min_count,
@@ -230,7 +215,7 @@ class FeatureDictEncoder:
         ModelFileError
             If anything is missing or does not fit together.
         """
-        chosen = take_settings(settings, _SETTINGS)
+        chosen = strings.take_settings(settings, _SETTINGS)
         if not isinstance(chosen["transition_features"], list):
             raise ModelFileError("setting 'transition_features' must be a list")
         try:

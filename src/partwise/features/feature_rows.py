@@ -22,7 +22,7 @@ _NUMBERS = (int, float, np.integer, np.floating)
 
 
 class _BadFeature(Exception):
-    """A feature that cannot be encoded; where it is gets added further out."""
+    """A feature that cannot be encoded; its place is added further out."""
 
 
 class FeatureRows:
@@ -147,7 +147,7 @@ class FeatureRows:
         del self._idx[self._ptr[n] :]
 
     def finish(self, n_columns: int) -> AttributeRows:
-        """Return all rows; there is no adding to them after that."""
+        """Return all rows; none can be added after that."""
         ptr = np.frombuffer(self._ptr, np.int64)
         idx = np.empty(0, np.int32)
         if self._idx:

@@ -1,4 +1,4 @@
-"""Gazetteers: which words of a sentence stand in a list of phrases."""
+"""Gazetteers: which words of a sentence occur in a list of phrases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Gazetteer:
     """Phrases of several types, found in sentences.
 
     Sentences are read from left to right; of the phrases that begin at a word the
-    longest counts, and the next one begins after it. Each type is searched for itself,
+    longest counts, and the next one begins after it. Each type is searched separately,
     so that what is found of one does not depend on the others.
 
     Parameters
@@ -70,7 +70,7 @@ class Gazetteer:
         source : path, "-" or file object
             The file, plain or gzip.
         type : str, optional
-            The type of phrases that stand alone; by default the name of the file.
+            The type of phrases that come without one; by default the name of the file.
         ignore_case : bool, default=False
             Whether phrases are found in any case.
 
@@ -89,7 +89,7 @@ class Gazetteer:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types there are."""
+        """All types."""
         return tuple(self._sets)
 
     @property

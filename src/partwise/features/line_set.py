@@ -8,22 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
-from partwise.features.attribute_table import (
-    Cells,
-    Plan,
-    growing_table,
-    hash_all,
-    learn,
-    look_up,
-    table_of,
-)
-from partwise.features.csr import (
-    UNKNOWN,
-    AttributeRows,
-    keep_frequent,
-    no_attributes,
-    tidy_rows,
-)
+from partwise.features import attribute_table, csr
+from partwise.features.csr import UNKNOWN
 from partwise.features.shared_rows import write_rows
 from partwise.features.strings import bucket_names, stable_hash
 from partwise.features.templates import TemplateLine
@@ -53,7 +39,7 @@ class LineSet:
             sources.setdefault(macro[1:], len(sources))
         if hash_bits is not None:
             skeletons = [stable_hash(*line.literals) for line in lines]
-        self.plan = Plan(
+        self.plan = attribute_table.Plan(
             ends.astype(np.int32),
             np.array(skeletons, np.int64),
             np.array([n_before + macro.offset for macro in macros], np.int32),
@@ -92,38 +78,42 @@ class LineSet:
             for skeleton, *codes in self.table.keys.tolist()
         ]
 
-    def _buffers(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def _buffers(
+        self, cells: attribute_table.Cells
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         n_tokens = int(cells.ptr[-1])
         ptr = np.zeros(n_tokens + 1, np.int64)
         return ptr, np.empty(n_tokens * self.n_lines, np.int32)
 
     def learn(
-        self, cells: Cells, min_count: int
-    ) -> tuple[AttributeRows, NDArray[np.int32]]:
+        self, cells: attribute_table.Cells, min_count: int
+    ) -> tuple[csr.AttributeRows, NDArray[np.int32]]:
         """Return the rows of all tokens and the keys of the attributes in them."""
         if self.n_lines == 0:
             return self._no_attributes(cells), self._no_keys()
         ptr, idx = self._buffers(cells)
-        table = growing_table(self.width, len(self.by_skeleton))
-        keys, n = learn(self.plan, cells, table, ptr, idx)
+        table = attribute_table.growing_table(self.width, len(self.by_skeleton))
+        keys, n = attribute_table.learn(self.plan, cells, table, ptr, idx)
         rows = self._finish(ptr, idx[:n], len(keys))
-        rows, new_ids = keep_frequent(rows, min_count)
+        rows, new_ids = csr.keep_frequent(rows, min_count)
         keys = keys[new_ids >= 0]
         return (rows if len(keys) else self._no_attributes(cells)), keys
 
-    def _no_attributes(self, cells: Cells) -> AttributeRows:
+    def _no_attributes(self, cells: attribute_table.Cells) -> csr.AttributeRows:
         """Return empty rows for tokens, but for transitions no rows at all."""
         is_edges = self.plan.first_token > 0
-        return no_attributes(0 if is_edges else int(cells.ptr[-1]))
+        return csr.no_attributes(0 if is_edges else int(cells.ptr[-1]))
 
     def set_keys(self, keys: NDArray[np.int32], n_strings: int) -> None:
-        """Make these keys, one row an attribute, the vocabulary."""
-        table = table_of(keys, self.n_macros, n_strings)
+        """Make these keys, one row per attribute, the vocabulary."""
+        table = attribute_table.table_of(keys, self.n_macros, n_strings)
         if table is None:
             raise ModelFileError("the keys of the template hold an attribute twice")
         self.table = table
 
-    def encode(self, cells: Cells, n_jobs: int = 1) -> AttributeRows:
+    def encode(
+        self, cells: attribute_table.Cells, n_jobs: int = 1
+    ) -> csr.AttributeRows:
         """Return the known attributes of all tokens."""
         if self.n_attributes == 0:
             return self._no_attributes(cells)
@@ -133,18 +123,18 @@ class LineSet:
             own = cells._replace(ptr=sentences)
             if self.hash_bits is not None:
                 mask = (1 << self.hash_bits) - 1
-                return hash_all(self.plan, own, mask, ptr, out)
-            return look_up(self.plan, own, self.table, ptr, out)
+                return attribute_table.hash_all(self.plan, own, mask, ptr, out)
+            return attribute_table.look_up(self.plan, own, self.table, ptr, out)
 
         n = write_rows(cells.ptr, ptr, idx, self.n_lines, n_jobs, write)
         return self._finish(ptr, idx[:n], self.n_attributes)
 
     def _finish(
         self, ptr: NDArray[np.int64], idx: NDArray[np.int32], n_columns: int
-    ) -> AttributeRows:
+    ) -> csr.AttributeRows:
         if self.may_repeat:
-            return tidy_rows(ptr, idx, np.empty(0), n_columns)
-        return AttributeRows(ptr, idx, np.empty(0), n_columns)
+            return csr.tidy_rows(ptr, idx, np.empty(0), n_columns)
+        return csr.AttributeRows(ptr, idx, np.empty(0), n_columns)
 
     def problem_with(self, keys: NDArray[np.int32], n_strings: int) -> str:
         """Say what is wrong with keys from a file; nothing if they are sound."""

@@ -13,7 +13,7 @@ class NamedBlocks(NamedTuple):
 
 
 NAMED_BLOCKS: dict[str, NamedBlocks] = {
-    # Names are told by capitals, endings, and the words that stand beside them.
+    # Names are recognised by capitals, endings, and the words next to them.
     "ner": NamedBlocks(
         (
             *("words", "neighbours:1", "bigrams", "lower:1", "affixes:4", "kind:1"),

@@ -2,8 +2,8 @@
 
 To a template, what a resource knows of a word is a modifier of its cell:
 ``%x[0,0.gazetteer:LOC]`` or ``%x[0,0.cluster4]``. To the encoder it is one more column
-beside those of the data, derived from one of them before anything else happens; so all
-that is compiled knows nothing of resources.
+besides those of the data, derived from one of them before anything else happens; so
+compiled code knows nothing of resources.
 """
 
 from __future__ import annotations

@@ -35,10 +35,7 @@ def _row_table_size(ptr: NDArray[np.int64]) -> int:
 
 @kernel
 def _place(
-    row: int,
-    column: int,
-    table_row: NDArray[np.int64],
-    table_column: NDArray[np.int32],
+    row: int, column: int, table_row: NDArray[np.int64], table_column: NDArray[np.int32]
 ) -> int:
     """Return where a table that is shared by all rows has or takes a column."""
     mask = table_row.size - 1

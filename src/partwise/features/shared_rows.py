@@ -1,4 +1,4 @@
-"""Rows of a corpus that threads write together, each some sentences of its own."""
+"""Rows of a corpus that threads write together, each for its own sentences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def write_rows(
         Where sentences begin and end, in tokens.
     ptr, idx : array
         The rows. `write` sets ``ptr`` for the tokens of its sentences, counting
-        from zero, and puts their ids, at most `n_lines` a token, into what it gets.
+        from zero, and puts their ids, at most `n_lines` per token, into its argument.
     n_lines : int
         The most ids of a token.
     n_jobs : int

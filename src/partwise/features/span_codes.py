@@ -100,7 +100,7 @@ def word_shape(word: str) -> str:
 
 
 def word_class(word: str) -> str:
-    """Return what can be told of a word's part of speech from its form.
+    """Return what a word's form says about its part of speech.
 
     Short words stand for themselves: most of them are function words.
 
@@ -226,10 +226,7 @@ def split_rows(codes: TokenCodes, bits: int) -> AttributeRows:
     first = np.repeat(codes.first[sentence], n_splits)
     split = _ranges(start + 1, n_splits)
     start, end = np.repeat(start, n_splits), np.repeat(end, n_splits)
-    numbers = {
-        "left": length_class(split - start),
-        "right": length_class(end - split),
-    }
+    numbers = {"left": length_class(split - start), "right": length_class(end - split)}
     find = _finder(codes, first + start, first + end, numbers, first + split)
     return _rows(SPLIT_TEMPLATES, find, split.size, bits, seed=3)
 

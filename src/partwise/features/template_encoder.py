@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError, ModelFileError
+from partwise.features import cell_numbers
 from partwise.features.attribute_table import Cells, are_bounds
-from partwise.features.cell_numbers import (
-    Numbers,
-    number_cells,
-    refuse_other_than_strings,
-)
 from partwise.features.csr import UNKNOWN, Encoded
 from partwise.features.line_set import LineSet
 from partwise.features.modifiers import modify
@@ -55,7 +51,7 @@ class TemplateEncoder:
     template : str or Template
         The text of a template, or a template read from a file.
     min_count : int, default=1
-        Attributes of fewer tokens than this are dropped.
+        Attributes that fewer tokens have are dropped.
     hash_bits : int, optional
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
     boundaries : {"numbered", "single", "none"}
@@ -192,10 +188,10 @@ class TemplateEncoder:
         if self.hash_bits is not None:
             return self.encode(data)
         ptr, columns = self._check(data)
-        words = Numbers()
-        row_numbers = number_cells(columns, {}, words)
+        words = cell_numbers.Numbers()
+        row_numbers = cell_numbers.number_cells(columns, {}, words)
         # Until the end everything is local: a failure leaves the encoder as it was.
-        codes = Numbers()
+        codes = cell_numbers.Numbers()
         new = self._rows_of(words, codes)
         before, after = self._outside(codes)
         cells = Cells(ptr, row_numbers, new[:0], new, before, after)
@@ -237,8 +233,8 @@ class TemplateEncoder:
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
         ptr, columns = self._check(data)
-        new_words = Numbers()
-        row_numbers = number_cells(columns, self._rows, new_words)
+        new_words = cell_numbers.Numbers()
+        row_numbers = cell_numbers.number_cells(columns, self._rows, new_words)
         new = self._rows_of(new_words) if new_words else self._known[:0]
         cells = Cells(ptr, row_numbers, self._known, new, self._before, self._after)
         nodes, edges = self._nodes, self._edges
@@ -249,7 +245,7 @@ class TemplateEncoder:
     ) -> tuple[NDArray[np.int64], dict[int, Sequence[str]]]:
         """Return the sentence boundaries and the columns that the template reads."""
         ptr = np.ascontiguousarray(data.ptr, np.int64)
-        if not ptr.flags.writeable:  # kernels would compile anew for it
+        if not ptr.flags.writeable:  # kernels would be compiled again for it
             ptr = ptr.copy()
         columns = data.columns
         if self.template.n_columns > len(columns):
@@ -261,7 +257,7 @@ class TemplateEncoder:
             if len(column) != n_tokens:
                 raise DataError(
                     f"column {c} has {len(column)} cells, but column 0 has {n_tokens}"
-                    " (every column needs one cell a token)"
+                    " (every column needs one cell per token)"
                 )
         if ptr.ndim != 1 or not are_bounds(ptr, n_tokens):
             raise DataError(
@@ -269,7 +265,7 @@ class TemplateEncoder:
                 " (sentence s is the tokens ptr[s] to ptr[s + 1])"
             )
         if self._derived:
-            refuse_other_than_strings(wanted)
+            cell_numbers.refuse_other_than_strings(wanted)
         for (base, resource), number in self._derived.items():
             words = wanted[base]
             wanted[number] = self.template.resources.column(resource, words, ptr)
@@ -380,7 +376,7 @@ class TemplateEncoder:
         is_word = content.tensor("strings.is_word", dtype=np.uint8, length=len(strings))
         for name, lines in (("nodes", encoder._nodes), ("edges", encoder._edges)):
             keys = content.tensor(f"{name}.keys", dtype=np.int32, ndim=2)
-            # Kernels compile anew for arrays that are read-only or have gaps.
+            # Kernels are compiled again for arrays that are read-only or have gaps.
             keys = np.require(keys, requirements=["C", "A", "W"])
             problem = lines.problem_with(keys, len(strings))
             if problem:

@@ -101,7 +101,7 @@ class Template:
         Parameters
         ----------
         text : str
-            The template, one attribute a line; ``#`` starts a comment line.
+            The template, one attribute per line; ``#`` starts a comment line.
         source : str
             Name of the file, for error messages.
 

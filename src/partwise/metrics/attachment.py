@@ -1,7 +1,7 @@
 """How good predicted dependency trees are: attachment scores.
 
 UAS is the share of words with the right head, LAS of those with the right head and
-label. A ratio of nothing to nothing is 0, and nobody is warned.
+label. A ratio of nothing to nothing is 0, without a warning.
 """
 
 from __future__ import annotations
@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.metrics.scores import (
-    Scores,
-    different_words,
-    ratio,
-    score_each,
-    unequal,
-)
+from partwise.metrics.scores import Scores, different_words, ratio, score_each, unequal
 
 __all__ = ["ArcScores", "AttachmentScores", "attachment_scores", "is_punctuation"]
 
@@ -110,8 +104,8 @@ def attachment_scores(
     gold, predicted : iterables of Sentence
         The right trees and the predicted ones, of the same words.
     punctuation : bool, default=True
-        Whether punctuation counts; see `is_punctuation`. What does, is told from
-        the right sentences.
+        Whether punctuation counts; see `is_punctuation`. What is punctuation is
+        decided by the right sentences.
     subtypes : bool, default=True
         Whether labels must agree in what follows a colon, as in ``acl:relcl``. The
         CoNLL 2018 shared task compares ``acl`` only.
@@ -168,10 +162,10 @@ def attachment_scores(
 def is_punctuation(form: str, upos: str = NOT_GIVEN) -> bool:
     """Say whether a word is punctuation.
 
-    A universal part of speech decides: ``PUNCT`` is. Where there is none, or one of
-    another tag set, a word is punctuation if all of its characters are in Unicode,
-    as in the CoNLL-X evaluation, or backquotes, which open quotations in the Penn
-    Treebank.
+    A universal part of speech decides: only ``PUNCT`` is punctuation. Without one, or
+    with a tag of another set, a word is punctuation if all its characters are, either
+    by Unicode, as in the CoNLL-X evaluation, or as backquotes, which open quotations
+    in the Penn Treebank.
 
     Parameters
     ----------
@@ -225,7 +219,7 @@ def _named(i: int, sentence: Sentence) -> str:
 
 
 class _Word(NamedTuple):
-    """What became of a word that counts."""
+    """The result for one word that counts."""
 
     sentence: int
     length: str
@@ -288,13 +282,9 @@ def _grouped(
     }
 
 
-def _label_scores(words: Iterable[_Word]) -> dict[str, Scores]:
-    pairs = Counter((word.label, word.predicted_label, word.found) for word in words)
-    gold: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    found: Counter[str] = Counter()
-    for (label, other, is_found), count in pairs.items():
-        gold[label] += count
-        predicted[other] += count
-        found[label] += count * is_found
-    return score_each(found, predicted, gold)
+def _label_scores(words: Sequence[_Word]) -> dict[str, Scores]:
+    return score_each(
+        Counter(word.label for word in words if word.found),
+        Counter(word.predicted_label for word in words),
+        Counter(word.label for word in words),
+    )

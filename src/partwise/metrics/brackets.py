@@ -3,17 +3,17 @@
 The conventions are those of EVALB with the parameters of Collins (1997):
 
 - brackets count by label, first and last word; of equal ones each counts;
-- the tags of words are no brackets, and neither is the root (``TOP``, ``ROOT``,
+- the tags of words do not count, and neither does the root (``TOP``, ``ROOT``,
   ``S1``, or nameless); function tags are cut off (``NP-SBJ`` is ``NP``);
 - empty elements and punctuation (tagged ``,`` ``:`` `````` ``''`` ``.``) are taken out
   of both trees first, and so are brackets that hold nothing else;
 - ``ADVP`` and ``PRT`` are the same label;
-- a sentence without a parse counts nowhere but in the number of those.
+- a sentence without a parse counts only in the number of such sentences.
 
-What is punctuation is told from the right trees. EVALB tells it from either tree,
-and leaves a sentence out as an error where that makes a difference.
+What is punctuation is decided by the right trees. EVALB looks at both trees, and
+leaves a sentence out as an error where that makes a difference.
 
-A ratio of nothing to nothing is 0, and nobody is warned.
+A ratio of nothing to nothing is 0, without a warning.
 """
 
 from __future__ import annotations
@@ -32,14 +32,8 @@ from partwise.constituents import (
     without_function,
 )
 from partwise.errors import DataError
-from partwise.metrics.scores import (
-    Scores,
-    different_words,
-    ratio,
-    score,
-    score_each,
-    unequal,
-)
+from partwise.metrics import scores as shared
+from partwise.metrics.scores import Scores
 
 __all__ = ["BracketGroup", "BracketScores", "bracket_scores"]
 
@@ -163,7 +157,7 @@ def bracket_scores(
     predicted : iterable of Tree or None
         The predicted ones, of the same words; None where there is no parse.
     cutoff : int, default=40
-        Sentences of at most so many words are scored apart as well.
+        Sentences of at most this many words are also scored separately.
     places : sequence of str, optional
         Where each right tree comes from, for messages.
 
@@ -175,8 +169,8 @@ def bracket_scores(
     Raises
     ------
     DataError
-        If something is no tree, or if the words of a sentence differ, or the numbers
-        of trees; the message says which.
+        If something is not a tree, or if the words of a sentence or the numbers of
+        trees differ; the message says which.
 
     Examples
     --------
@@ -193,14 +187,14 @@ def bracket_scores(
         if guess is not None:
             _check_words(i, right, guess, places)
     if len(rights) != len(guesses):
-        raise unequal("tree", gold=len(rights), predicted=len(guesses))
+        raise shared.unequal("tree", gold=len(rights), predicted=len(guesses))
     results = [_compare(r, g) for r, g in zip(rights, guesses, strict=True)]
     short = [result for result in results if result.length <= cutoff]
     return BracketScores(_group(results), _group(short), cutoff, _by_label(results))
 
 
 class _Result(NamedTuple):
-    """What became of a sentence."""
+    """The result for one sentence."""
 
     length: int
     failed: bool
@@ -275,20 +269,20 @@ def _group(results: Sequence[_Result]) -> BracketGroup:
     n_matched = sum(result.matched.total() for result in parsed)
     n_words = sum(result.n_words for result in parsed)
 
-    of_all = score(n_matched, n_predicted, n_gold)
+    of_all = shared.score(n_matched, n_predicted, n_gold)
 
     def share(sentences: Iterable[bool]) -> float:
-        return ratio(sum(sentences), len(parsed))
+        return shared.ratio(sum(sentences), len(parsed))
 
     return BracketGroup(
         precision=of_all.precision,
         recall=of_all.recall,
         f1=of_all.f1,
         exact_match=share(result.gold == result.predicted for result in parsed),
-        crossing=ratio(sum(result.n_crossing for result in parsed), len(parsed)),
+        crossing=shared.ratio(sum(result.n_crossing for result in parsed), len(parsed)),
         no_crossing=share(result.n_crossing == 0 for result in parsed),
         two_or_less_crossing=share(result.n_crossing <= 2 for result in parsed),
-        tagging_accuracy=ratio(sum(one.n_right_tags for one in parsed), n_words),
+        tagging_accuracy=shared.ratio(sum(one.n_right_tags for one in parsed), n_words),
         n_sentences=len(results),
         n_failed=len(results) - len(parsed),
         n_words=n_words,
@@ -299,18 +293,13 @@ def _group(results: Sequence[_Result]) -> BracketGroup:
 
 
 def _by_label(results: Iterable[_Result]) -> dict[str, Scores]:
-    gold: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    matched: Counter[str] = Counter()
+    gold, predicted, matched = counters = [Counter[str]() for _ in range(3)]
     for result in results:
-        for counts, brackets in (
-            (gold, result.gold),
-            (predicted, result.predicted),
-            (matched, result.matched),
-        ):
+        compared = result.gold, result.predicted, result.matched
+        for counts, brackets in zip(counters, compared, strict=True):
             for bracket, times in brackets.items():
                 counts[bracket.label] += times
-    return score_each(matched, predicted, gold)
+    return shared.score_each(matched, predicted, gold)
 
 
 def _as_trees(trees: Any, what: str, or_none: bool = False) -> list[Any]:
@@ -321,7 +310,7 @@ def _as_trees(trees: Any, what: str, or_none: bool = False) -> list[Any]:
     for i, tree in enumerate(found):
         if not (isinstance(tree, Tree) or (or_none and tree is None)):
             raise DataError(
-                f"{what}: number {i} is {tree!r}, no Tree (read_brackets reads them)"
+                f"{what}: number {i} is {tree!r}, not a Tree (read_brackets reads them)"
             )
     return found
 
@@ -334,4 +323,4 @@ def _check_words(
     if a == b:
         return
     name = f"tree {i}" + (f" ({places[i]})" if places else "")
-    raise DataError(different_words(name, a, b))
+    raise DataError(shared.different_words(name, a, b))

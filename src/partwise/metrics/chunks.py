@@ -16,15 +16,8 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from partwise.errors import DataError
-from partwise.metrics.scores import (
-    Labels,
-    Scores,
-    mean,
-    pair_sequences,
-    score,
-    score_each,
-    score_table,
-)
+from partwise.metrics import scores as shared
+from partwise.metrics.scores import Labels, Scores
 
 OUTSIDE = "O"
 UNTYPED = "_"
@@ -222,7 +215,7 @@ class ChunkScores:
     @property
     def macro_f1(self) -> float:
         """The mean F1 of the types, each counting the same."""
-        return mean([scores.f1 for scores in self.per_type.values()])
+        return shared.mean([scores.f1 for scores in self.per_type.values()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
@@ -233,8 +226,8 @@ class ChunkScores:
         }
 
     def __str__(self) -> str:
-        """Show a table, one row a type."""
-        return score_table([*self.per_type.items(), ("overall", self.overall)])
+        """Show a table, one row per type."""
+        return shared.score_table([*self.per_type.items(), ("overall", self.overall)])
 
 
 def chunk_scores(
@@ -266,18 +259,16 @@ def chunk_scores(
     overall     0.5000  0.5000  0.5000        2
     """
     resolve_scheme(scheme)
-    gold_of: Counter[str] = Counter()
-    predicted_of: Counter[str] = Counter()
-    right_of: Counter[str] = Counter()
-    for gold_labels, predicted_labels in pair_sequences(y_true, y_pred):
+    gold_of, predicted_of, right_of = (Counter[str]() for _ in range(3))
+    for gold_labels, predicted_labels in shared.pair_sequences(y_true, y_pred):
         gold = spans(gold_labels, scheme)
         predicted = spans(predicted_labels, scheme)
         gold_of.update(kind for _, _, kind in gold)
         predicted_of.update(kind for _, _, kind in predicted)
         right_of.update(kind for _, _, kind in set(gold).intersection(predicted))
     return ChunkScores(
-        score(right_of.total(), predicted_of.total(), gold_of.total()),
-        score_each(right_of, predicted_of, gold_of),
+        shared.score(right_of.total(), predicted_of.total(), gold_of.total()),
+        shared.score_each(right_of, predicted_of, gold_of),
     )
 
 

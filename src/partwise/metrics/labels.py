@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise.metrics.scores import (
-    Labels,
-    Scores,
-    align,
-    mean,
-    pair_sequences,
-    ratio,
-    score,
-    score_table,
-)
+from partwise.metrics import scores as shared
+from partwise.metrics.scores import Labels, Scores
 
 
 def token_accuracy(y_true: Labels, y_pred: Labels) -> float:
@@ -41,9 +33,9 @@ def token_accuracy(y_true: Labels, y_pred: Labels) -> float:
     >>> token_accuracy([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
     0.75
     """
-    pairs = pair_sequences(y_true, y_pred)
+    pairs = shared.pair_sequences(y_true, y_pred)
     right = sum(sum(map(eq, gold, predicted)) for gold, predicted in pairs)
-    return ratio(int(right), sum(len(gold) for gold, _ in pairs))
+    return shared.ratio(int(right), sum(len(gold) for gold, _ in pairs))
 
 
 def sequence_accuracy(y_true: Labels, y_pred: Labels) -> float:
@@ -64,8 +56,8 @@ def sequence_accuracy(y_true: Labels, y_pred: Labels) -> float:
     >>> sequence_accuracy([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
     0.5
     """
-    pairs = pair_sequences(y_true, y_pred)
-    return ratio(sum(all(map(eq, *pair)) for pair in pairs), len(pairs))
+    pairs = shared.pair_sequences(y_true, y_pred)
+    return shared.ratio(sum(all(map(eq, *pair)) for pair in pairs), len(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +82,7 @@ class LabelScores:
     @property
     def macro_f1(self) -> float:
         """The mean F1 of the labels, each counting the same."""
-        return mean([scores.f1 for scores in self.per_label.values()])
+        return shared.mean([scores.f1 for scores in self.per_label.values()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
@@ -101,8 +93,9 @@ class LabelScores:
         }
 
     def __str__(self) -> str:
-        """Show a table, one row a label."""
-        return f"{score_table(self.per_label.items())}\naccuracy {self.accuracy:.4f}"
+        """Show a table, one row per label."""
+        table = shared.score_table(self.per_label.items())
+        return f"{table}\naccuracy {self.accuracy:.4f}"
 
 
 def label_scores(y_true: Labels, y_pred: Labels) -> LabelScores:
@@ -131,9 +124,9 @@ def label_scores(y_true: Labels, y_pred: Labels) -> LabelScores:
     gold = table.counts.sum(axis=1).tolist()
     predicted = table.counts.sum(axis=0).tolist()
     return LabelScores(
-        ratio(sum(right), sum(gold)),
+        shared.ratio(sum(right), sum(gold)),
         {
-            label: score(right[j], predicted[j], gold[j])
+            label: shared.score(right[j], predicted[j], gold[j])
             for j, label in enumerate(table.labels)
         },
     )
@@ -175,10 +168,12 @@ class ConfusionTable:
         return {"labels": list(self.labels), "counts": self.counts.tolist()}
 
     def __str__(self) -> str:
-        """Show a table, a row a right label, a column a predicted one."""
+        """Show a table: one row per right label, one column per predicted one."""
         header = ["", *map(str, self.labels)]
         rows = zip(self.labels, self.counts.tolist(), strict=True)
-        return align([header, *([str(label), *map(str, row)] for label, row in rows)])
+        return shared.align(
+            [header, *([str(label), *map(str, row)] for label, row in rows)]
+        )
 
 
 def confusion_table(y_true: Labels, y_pred: Labels) -> ConfusionTable:
@@ -204,7 +199,7 @@ def confusion_table(y_true: Labels, y_pred: Labels) -> ConfusionTable:
     >>> table.most_confused()
     [('NN', 'DT', 1)]
     """
-    pairs = pair_sequences(y_true, y_pred)
+    pairs = shared.pair_sequences(y_true, y_pred)
     seen = Counter(chain.from_iterable(zip(*pair, strict=True) for pair in pairs))
     labels = _in_order(set(chain.from_iterable(seen)))
     index = {label: i for i, label in enumerate(labels)}

@@ -26,12 +26,12 @@ def ratio(part: float, whole: float) -> float:
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean, 0 of nothing."""
+    """Return the mean; 0 if there are no values."""
     return ratio(sum(values), len(values))
 
 
 def score(right: int, predicted: int, gold: int) -> Scores:
-    """Return the scores for so many right ones, of those predicted and those to find.
+    """Return the scores, from how many are right, were predicted and are to be found.
 
     Examples
     --------
@@ -126,11 +126,6 @@ def align(rows: list[list[str]]) -> str:
     """Lay out cells: names to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *map(str.rjust, row[1:], widths[1:]),
-            ]
-        )
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
         for row in rows
     )

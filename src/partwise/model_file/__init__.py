@@ -6,12 +6,7 @@ A loader asks `Content` for every field by name, type and size, so that no
 number of a file is ever trusted.
 """
 
-from partwise.model_file.container import (
-    FORMAT_VERSION,
-    check_writable,
-    read,
-    write,
-)
+from partwise.model_file.container import FORMAT_VERSION, check_writable, read, write
 from partwise.model_file.content import Content
 from partwise.model_file.packing import (
     pack_sparse,

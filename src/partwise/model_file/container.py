@@ -141,7 +141,7 @@ def read(path: str | os.PathLike[str], kind: str | None = None) -> Content:
 
 
 def parse(data: bytes, source: str, kind: str | None = None) -> Content:
-    """Check the bytes of a file; like `read`, which see, without the file.
+    """Check the bytes of a file, as `read` does for the file itself.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def parse(data: bytes, source: str, kind: str | None = None) -> Content:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Make sure that a file can be written, before hours of work depend on it.
+    """Make sure that a file can be written before hours of work depend on it.
 
     Nothing is left behind, and an existing file is not touched.
 
@@ -284,7 +284,7 @@ def _parse_entry(header: dict[str, Any], source: str) -> dict[str, Any]:
     metadata = header.get("__metadata__")
     text = metadata.get("partwise") if isinstance(metadata, dict) else None
     if text is None:
-        raise ModelFileError(f"{source}: a safetensors file, but not of Partwise")
+        raise ModelFileError(f"{source}: a safetensors file, but not one of Partwise")
     entry = _parse_json(text) if isinstance(text, str) else None
     if not isinstance(entry, dict):
         raise ModelFileError(f"{source}: damaged, its header cannot be read")

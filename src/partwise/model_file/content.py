@@ -167,7 +167,7 @@ class Content:
         at_least, above, below : float, optional
             Bounds: ``at_least <= value``, ``above < value``, ``value < below``.
         choices : collection, optional
-            The values there are.
+            The values that are allowed.
         finite : bool, default=True
             Whether NaN and infinity are refused.
 

@@ -201,10 +201,7 @@ def pack_sparse(
     position_dtype = np.dtype(np.uint32 if w.size <= 2**32 else np.int64)
     if positions.size * (position_dtype.itemsize + dtype.itemsize) >= values.nbytes:
         return {"values": values + dtype.type(0)}  # -0.0 + 0.0 is 0.0
-    return {
-        "values": values[positions],
-        "positions": positions.astype(position_dtype),
-    }
+    return {"values": values[positions], "positions": positions.astype(position_dtype)}
 
 
 def unpack_sparse(

@@ -31,12 +31,7 @@ from partwise.structures.graph import (
     make_relaxed_graph,
 )
 from partwise.structures.hidden_markov import make_hidden_markov
-from partwise.structures.lattice import (
-    Lattice,
-    LatticeLayout,
-    Words,
-    make_lattice,
-)
+from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.rows import (
     DenseRows,
@@ -51,8 +46,7 @@ from partwise.structures.rows import (
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
 __getattr__ = renamed(
-    __name__,
-    {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"},
+    __name__, {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"}
 )
 
 

@@ -8,36 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    add_parts,
-    gold,
-    n_examples,
-    n_parts,
-    n_weights,
-    parts_of,
-    visit,
-    workspace,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
 UNKNOWN_FLOOR = 1e-9
-"""A missing mass below this is rounding: nothing can be told by it."""
+"""A missing mass below this is rounding and means nothing."""
 
 
 @kernel
 def _add_gold(
     s: Structure, weight: FloatArray, total: FloatArray, scratch: Scratch, ws: Any
 ) -> None:
-    for i in range(n_examples(s)):
-        visit(s, i, ws)
-        gold(s, i, scratch.y_gold)
-        scratch.mu[: n_parts(s, i)] = 0.0
-        found = parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    for i in range(waist.n_examples(s)):
+        waist.visit(s, i, ws)
+        waist.gold(s, i, scratch.y_gold)
+        scratch.mu[: waist.n_parts(s, i)] = 0.0
+        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             scratch.mu[scratch.ids[j]] += scratch.counts[j]
-        add_parts(s, i, scratch.mu, weight[i], total, ws)
+        waist.add_parts(s, i, scratch.mu, weight[i], total, ws)
 
 
 def gold_counts(s: Structure, sample_weight: FloatArray | None = None) -> FloatArray:
@@ -50,10 +40,10 @@ def gold_counts(s: Structure, sample_weight: FloatArray | None = None) -> FloatA
     >>> gold_counts(s).tolist()
     [5.0, 2.0]
     """
-    count = int(n_examples(s))
+    count = int(waist.n_examples(s))
     weight = np.ones(count) if sample_weight is None else sample_weight
-    total = np.zeros(int(n_weights(s)))
-    _add_gold(s, weight, total, make_scratch(s), workspace(s, 1))
+    total = np.zeros(int(waist.n_weights(s)))
+    _add_gold(s, weight, total, make_scratch(s), waist.workspace(s, 1))
     return total
 
 

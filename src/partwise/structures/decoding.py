@@ -7,28 +7,15 @@ not depend on how many there are.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    Structure,
-    argmax,
-    kbest,
-    marginals,
-    n_examples,
-    output_size,
-    part_scores,
-    shortfall,
-    visit,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
 
 
@@ -47,9 +34,9 @@ class Decoded(NamedTuple):
 @kernel
 def output_pointers(s: Structure) -> IntArray:
     """Return where the outputs of a corpus lie when put end to end."""
-    ptr = np.zeros(n_examples(s) + 1, np.int64)
+    ptr = np.zeros(waist.n_examples(s) + 1, np.int64)
     for i in range(ptr.size - 1):
-        ptr[i + 1] = ptr[i] + output_size(s, i)
+        ptr[i + 1] = ptr[i] + waist.output_size(s, i)
     return ptr
 
 
@@ -64,20 +51,15 @@ class Bounded(NamedTuple):
 
 @kernel
 def _decode(
-    s: Structure,
-    w: FloatArray,
-    start: int,
-    stop: int,
-    found: Bounded,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, w: FloatArray, start: int, stop: int, found: Bounded, worker: Worker
 ) -> None:
+    scratch, ws = worker.scratch, worker.workspace
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
         y = found.codes[found.ptr[i] : found.ptr[i + 1]]
-        found.scores[i] = argmax(s, i, scratch.theta, y, ws)
-        found.bounds[i] = found.scores[i] + shortfall(s, i, ws)
+        found.scores[i] = waist.argmax(s, i, scratch.theta, y, ws)
+        found.bounds[i] = found.scores[i] + waist.shortfall(s, i, ws)
 
 
 def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
@@ -111,7 +93,7 @@ def decode(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
 def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     """Return what `decode` does, and how high the score of an output can be at most.
 
-    Where the bound is the score, the output is proved to be the best; so it always is
+    Where the bound is the score, the output is proved to be the best, as it always is
     where inference is exact.
     """
     ptr = output_pointers(s)
@@ -120,33 +102,10 @@ def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     found = Bounded(ptr, codes, np.zeros(count), np.zeros(count))
 
     def work(start: int, stop: int, worker: Worker) -> None:
-        _decode(s, w, start, stop, found, worker.scratch, worker.workspace)
+        _decode(s, w, start, stop, found, worker)
 
     Crew(s, n_jobs).run(work)
     return found
-
-
-@kernel
-def _decode_kbest(
-    s: Structure,
-    w: FloatArray,
-    k: int,
-    start: int,
-    stop: int,
-    ptr: IntArray,
-    codes: NDArray[np.int32],
-    scores: NDArray[np.float64],
-    found: IntArray,
-    ys: NDArray[np.int32],
-    scratch: Scratch,
-    ws: Any,
-) -> None:
-    for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        found[i] = kbest(s, i, scratch.theta, k, ys, scores[i], ws)
-        for j in range(found[i]):
-            copy(ys[j, : ptr[i + 1] - ptr[i]], codes[j, ptr[i] :])
 
 
 class KBest(NamedTuple):
@@ -160,6 +119,26 @@ class KBest(NamedTuple):
     codes: NDArray[np.int32]
     scores: NDArray[np.float64]
     found: IntArray
+
+
+@kernel
+def _decode_kbest(
+    s: Structure,
+    w: FloatArray,
+    k: int,
+    start: int,
+    stop: int,
+    best: KBest,
+    ys: NDArray[np.int32],
+    worker: Worker,
+) -> None:
+    scratch, ws, ptr = worker.scratch, worker.workspace, best.ptr
+    for i in range(start, stop):
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        best.found[i] = waist.kbest(s, i, scratch.theta, k, ys, best.scores[i], ws)
+        for j in range(best.found[i]):
+            copy(ys[j, : ptr[i + 1] - ptr[i]], best.codes[j, ptr[i] :])
 
 
 def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
@@ -191,19 +170,15 @@ def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
     """
     ptr = output_pointers(s)
     count = ptr.size - 1
-    codes = np.zeros((k, ptr[-1]), np.int32)
-    scores = np.full((count, k), -np.inf)
-    found = np.zeros(count, np.int64)
+    codes, scores = np.zeros((k, ptr[-1]), np.int32), np.full((count, k), -np.inf)
+    best = KBest(ptr, codes, scores, np.zeros(count, np.int64))
 
     def work(start: int, stop: int, worker: Worker) -> None:
         ys = np.zeros((k, worker.scratch.y.size), np.int32)
-        _decode_kbest(
-            s, w, k, start, stop, ptr, codes, scores, found, ys, worker.scratch,
-            worker.workspace,
-        )  # fmt: skip
+        _decode_kbest(s, w, k, start, stop, best, ys, worker)
 
     Crew(s, n_jobs, k=max(k, 1)).run(work)
-    return KBest(ptr, codes, scores, found)
+    return best
 
 
 @kernel
@@ -215,13 +190,13 @@ def _part_marginals(
     ptr: IntArray,
     out: FloatArray,
     log_z: FloatArray,
-    scratch: Scratch,
-    ws: Any,
+    worker: Worker,
 ) -> None:
+    scratch, ws = worker.scratch, worker.workspace
     for i in range(start, stop):
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        log_z[i] = marginals(s, i, scratch.theta, scratch.mu, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        log_z[i] = waist.marginals(s, i, scratch.theta, scratch.mu, ws)
         copy(scratch.mu[: ptr[i + 1] - ptr[i]], out[ptr[i] :])
 
 
@@ -248,9 +223,7 @@ def part_marginals(
     out, log_z = np.zeros(ptr[-1]), np.zeros(wanted.size)
 
     def work(start: int, stop: int, worker: Worker) -> None:
-        _part_marginals(
-            s, w, start, stop, ptr, out, log_z, worker.scratch, worker.workspace
-        )
+        _part_marginals(s, w, start, stop, ptr, out, log_z, worker)
 
     Crew(s, n_jobs).run(work)
     return ptr, out, log_z

@@ -18,7 +18,7 @@ DELEGATED: tuple[Generic, ...] = tuple(
     for name, found in vars(waist).items()
     if hasattr(found, "implement") and name not in ("Generic", "untied")
 )
-"""All questions of the waist that the corpus can be asked in its wrapping's place.
+"""All questions of the waist that the corpus can be asked instead of its wrapping.
 
 Not `untied`, which returns a structure: the wrapping of another corpus.
 """

@@ -7,17 +7,8 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    gibbs_scores,
-    marginals,
-    n_examples,
-    n_parts,
-    visit,
-    workspace,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 from partwise.structures.vectors import copy
 
@@ -32,9 +23,9 @@ def part_pointers(s: Structure) -> IntArray:
     >>> part_pointers(make_multiclass(make_dense_rows([[1.0], [2.0]]), [0, 1], 3))
     array([0, 3, 6])
     """
-    ptr = np.zeros(n_examples(s) + 1, np.int64)
+    ptr = np.zeros(waist.n_examples(s) + 1, np.int64)
     for i in range(ptr.size - 1):
-        ptr[i + 1] = ptr[i] + n_parts(s, i)
+        ptr[i + 1] = ptr[i] + waist.n_parts(s, i)
     return ptr
 
 
@@ -46,9 +37,9 @@ def mix_with_uniform(
 
     What is legal is then possible, which a Gibbs distribution cannot do without.
     """
-    count = n_parts(s, i)
+    count = waist.n_parts(s, i)
     scratch.theta[:count] = 0.0
-    marginals(s, i, scratch.theta, scratch.mu, ws)
+    waist.marginals(s, i, scratch.theta, scratch.mu, ws)
     for r in range(count):
         mu[r] = (1.0 - epsilon) * mu[r] + epsilon * scratch.mu[r]
 
@@ -64,13 +55,13 @@ def _fill_scores(
     ws: Any,
 ) -> None:
     for i in range(ptr.size - 1):
-        visit(s, i, ws)
-        # Beside the answer there is room for what goes into it.
+        waist.visit(s, i, ws)
+        # The array of the answer has room for what goes into it.
         own = theta[ptr[i] : ptr[i + 1]]
         copy(mu[ptr[i] : ptr[i + 1]], own)
         mix_with_uniform(s, i, own, epsilon, scratch, ws)
         copy(own, scratch.mu)
-        gibbs_scores(s, i, scratch.mu, own, ws)
+        waist.gibbs_scores(s, i, scratch.mu, own, ws)
 
 
 def scores_from_marginals(
@@ -103,5 +94,5 @@ def scores_from_marginals(
     if mu.shape != (ptr[-1],):
         raise ValueError(f"{mu.size} marginals for {ptr[-1]} parts")
     theta = np.zeros(mu.size)
-    _fill_scores(s, ptr, mu, epsilon, theta, make_scratch(s), workspace(s, 1))
+    _fill_scores(s, ptr, mu, epsilon, theta, make_scratch(s), waist.workspace(s, 1))
     return theta

@@ -109,7 +109,7 @@ def with_unknown(w: FloatArray, n_states: int, n_symbols: int) -> FloatArray:
 def draw_sequences(
     probabilities: Probabilities, n: int, length: int, uniform: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw sequences from a model; return symbols and states, a row a sequence.
+    """Draw sequences from a model; return symbols and states, one row per sequence.
 
     What distributions leave to one is shared out: only what is known is drawn.
 

@@ -1,4 +1,4 @@
-"""Plain classification: one label per example, and nothing beside it.
+"""Plain classification: one label per example, and nothing else.
 
 The parts of an example are its possible classes, so an output has one part.
 """
@@ -12,13 +12,7 @@ from numpy.typing import ArrayLike
 
 from partwise.structures import interface as waist
 from partwise.structures.costs import hamming, make_cost_matrix
-from partwise.structures.interface import (
-    LEAST_PROBABILITY,
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-)
+from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
 from partwise.structures.rows import (
     Rows,
     check_rows,
@@ -222,7 +216,7 @@ def _(s: Multiclass, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> floa
 @waist.gibbs_scores.implement(Multiclass)
 def _(s: Multiclass, i: int, mu: FloatArray, theta: FloatArray, ws: Any) -> None:
     for k in range(s.n_classes):
-        theta[k] = np.log(max(mu[k], LEAST_PROBABILITY))
+        theta[k] = np.log(max(mu[k], waist.LEAST_PROBABILITY))
 
 
 @waist.diff_dot.implement(Multiclass)

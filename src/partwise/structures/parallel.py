@@ -15,21 +15,15 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise._threads import count_jobs, cut_evenly, run_slices
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    n_examples,
-    n_parts,
-    workspace,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
 PARTS_A_THREAD = 50_000
 """Fewer need no thread: they take half a millisecond, threads start in an eighth."""
 
 NUMBERS_A_PART = 8
-"""So many numbers are set to zero and added up in the time that a part takes."""
+"""This many numbers are set to zero and added up in the time that a part takes."""
 
 NUMBERS_A_THREAD = PARTS_A_THREAD * NUMBERS_A_PART
 
@@ -52,11 +46,11 @@ Adding: TypeAlias = Callable[[int, int, Worker, FloatArray], object]
 @kernel
 def _count_parts(s: Structure, out: IntArray) -> None:
     for i in range(out.size):
-        out[i] = n_parts(s, i)
+        out[i] = waist.n_parts(s, i)
 
 
 def worth_threads(n_parts: int, n_sums: int) -> int:
-    """Return how many threads a pass over so many parts can keep busy.
+    """Return how many threads a pass over this many parts can keep busy.
 
     Examples
     --------
@@ -76,12 +70,12 @@ class Crew:
     n_jobs : int
         How many threads at most; -1 for one per core.
     used : array, optional
-        Examples where this is zero are no work.
+        Examples where this is zero need no work.
     k : int
         The most best outputs that workers will be asked for.
     n_sums : int
-        How long a vector they sum up: adding these vectors is work too, which has to
-        pay.
+        The length of the vector they sum up: adding these vectors is work, too, and has
+        to pay off.
 
     Examples
     --------
@@ -106,7 +100,7 @@ class Crew:
         n_sums: int = 0,
     ):
         n_workers = count_jobs(n_jobs)
-        count = int(n_examples(s))
+        count = int(waist.n_examples(s))
         self.slices = [(0, count)]
         if n_workers > 1:
             parts = np.zeros(count, np.int64)
@@ -116,7 +110,7 @@ class Crew:
             worth = worth_threads(int(parts.sum()), n_sums)
             self.slices = cut_evenly(parts, max(min(n_workers, worth), 1))
         self.workers = [
-            Worker(number, make_scratch(s), workspace(s, k))
+            Worker(number, make_scratch(s), waist.workspace(s, k))
             for number in range(len(self.slices))
         ]
         self._others = [np.zeros(0) for _ in self.slices[1:]]

@@ -7,15 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    Structure,
-    block_size,
-    largest_sizes,
-    parts_of,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 
 
 class Scratch(NamedTuple):
@@ -34,11 +27,11 @@ class Scratch(NamedTuple):
 
 def make_scratch(s: Structure) -> Scratch:
     """Make the arrays that a pass over the corpus `s` needs."""
-    most_parts, most_codes = largest_sizes(s)
+    most_parts, most_codes = waist.largest_sizes(s)
     room = most_parts + 2 * most_codes
     return Scratch(
-        np.zeros(most_parts * block_size(s)),
-        np.zeros(most_parts * block_size(s)),
+        np.zeros(most_parts * waist.block_size(s)),
+        np.zeros(most_parts * waist.block_size(s)),
         np.zeros(most_codes, np.int32),
         np.zeros(most_codes, np.int32),
         np.zeros(room, np.int64),
@@ -51,7 +44,7 @@ def score_of(
     s: Structure, i: int, y: CodeArray, theta: FloatArray, scratch: Scratch
 ) -> float:
     """Return the score of output `y` under the part scores `theta`."""
-    found = parts_of(s, i, y, scratch.ids, scratch.counts)
+    found = waist.parts_of(s, i, y, scratch.ids, scratch.counts)
     total = 0.0
     for j in range(found):
         total += scratch.counts[j] * theta[scratch.ids[j]]

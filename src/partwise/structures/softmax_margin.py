@@ -6,7 +6,7 @@ is the log loss of a log-linear model whose outputs have the base measure
 `marginals` and `log_partition`, which add the costs to the scores they are given, and
 `gibbs_scores`, which takes them off. What solvers call the entropy of a distribution,
 ``log Z - theta . mu``, becomes its entropy plus its expected cost: just what belongs
-into the dual. No solver has to know.
+in the dual. No solver has to know.
 """
 
 from __future__ import annotations

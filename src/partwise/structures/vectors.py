@@ -80,7 +80,7 @@ def exponentials(values: FloatArray, top: float, out: FloatArray) -> None:
 
 @kernel
 def largest(values: FloatArray) -> float:
-    """Return the largest value; NaNs are passed over.
+    """Return the largest value; NaNs are skipped.
 
     Four at a time, since every comparison would have to wait for the last one.
     """

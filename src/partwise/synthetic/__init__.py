@@ -5,7 +5,7 @@ example can be run anywhere without downloading anything:
 
 - `make_corpus`: sentences with tags, chunks, entities, dependencies and trees;
 - `make_addresses`: postal addresses, every token labelled;
-- `make_letters`: words written in noisy bitmaps, one letter a row;
+- `make_letters`: words written in noisy bitmaps, one letter per row;
 - `make_classes`: sparse examples of a few classes;
 - `make_lattices`: word lattices with their right paths.
 """

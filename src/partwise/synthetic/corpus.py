@@ -39,7 +39,7 @@ UNIVERSAL_TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence; every field but `tree` has one entry a word.
+    """One sentence; every field but `tree` has one entry per word.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Sentence:
         >>> make_corpus(1).sentences[0].brackets().startswith("(S (")
         True
         """
-        return _brackets(self.tree)
+        return str(_constituents(self.tree))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Corpus:
         return iter(self.sentences)
 
     def column(self, name: str) -> list[list[str]]:
-        """Return one layer of annotation as lists, one a sentence.
+        """Return one layer of annotation as lists, one per sentence.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Corpus:
                 f"test_fraction must lie between 0 and 1, got {test_fraction!r}"
             )
         if len(self) < 2:
-            raise ValueError("a corpus of one sentence cannot be split: make a larger")
+            raise ValueError("one sentence cannot be split into two parts: make more")
         n_test = min(max(round(len(self) * test_fraction), 1), len(self) - 1)
         n_train = len(self) - n_test
         return Corpus(self.sentences[:n_train]), Corpus(self.sentences[n_train:])
@@ -172,16 +172,11 @@ class Corpus:
         >>> len(lines[0].split())
         3
         """
-        return "".join(
-            "".join(
-                f"{word} {tag} {chunk}\n"
-                for word, tag, chunk in zip(
-                    sentence.words, sentence.tags, sentence.chunks, strict=True
-                )
-            )
-            + "\n"
-            for sentence in self.sentences
-        )
+        lines = []
+        for sentence in self.sentences:
+            columns = sentence.words, sentence.tags, sentence.chunks
+            lines += [*map(" ".join, zip(*columns, strict=True)), ""]
+        return "".join(f"{line}\n" for line in lines)
 
     def to_conllu(self) -> str:
         """Return the dependency trees in CoNLL-U, tags in the fifth column.
@@ -211,7 +206,7 @@ class Corpus:
         return "".join(lines)
 
     def to_brackets(self) -> str:
-        """Return the constituency trees in brackets, one a line.
+        """Return the constituency trees in brackets, one per line.
 
         Examples
         --------
@@ -300,10 +295,6 @@ def make_corpus(n_sentences: int, random_state: Seed = 0, noise: float = 0.0) ->
             for sentence in sentences
         ]
     return Corpus(tuple(sentences))
-
-
-def _brackets(tree: Tree) -> str:
-    return str(_constituents(tree))
 
 
 def _constituents(tree: Tree) -> constituents.Tree:

@@ -140,7 +140,7 @@ class HeadedGrammar:
 
 
 class Derivation:
-    """A sentence in the making: parallel lists, one entry a word, and its tree.
+    """A sentence in the making: parallel lists, one entry per word, and its tree.
 
     Words are numbered from 1, and 0 is the head of the root.
     """

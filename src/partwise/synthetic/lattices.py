@@ -52,7 +52,7 @@ def make_lattices(
 
     A sentence was heard, but not well: at every place there are the right word and some
     that it is mistaken for, each with a number that says how well it fits the sound.
-    Now and then two words are offered in one piece, too, so that different paths yield
+    Sometimes two words are also offered as one piece, so that different paths yield
     the same words. Nodes know the last word, so that edges have features of two tags
     in a row. The language does not depend on the seed.
 
@@ -65,7 +65,7 @@ def make_lattices(
     noise : float
         The probability that a wrong word fits the sound better than the right one.
     max_words : int
-        Sentences are cut after so many words.
+        Sentences are cut after this many words.
     n_alternatives : int
         How many wrong words there are for every right one.
 

@@ -1,4 +1,4 @@
-"""Words in a shaky hand: noisy bitmaps of letters, one letter a row.
+"""Words in a shaky hand: noisy bitmaps of letters, one letter per row.
 
 Single letters are hard to tell apart (c, e and o; h and n; i, j and l), but the
 words are English, so a model that knows which letter follows which does better.
@@ -65,7 +65,7 @@ FONT = """
 def make_letters(
     n_words: int, random_state: Seed = 0, noise: float = 0.08
 ) -> tuple[list[NDArray[np.float64]], list[list[str]]]:
-    """Generate words as rows of bitmaps, 16 by 8 pixels a letter.
+    """Generate words as rows of bitmaps, 16 by 8 pixels per letter.
 
     Every word has its own slant and size, every letter its own place, and some
     pixels are flipped.

@@ -11,14 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from partwise.synthetic.coinage import (
-    add_ed,
-    add_ing,
-    add_ly,
-    add_s,
-    capitalised,
-    coin,
-)
+from partwise.synthetic.coinage import add_ed, add_ing, add_ly, add_s, capitalised, coin
 from partwise.synthetic.draws import Table
 
 NOUNS = """

@@ -1,4 +1,4 @@
-"""Wrong labels on purpose: what annotators do, and models must survive."""
+"""Deliberately wrong labels, such as annotators make and models must cope with."""
 
 from __future__ import annotations
 

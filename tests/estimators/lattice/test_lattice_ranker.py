@@ -322,16 +322,20 @@ CYCLE = LatticeInput([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")], "a", "d")
         ([TWO], 5, "good paths must be a list, with those of every lattice, not 5"),
         (["02"], [[0]], "lattice 0: expected a LatticeInput or a networkx"),
         ([TWO], ["02"], "lattice 0: good paths must be lists of numbers"),
-        ([TWO], [[0, 1]], r"path \[0, 1\] is none: edge 0 leads to 1, but edge 1 beg"),
-        ([TWO], [[2]], r"lattice 0: path \[2\] begins at 1, which is no start"),
-        ([TWO], [[0]], r"lattice 0: path \[0\] ends at 1, which is no end"),
+        (
+            [TWO],
+            [[0, 1]],
+            r"path \[0, 1\] is broken: edge 0 leads to 1, but edge 1 b",
+        ),
+        ([TWO], [[2]], r"lattice 0: path \[2\] begins at 1, which is not a start"),
+        ([TWO], [[0]], r"lattice 0: path \[0\] ends at 1, which is not an end"),
         ([TWO], [[0, 7]], "names edge 7, but there are 3, counted from 0"),
         ([TWO], [[[0, 2], [1, 2]]], "lattice 0: all its paths are good"),
         ([CYCLE], [[0, 1, 3]], "lattice 0: its edges form a cycle: 'b' -> 'c' -> 'b'"),
         (
             [LatticeInput([(0, 1, {"x": 1}), (2, 3)], 0, 3)],
             [[0]],
-            r"lattice 0: path \[0\] ends at 1, which is no end",
+            r"lattice 0: path \[0\] ends at 1, which is not an end",
         ),
         (
             [LatticeInput([(0, 1, {"x": np.nan}), (0, 1)])],
@@ -364,7 +368,7 @@ def test_ranker_refuses(lattices, good, message):
 @pytest.mark.parametrize(
     ("edges", "options", "message"),
     [
-        ([(0, 1)], {"end": 5}, "its end 5 is none of its nodes"),
+        ([(0, 1)], {"end": 5}, "its end 5 is not one of its nodes"),
         ([(0, 1)], {"nodes": [0]}, "edge 0 names node 1, which is not among its 1 no"),
         ([(0, 1), (1, 0)], {}, "it has no start: its edges form a cycle"),
         ([], {}, "it has no start and no edges"),

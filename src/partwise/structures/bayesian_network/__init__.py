@@ -3,7 +3,7 @@
 The score of an output is ``ln P(hidden, observed)`` when weights are log-probabilities,
 so that log Z is the log-likelihood of what is observed. Which variables are hidden may
 differ from row to row. Observed variables are conditioned on first; what remains is a
-graph, and inferred as such.
+graph, and is treated like one.
 """
 
 from partwise._moved import renamed
@@ -27,8 +27,7 @@ from partwise.structures.bayesian_network.network import (
 )
 
 __getattr__ = renamed(
-    __name__,
-    {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"},
+    __name__, {"BayesNet": "BayesianNetwork", "make_bayesnet": "make_bayesian_network"}
 )
 
 __all__ = [

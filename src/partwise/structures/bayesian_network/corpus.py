@@ -134,7 +134,7 @@ def _check_values(network: Network, table: IntArray) -> None:
     if outside.any():
         i, v = (int(at[0]) for at in np.nonzero(outside))
         raise ValueError(
-            f"example {i}, variable {v}: {table[i, v]} is none of its values, "
+            f"example {i}, variable {v}: {table[i, v]} is not one of its values, "
             f"0..{network.n_values[v] - 1}"
         )
 

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partwise.errors import DataError
-from partwise.structures.costs import (
-    hamming,
-    make_cost_matrix,
-    make_token_weight,
-)
+from partwise.structures.costs import hamming, make_cost_matrix, make_token_weight
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import (
     Rows,
@@ -37,7 +33,7 @@ class ChainLayout(NamedTuple):
 
 
 class ChainMask(NamedTuple):
-    """What is legal: 1 allowed, 0 forbidden. No rows in `tokens`: all allowed."""
+    """What is legal: 1 allowed, 0 forbidden. No rows in `tokens`: all are allowed."""
 
     transitions: NDArray[np.uint8]
     start: NDArray[np.uint8]

@@ -7,13 +7,7 @@ from typing import Any
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.differences import accumulate_row
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    accumulate,
-    take_sqnorm,
-)
+from partwise.structures.interface import CodeArray, Diff, FloatArray
 from partwise.structures.rows import row_diff_add, row_diff_dot
 
 
@@ -91,17 +85,17 @@ def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> 
             accumulate_row(s.nodes, first + t, y[t], K, 0, -1.0, diff)
         if t > 0 and (here or y[t - 1] != y_ref[t - 1]):
             right, wrong = y_ref[t - 1] * K + y_ref[t], y[t - 1] * K + y[t]
-            accumulate(diff.total, tied + right, 1.0)
-            accumulate(diff.total, tied + wrong, -1.0)
+            waist.accumulate(diff.total, tied + right, 1.0)
+            waist.accumulate(diff.total, tied + wrong, -1.0)
             if s.edges.n_columns:
                 at = s.layout.edge_at
                 accumulate_row(s.edges, first + t, right, square, at, 1.0, diff)
                 accumulate_row(s.edges, first + t, wrong, square, at, -1.0, diff)
     if length > 0:
         if s.layout.has_start:
-            accumulate(diff.total, s.layout.start_at + y_ref[0], 1.0)
-            accumulate(diff.total, s.layout.start_at + y[0], -1.0)
+            waist.accumulate(diff.total, s.layout.start_at + y_ref[0], 1.0)
+            waist.accumulate(diff.total, s.layout.start_at + y[0], -1.0)
         if s.layout.has_end:
-            accumulate(diff.total, s.layout.end_at + y_ref[length - 1], 1.0)
-            accumulate(diff.total, s.layout.end_at + y[length - 1], -1.0)
-    return take_sqnorm(diff.total)
+            waist.accumulate(diff.total, s.layout.end_at + y_ref[length - 1], 1.0)
+            waist.accumulate(diff.total, s.layout.end_at + y[length - 1], -1.0)
+    return waist.take_sqnorm(diff.total)

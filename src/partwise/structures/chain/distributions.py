@@ -1,6 +1,6 @@
 """The weights of a chain as the log-probabilities of a hidden Markov model.
 
-With one feature a position, the symbol seen there, a chain's score is ``ln P(labels,
+With one feature per position, the symbol seen there, a chain's score is ``ln P(labels,
 symbols)`` when its weights are log-probabilities: of symbols given the label, of labels
 given the label before, of the first label. A weight for the end is the probability
 that a sequence ends after a label, one of those of what comes after it.

@@ -16,17 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import fused_kernel, kernel
+from partwise.structures import vectors
 from partwise.structures.chain.scores import ChainScores, mask_transitions
 from partwise.structures.interface import FloatArray
-from partwise.structures.vectors import (
-    add_rows,
-    all_above,
-    copy,
-    dot,
-    exponentials,
-    largest,
-    sum_of,
-)
 
 TINY = 1e-250
 
@@ -105,11 +97,11 @@ def _exp_transitions(
         for b in range(n_labels):
             known &= transition[a, b] == space.transition[a, b]
     if not known:
-        copy(transition.ravel(), space.transition.ravel())
+        vectors.copy(transition.ravel(), space.transition.ravel())
         mask_transitions(transition, mask.transitions, space.legal)
-        top = largest(space.legal.ravel())
+        top = vectors.largest(space.legal.ravel())
         space.transition_top[0] = top if top > -np.inf else 0.0
-        exponentials(
+        vectors.exponentials(
             space.legal.ravel(), space.transition_top[0], space.exp_transition.ravel()
         )
         for a in range(n_labels):
@@ -134,7 +126,7 @@ def _position_scores(given: ChainScores, t: int, out: FloatArray) -> float:
     if token_mask.shape[0] > 0:
         for b in range(n_labels):
             out[b] = out[b] if token_mask[t, b] else -np.inf
-    return largest(out)
+    return vectors.largest(out)
 
 
 @kernel
@@ -202,7 +194,7 @@ def _scaled(
             space.open[t, b] = row[b] > -np.inf
             row[b] -= top
     count = length * n_labels
-    exponentials(space.scores.ravel()[:count], 0.0, exp_node.ravel()[:count])
+    vectors.exponentials(space.scores.ravel()[:count], 0.0, exp_node.ravel()[:count])
     for t in range(length):
         row, here = exp_node[t], forward[t]
         if t == 0:
@@ -214,14 +206,14 @@ def _scaled(
                 log_transitions = _exp_transitions(transition[t - 1], mask, space)
             log_z += log_transitions
             here[:] = 0.0
-            add_rows(forward[t - 1], exp_transition, here)
+            vectors.add_rows(forward[t - 1], exp_transition, here)
             for b in range(n_labels):
                 here[b] *= row[b]
             if not free:
                 _reach_forward(mask.transitions, reached, reached_next)
                 for b in range(n_labels):
                     reached[b] = reached_next[b] & space.open[t, b]
-        total = sum_of(here)
+        total = vectors.sum_of(here)
         # Before scaling: a tiny sum has lost its digits, however it is scaled.
         if not _is_safe(here, free, reached) or total < TINY:
             return 0.0, False
@@ -244,10 +236,10 @@ def _scaled(
         for b in range(n_labels):
             ahead[b] *= backward[t + 1, b]
         here[:] = 0.0
-        add_rows(ahead, space.exp_transposed, here)
+        vectors.add_rows(ahead, space.exp_transposed, here)
         if not free:
             _reach_backward(mask.transitions, reached, reached_next)
-        total = sum_of(here)
+        total = vectors.sum_of(here)
         if not _is_safe(here, free, reached_next) or total < TINY:
             return 0.0, False
         if not free:
@@ -256,7 +248,7 @@ def _scaled(
         for a in range(n_labels):
             here[a] *= 1.0 / total
             ahead[a] *= 1.0 / total  # not norm below, which may underflow
-        norm = dot(forward[t], here)
+        norm = vectors.dot(forward[t], here)
         if norm < TINY:
             return 0.0, False
         for a in range(n_labels):
@@ -270,7 +262,7 @@ def _scaled(
     if tied:
         counts = transition_mu[0]
         for a in range(n_labels):
-            add_rows(forward[: length - 1, a], exp_node[1:length], counts[a])
+            vectors.add_rows(forward[: length - 1, a], exp_node[1:length], counts[a])
             for b in range(n_labels):
                 counts[a, b] *= exp_transition[a, b]
     return log_z, True
@@ -280,7 +272,7 @@ def _scaled(
 def _is_safe(here: FloatArray, free: bool, reached: NDArray[np.uint8]) -> bool:
     """Say whether no label that can be reached has a mass that is tiny."""
     if free:
-        return all_above(here, TINY)
+        return vectors.all_above(here, TINY)
     for b in range(here.size):
         if reached[b] and here[b] < TINY:
             return False
@@ -321,8 +313,8 @@ def _logarithmic(
 ) -> float:
     """Sum in logarithms: safe for any finite scores.
 
-    At every position the largest logarithm is taken off and counted apart, so that
-    digits are not lost to the length of the sequence.
+    At every position the largest logarithm is subtracted and counted separately, so
+    that digits are not lost to the length of the sequence.
     """
     node, transition, _, _, mask, _ = given
     length, n_labels = node.shape

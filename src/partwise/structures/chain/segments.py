@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain, ChainMask
-from partwise.structures.chain.inference import ChainSpace
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    log_partition,
-    part_scores,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
 
 
 @kernel
@@ -30,23 +23,23 @@ def _segment_log_probabilities(
     stop: IntArray,
     codes: CodeArray,
     out: FloatArray,
-    scratch: Scratch,
-    ws: ChainSpace,
+    worker: Worker,
 ) -> None:
+    scratch, ws = worker.scratch, worker.workspace
     allowed = restricted.mask.tokens
     before, log_z = -1, 0.0
     for j in range(first, last):
         i = owner[j]
         if i != before:
-            part_scores(s, i, w, scratch.theta, ws)
-            log_z = log_partition(s, i, scratch.theta, ws)
+            waist.part_scores(s, i, w, scratch.theta, ws)
+            log_z = waist.log_partition(s, i, scratch.theta, ws)
             before = i
         at = s.ptr[i]
         for t in range(at + start[j], at + stop[j]):
             keep = allowed[t, codes[t]]
             allowed[t, :] = 0
             allowed[t, codes[t]] = keep
-        out[j] = log_partition(restricted, i, scratch.theta, ws) - log_z
+        out[j] = waist.log_partition(restricted, i, scratch.theta, ws) - log_z
         for t in range(at + start[j], at + stop[j]):
             for k in range(s.layout.n_labels):
                 open_before = s.mask.tokens.shape[0] == 0 or s.mask.tokens[t, k]
@@ -91,9 +84,8 @@ def segment_probabilities(
     def work(begin: int, end: int, worker: Worker) -> None:
         first, last = np.searchsorted(owner, [begin, end]).tolist()
         _segment_log_probabilities(
-            s, restricted, w, first, last, owner, start, stop, codes, out,
-            worker.scratch, worker.workspace,
-        )  # fmt: skip
+            s, restricted, w, first, last, owner, start, stop, codes, out, worker
+        )
 
     Crew(s, n_jobs).run(work)
     return np.exp(np.minimum(out, 0.0))

@@ -129,10 +129,7 @@ def _look_ahead(given: ChainScores, space: ViterbiSpace) -> None:
 
 @kernel
 def _two_best_paths(
-    given: ChainScores,
-    ys: NDArray[np.int32],
-    scores: FloatArray,
-    space: ViterbiSpace,
+    given: ChainScores, ys: NDArray[np.int32], scores: FloatArray, space: ViterbiSpace
 ) -> int:
     """Write the two best legal label sequences; return how many exist.
 

@@ -10,10 +10,7 @@ inside-outside and by the matrix-tree theorem. Features of arcs are an axis of t
 from partwise.structures.dependency import differences, inference, parts
 from partwise.structures.dependency.added_arcs import AddedArcs
 from partwise.structures.dependency.arcs import ListedArcs, make_listed_arcs
-from partwise.structures.dependency.corpus import (
-    DependencyTrees,
-    make_dependency_trees,
-)
+from partwise.structures.dependency.corpus import DependencyTrees, make_dependency_trees
 from partwise.structures.dependency.hashed_arcs import (
     HashedArcs,
     make_hashed_arcs,

@@ -1,6 +1,6 @@
 """Arcs with features of two kinds, whose scores add up.
 
-So what a user lists for every arc stands beside what templates hash. The weights of
+What a user lists for every arc is added to what templates hash. The weights of
 the listed features come after those of the hashed ones.
 """
 

@@ -10,9 +10,9 @@ on until it meets the root, a word that is settled, or itself.
 Trees with a single arc from the root come by the same walk. Give every arc from the
 root a penalty larger than any difference of scores, as a number of its own that is
 compared first. An arc that closes a cycle never comes from the root, so the penalty
-of an arc stays what it was through all contractions, and comparing it first is to take
-the root for a head only where there is no other. No large constant is ever added to
-a score.
+of an arc stays what it was through all contractions, and comparing it first means
+taking the root as a head only where there is no other. No large constant is ever
+added to a score.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def arborescence(
     single_root : bool
         Whether only one word may have the root for a head.
     heads : int32 array of n
-        ``heads[m - 1]`` becomes the head of word `m`; rubbish if there is no tree.
+        ``heads[m - 1]`` becomes the head of word `m`; meaningless if there is no tree.
     space : ArborescenceSpace
         Made by `make_arborescence_space`.
 
@@ -131,11 +131,7 @@ def arborescence(
 def _transpose(score: FloatArray, n: int, space: ArborescenceSpace) -> None:
     """Start with every word a node of its own."""
     for m in range(1, n + 1):
-        into, arc_head, arc_word = (
-            space.into[m],
-            space.arc_head[m],
-            space.arc_word[m],
-        )
+        into, arc_head, arc_word = space.into[m], space.arc_head[m], space.arc_word[m]
         for h in range(n + 1):
             into[h] = score[h, m]
             arc_head[h] = h

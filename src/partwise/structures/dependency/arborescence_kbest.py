@@ -210,10 +210,7 @@ def _lowest(scores: FloatArray) -> int:
 
 @kernel
 def _put_in_order(
-    scores: FloatArray,
-    heads: NDArray[np.int32],
-    ranks: NDArray[np.int32],
-    found: int,
+    scores: FloatArray, heads: NDArray[np.int32], ranks: NDArray[np.int32], found: int
 ) -> None:
     """Sort the trees, which are in order but for rounding errors of their sums."""
     for j in range(1, found):

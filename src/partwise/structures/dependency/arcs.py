@@ -2,7 +2,7 @@
 
 A score for every arc of a sentence is a matrix ``score[head, modifier]``, the root
 being 0. A sentence of `n` words has ``(n + 1)^2`` entries; the diagonal and the first
-column stand for nothing.
+column have no meaning.
 
 ============  ==================================================================
 `ListedArcs`  the caller lists the features of every arc, as CSR rows

@@ -1,6 +1,6 @@
 """The two families of trees, and what dependency structures ask of both.
 
-A family is an empty NamedTuple: which one it is is known when kernels are compiled.
+A family is an empty NamedTuple: which one is used is known when kernels are compiled.
 Scores and probabilities of arcs are matrices ``[head, modifier]`` with the root as 0.
 """
 
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import generic
+from partwise.structures.dependency import projective, projective_kbest
 from partwise.structures.dependency.arborescence import (
     ArborescenceSpace,
     arborescence,
@@ -25,18 +26,6 @@ from partwise.structures.dependency.matrix_tree import (
     MatrixTreeSpace,
     make_matrix_tree_space,
     matrix_tree,
-)
-from partwise.structures.dependency.projective import (
-    Buffers,
-    EisnerChart,
-    best_projective_tree,
-    make_buffers,
-    make_eisner_chart,
-)
-from partwise.structures.dependency.projective_kbest import (
-    KBestChart,
-    best_projective_trees,
-    make_kbest_chart,
 )
 from partwise.structures.dependency.projective_marginals import (
     projective_log_partition,
@@ -78,7 +67,7 @@ def best_trees(
     scores: FloatArray,
     space: Any,
 ) -> int:
-    """Write the `k` best trees, a row each; return how many there are.
+    """Write the `k` best trees, one per row; return how many there are.
 
     An arc may have several labels: ``ranked[head, modifier]`` lists their scores, best
     first and then ``-inf``. `ranks` says which of them a tree has.
@@ -105,19 +94,19 @@ def log_sum_of_trees(
 class ProjectiveSpace(NamedTuple):
     """Charts of scores and of probabilities, and the rows of one span."""
 
-    chart: EisnerChart
-    mass: EisnerChart
-    buffers: Buffers
-    kbest: KBestChart
+    chart: projective.EisnerChart
+    mass: projective.EisnerChart
+    buffers: projective.Buffers
+    kbest: projective_kbest.KBestChart
 
 
 @tree_space.implement(Projective)
 def _(family: Projective, n_words: int, k: int) -> Any:
     return ProjectiveSpace(
-        make_eisner_chart(n_words),
-        make_eisner_chart(n_words),
-        make_buffers(n_words),
-        make_kbest_chart(n_words, k),
+        projective.make_eisner_chart(n_words),
+        projective.make_eisner_chart(n_words),
+        projective.make_buffers(n_words),
+        projective_kbest.make_kbest_chart(n_words, k),
     )
 
 
@@ -129,7 +118,9 @@ def _(
     heads: CodeArray,
     space: Any,
 ) -> float:
-    return best_projective_tree(score, single_root, heads, space.chart, space.buffers)
+    return projective.best_projective_tree(
+        score, single_root, heads, space.chart, space.buffers
+    )
 
 
 @best_trees.implement(Projective)
@@ -143,18 +134,14 @@ def _(
     scores: FloatArray,
     space: Any,
 ) -> int:
-    return best_projective_trees(
+    return projective_kbest.best_projective_trees(
         ranked, single_root, k, heads, ranks, scores, space.kbest
     )
 
 
 @arc_marginals.implement(Projective)
 def _(
-    family: Projective,
-    score: FloatArray,
-    single_root: bool,
-    mu: FloatArray,
-    space: Any,
+    family: Projective, score: FloatArray, single_root: bool, mu: FloatArray, space: Any
 ) -> float:
     return projective_marginals(
         score, single_root, mu, space.chart, space.mass, space.buffers

@@ -19,15 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partwise._jit import kernel
-from partwise.structures.dependency.arcs import (
-    add_arcs,
-    arc_entries,
-    arc_scores,
-    arc_space,
-    n_arc_features,
-    n_arc_weights,
-    prepare_arcs,
-)
+from partwise.structures.dependency import arcs as arc_features
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 BUCKET = 8
@@ -87,9 +79,7 @@ class HashedSpace(NamedTuple):
 
 
 def make_templates(
-    pairs: ArrayLike,
-    between: tuple[int, int] | None,
-    agreement: tuple[int, int] | None,
+    pairs: ArrayLike, between: tuple[int, int] | None, agreement: tuple[int, int] | None
 ) -> Templates:
     """Make the templates, each a code of the head and one of the modifier.
 
@@ -161,12 +151,12 @@ def make_hashed_arcs(
     )
 
 
-@n_arc_weights.implement(HashedArcs)
+@arc_features.n_arc_weights.implement(HashedArcs)
 def _(arcs: HashedArcs) -> int:
     return 1 << arcs.bits
 
 
-@n_arc_features.implement(HashedArcs)
+@arc_features.n_arc_features.implement(HashedArcs)
 def _(arcs: HashedArcs) -> int:
     longest = 0
     for i in range(arcs.first.size - 1):
@@ -174,18 +164,18 @@ def _(arcs: HashedArcs) -> int:
     return 2 * arcs.templates.seed.size + longest
 
 
-@arc_space.implement(HashedArcs)
+@arc_features.arc_space.implement(HashedArcs)
 def _(arcs: HashedArcs, n_words: int) -> Any:
     shape = (n_words + 1, arcs.templates.seed.size)
     return HashedSpace(
         np.zeros(shape, np.int64),
         np.zeros(shape, np.int64),
         np.zeros(n_words + 1, np.int32),
-        np.zeros(n_arc_features(arcs), np.int64),
+        np.zeros(arc_features.n_arc_features(arcs), np.int64),
     )
 
 
-@prepare_arcs.implement(HashedArcs)
+@arc_features.prepare_arcs.implement(HashedArcs)
 def _(arcs: HashedArcs, i: int, n: int, space: Any) -> None:
     templates = arcs.templates
     for p in range(n + 1):
@@ -317,7 +307,7 @@ def _score_arc(
     return total + last if arcs.templates.has_agreement else total
 
 
-@arc_scores.implement(HashedArcs)
+@arc_features.arc_scores.implement(HashedArcs)
 def _(arcs: HashedArcs, i: int, w: FloatArray, score: FloatArray, space: Any) -> None:
     n = score.shape[0] - 1
     base = arcs.first[i]
@@ -355,7 +345,7 @@ def _add_arc(
     return change
 
 
-@add_arcs.implement(HashedArcs)
+@arc_features.add_arcs.implement(HashedArcs)
 def _(
     arcs: HashedArcs, i: int, mu: FloatArray, scale: float, w: FloatArray, space: Any
 ) -> float:
@@ -379,7 +369,7 @@ def _(
     return change
 
 
-@arc_entries.implement(HashedArcs)
+@arc_features.arc_entries.implement(HashedArcs)
 def _(
     arcs: HashedArcs,
     i: int,

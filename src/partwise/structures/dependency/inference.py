@@ -12,6 +12,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures import vectors
+from partwise.structures.dependency import labels
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import (
     arc_marginals,
@@ -19,22 +21,8 @@ from partwise.structures.dependency.families import (
     best_trees,
     log_sum_of_trees,
 )
-from partwise.structures.dependency.labels import (
-    head_row,
-    labels_of_arc,
-    modifier_row,
-    n_label_rows,
-    pair_row,
-)
 from partwise.structures.dependency.parts import as_matrix, n_words
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.vectors import (
-    exponentials,
-    largest,
-    log_sum,
-    place_of_largest,
-    sum_of,
-)
 
 
 @kernel
@@ -51,11 +39,11 @@ def _arcs_with_labels(
     for h in range(n + 1):
         for m in range(1, n + 1):
             if h != m:
-                labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
+                labels.labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
                 if summed:
-                    best = log_sum(ws.label_values, ws.label_shares)
+                    best = vectors.log_sum(ws.label_values, ws.label_shares)
                 else:
-                    best = largest(ws.label_values)
+                    best = vectors.largest(ws.label_values)
                 score[h, m] = alone[h, m] + best
     return score
 
@@ -68,8 +56,10 @@ def _(s: DependencyTrees, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> f
     if s.labels.n_labels:
         of_labels = theta[(n + 1) * (n + 1) :]
         for m in range(1, n + 1):
-            labels_of_arc(s.labels, i, n, y[m - 1], m, of_labels, ws.label_values)
-            y[n + m - 1] = place_of_largest(ws.label_values)
+            labels.labels_of_arc(
+                s.labels, i, n, y[m - 1], m, of_labels, ws.label_values
+            )
+            y[n + m - 1] = vectors.place_of_largest(ws.label_values)
     return value
 
 
@@ -103,18 +93,20 @@ def _label_marginals(
     """Share the probability of every arc among its labels."""
     n_labels = s.labels.n_labels
     rows = mu[(n + 1) * (n + 1) :]
-    rows = rows[: n_label_rows(s.labels, i, n) * n_labels]
+    rows = rows[: labels.n_label_rows(s.labels, i, n) * n_labels]
     rows[:] = 0.0
     for h in range(n + 1):
         for m in range(1, n + 1):
             if h == m or of_arcs[h, m] == 0.0:
                 continue
-            labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
-            exponentials(ws.label_values, largest(ws.label_values), ws.label_shares)
-            scale = of_arcs[h, m] / sum_of(ws.label_shares)
-            one = rows[modifier_row(n, h, m) * n_labels :]
-            two = rows[head_row(n, h, m) * n_labels :]
-            three = rows[pair_row(s.labels, i, n, h, m) * n_labels :]
+            labels.labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
+            vectors.exponentials(
+                ws.label_values, vectors.largest(ws.label_values), ws.label_shares
+            )
+            scale = of_arcs[h, m] / vectors.sum_of(ws.label_shares)
+            one = rows[labels.modifier_row(n, h, m) * n_labels :]
+            two = rows[labels.head_row(n, h, m) * n_labels :]
+            three = rows[labels.pair_row(s.labels, i, n, h, m) * n_labels :]
             for k in range(n_labels):
                 share = scale * ws.label_shares[k]
                 one[k] += share
@@ -128,7 +120,7 @@ def _rank_labels(
 ) -> None:
     """Write the scores and the numbers of the best labels of an arc, in order."""
     for j in range(ranked.size):
-        best = place_of_largest(values)
+        best = vectors.place_of_largest(values)
         ranked[j] = base + values[best]
         rank_label[j] = best
         values[best] = -np.inf
@@ -158,7 +150,7 @@ def _(
             if h == m:
                 continue
             if s.labels.n_labels:
-                labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
+                labels.labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
                 _rank_labels(
                     ws.label_values, alone[h, m], ranked[h, m], rank_label[h, m]
                 )

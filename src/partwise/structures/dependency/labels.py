@@ -1,6 +1,6 @@
 """Labels of arcs: scores that add up from the modifier, the head and the pair of both.
 
-The label of an arc is scored by rows of weights, one weight a label, of three kinds
+The label of an arc is scored by rows of weights, one weight per label, of three kinds
 of *label parts*:
 
 - (direction, modifier): what is known of the modifier;
@@ -10,7 +10,7 @@ of *label parts*:
 
 An arc has one of each. So scores of labels cost no more than the arcs themselves, and a
 sentence of `n` words has a number of label parts of the order of ``n``, not ``n^2``.
-Without labels there are no such parts, and trees are the same code.
+Without labels there are no such parts; the code of trees stays the same.
 
 Rows are found by hashing codes of words, as in `hashed_arcs`.
 """
@@ -85,7 +85,7 @@ def make_labels(
     codes : matrix of int32
         A row for every root and every word, not negative.
     class_code : int
-        The column that says of which class a word is. The codes of `pair_codes` must
+        The column that gives the class of a word. The codes of `pair_codes` must
         be the same for all words of a class.
     lengths : array of int
         The number of words of every sentence.
@@ -127,7 +127,7 @@ def make_labels(
 
 
 def no_labels(n_sentences: int) -> Labels:
-    """Make what trees without labels have in their place."""
+    """Make what trees without labels have instead of them."""
     return Labels(
         np.zeros((0, 0), np.int32),
         np.zeros(n_sentences + 1, np.int64),
@@ -288,13 +288,7 @@ def label_part_entries(
 
 @kernel
 def labels_of_arc(
-    labels: Labels,
-    i: int,
-    n: int,
-    h: int,
-    m: int,
-    theta: FloatArray,
-    out: FloatArray,
+    labels: Labels, i: int, n: int, h: int, m: int, theta: FloatArray, out: FloatArray
 ) -> None:
     """Add up the scores of all labels of one arc."""
     n_labels = labels.n_labels

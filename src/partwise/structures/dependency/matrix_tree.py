@@ -35,22 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.dependency.semiring import (
-    Logs,
-    Reals,
-    Semiring,
-    add_products,
-    divide,
-    from_logs,
-    logarithm,
-    multiply,
-    one,
-    plus,
-    sum_of_products,
-    to_shares,
-    total,
-    zero,
-)
+from partwise.structures.dependency import semiring
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.vectors import copy, largest
 
@@ -146,7 +131,7 @@ def matrix_tree(
     space : MatrixTreeSpace
         Made by `make_matrix_tree_space`.
     want_mu : bool
-        Without, `mu` is left alone, which takes a quarter of the time.
+        If not, `mu` is left alone, which takes a quarter of the time.
 
     Returns
     -------
@@ -168,16 +153,18 @@ def matrix_tree(
     if want_mu:
         mu[:] = 0.0  # what stays if there is no tree
     log_z, is_safe = _sum_trees(
-        Reals(), score, single_root, mu, space, want_mu, LEAST_LOG
+        semiring.Reals(), score, single_root, mu, space, want_mu, LEAST_LOG
     )
     if not is_safe:
-        log_z, _ = _sum_trees(Logs(), score, single_root, mu, space, want_mu, -np.inf)
+        log_z, _ = _sum_trees(
+            semiring.Logs(), score, single_root, mu, space, want_mu, -np.inf
+        )
     return log_z
 
 
 @kernel
 def _sum_trees(
-    numbers: Semiring,
+    numbers: semiring.Semiring,
     score: FloatArray,
     single_root: bool,
     mu: FloatArray,
@@ -204,10 +191,10 @@ def _sum_trees(
             if levels.log_shrunk[level] < least_log:
                 return -np.inf, False
         last = levels.matrices[levels.at[level] :]
-        column = NEAR if last[NEAR] > zero(numbers) else FAR
-        if last[column] == zero(numbers) or levels.n_far[level] + column > 1:
+        column = NEAR if last[NEAR] > semiring.zero(numbers) else FAR
+        if last[column] == semiring.zero(numbers) or levels.n_far[level] + column > 1:
             return -np.inf, False
-        log_pivot = logarithm(numbers, last[column])
+        log_pivot = semiring.logarithm(numbers, last[column])
         if levels.log_shrunk[level] + min(log_pivot, 0.0) < least_log:
             return -np.inf, False
         if m == 0:
@@ -220,7 +207,10 @@ def _sum_trees(
 
 @kernel
 def _weigh(
-    numbers: Semiring, score: FloatArray, single_root: bool, space: MatrixTreeSpace
+    numbers: semiring.Semiring,
+    score: FloatArray,
+    single_root: bool,
+    space: MatrixTreeSpace,
 ) -> float:
     """Write the weights of all arcs, scaled; return the logarithm of the scale.
 
@@ -244,7 +234,7 @@ def _weigh(
         if top == -np.inf:
             return -np.inf
         log_scale += top
-        from_logs(numbers, logs, top, weights[m])
+        semiring.from_logs(numbers, logs, top, weights[m])
         from_root[m] = score[0, m + 1] - top
     if single_root:
         top = largest(from_root)
@@ -252,7 +242,7 @@ def _weigh(
             return -np.inf
         log_scale += top
         scaled = logs[:n]
-        from_logs(numbers, from_root, top, scaled)
+        semiring.from_logs(numbers, from_root, top, scaled)
         for m in range(n):
             weights[m, FAR] = scaled[m]
     levels = space.levels
@@ -263,7 +253,7 @@ def _weigh(
 
 @kernel
 def _halve(
-    numbers: Semiring, m: int, level: int, n: int, space: MatrixTreeSpace
+    numbers: semiring.Semiring, m: int, level: int, n: int, space: MatrixTreeSpace
 ) -> bool:
     """Go down a level to the half of the words with word `m`; eliminate the others.
 
@@ -286,9 +276,9 @@ def _halve(
             k = begin + j
             space.begin[k], space.end[k] = k + 1, end
         pivot, column = _eliminate(numbers, k, space)
-        if pivot == zero(numbers):
+        if pivot == semiring.zero(numbers):
             return False
-        log_pivot = logarithm(numbers, pivot)
+        log_pivot = semiring.logarithm(numbers, pivot)
         log_pivots += log_pivot
         log_shrunk += min(log_pivot, 0.0)
         n_far += column
@@ -304,34 +294,36 @@ def _halve(
 
 
 @kernel
-def _eliminate(numbers: Semiring, k: int, space: MatrixTreeSpace) -> tuple[float, int]:
+def _eliminate(
+    numbers: semiring.Semiring, k: int, space: MatrixTreeSpace
+) -> tuple[float, int]:
     """Let the words that are left skip word `k`.
 
     Return the pivot, and the power of the factor of the arcs from the root in it. Steps
-    from a word to itself gather on the diagonal, where nobody looks.
+    from a word to itself gather on the diagonal, which nothing reads.
     """
     begin, end = space.begin[k], space.end[k]
     left, right = WORDS + begin, WORDS + end
     row, steps = space.matrix[k], space.steps[k]
-    pivot = plus(numbers, row[NEAR], total(numbers, row[left:right]))
+    pivot = semiring.plus(numbers, row[NEAR], semiring.total(numbers, row[left:right]))
     column = NEAR
-    if pivot > zero(numbers):
-        divide(numbers, row[:WORDS], pivot, steps[:WORDS])
-        divide(numbers, row[left:right], pivot, steps[left:right])
+    if pivot > semiring.zero(numbers):
+        semiring.divide(numbers, row[:WORDS], pivot, steps[:WORDS])
+        semiring.divide(numbers, row[left:right], pivot, steps[left:right])
     else:
         # To the root for certain, there being no other way.
         pivot, column = row[FAR], FAR
         copy(row[left:right], steps[left:right])
-        steps[NEAR], steps[FAR] = one(numbers), zero(numbers)
+        steps[NEAR], steps[FAR] = semiring.one(numbers), semiring.zero(numbers)
     rows, at = (begin, end), WORDS + k
-    add_products(numbers, steps[:WORDS], at, space.matrix, rows, 0)
-    add_products(numbers, steps[left:right], at, space.matrix, rows, left)
+    semiring.add_products(numbers, steps[:WORDS], at, space.matrix, rows, 0)
+    semiring.add_products(numbers, steps[left:right], at, space.matrix, rows, left)
     return pivot, column
 
 
 @kernel
 def _share_heads(
-    numbers: Semiring,
+    numbers: semiring.Semiring,
     m: int,
     column: int,
     n: int,
@@ -345,16 +337,18 @@ def _share_heads(
     """
     weights = space.levels.matrices[: n * (WORDS + n)].reshape((n, WORDS + n))
     reach, shares = space.reach[: WORDS + n], space.shares[: WORDS + n]
-    reach[NEAR] = reach[FAR] = reach[WORDS + m] = zero(numbers)
-    reach[column] = one(numbers)
+    reach[NEAR] = reach[FAR] = reach[WORDS + m] = semiring.zero(numbers)
+    reach[column] = semiring.one(numbers)
     for j in range(n - 2, -1, -1):
         k = space.order[j]
         left, right = WORDS + space.begin[k], WORDS + space.end[k]
         steps = space.steps[k]
-        by_words = sum_of_products(numbers, steps[left:right], reach[left:right])
-        reach[WORDS + k] = plus(numbers, steps[column], by_words)
-    multiply(numbers, weights[m], reach, shares)
-    to_shares(numbers, shares)
+        by_words = semiring.sum_of_products(
+            numbers, steps[left:right], reach[left:right]
+        )
+        reach[WORDS + k] = semiring.plus(numbers, steps[column], by_words)
+    semiring.multiply(numbers, weights[m], reach, shares)
+    semiring.to_shares(numbers, shares)
     mu[0, m + 1] = shares[column]
     for h in range(n):
         mu[h + 1, m + 1] = shares[WORDS + h]

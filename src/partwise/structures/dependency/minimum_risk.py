@@ -1,7 +1,7 @@
 """Trees of minimum risk: those with the most heads (and labels) right, on average.
 
 The best tree is the most probable one as a whole. If what counts is how many arcs are
-right, the tree to choose is the one whose arcs have the largest probabilities in sum.
+right, the tree to choose is the one whose arcs have the largest sum of probabilities.
 """
 
 from __future__ import annotations
@@ -11,21 +11,14 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures import interface as waist
 from partwise.structures.decoding import Decoded, output_pointers
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import best_tree
 from partwise.structures.dependency.labels import labels_of_arc
 from partwise.structures.dependency.parts import as_matrix, n_words
-from partwise.structures.interface import (
-    CodeArray,
-    FloatArray,
-    IntArray,
-    marginals,
-    part_scores,
-    visit,
-)
+from partwise.structures.interface import FloatArray
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import exponentials, largest, place_of_largest, sum_of
 
 
@@ -48,26 +41,24 @@ def _decode_minimum_risk(
     w: FloatArray,
     start: int,
     stop: int,
-    ptr: IntArray,
-    codes: CodeArray,
-    scores: FloatArray,
-    scratch: Scratch,
-    ws: Any,
+    found: Decoded,
+    worker: Worker,
 ) -> None:
+    scratch, ws = worker.scratch, worker.workspace
     is_labelled = s.labels.n_labels > 0
     for i in range(start, stop):
         n = n_words(s, i)
-        visit(s, i, ws)
-        part_scores(s, i, w, scratch.theta, ws)
-        marginals(s, i, scratch.theta, scratch.mu, ws)
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        waist.marginals(s, i, scratch.theta, scratch.mu, ws)
         worth = as_matrix(scratch.mu, n)
         if is_labelled:
             for h in range(n + 1):
                 for m in range(1, n + 1):
                     if worth[h, m] > 0.0:
                         worth[h, m] *= _best_label(s, i, h, m, scratch.theta, ws)[1]
-        y = codes[ptr[i] : ptr[i + 1]]
-        scores[i] = best_tree(
+        y = found.codes[found.ptr[i] : found.ptr[i + 1]]
+        found.scores[i] = best_tree(
             s.family, worth, s.layout.single_root > 0, y[:n], ws.trees
         )
         if is_labelled:
@@ -78,15 +69,13 @@ def _decode_minimum_risk(
 def decode_minimum_risk(s: DependencyTrees, w: FloatArray, n_jobs: int = 1) -> Decoded:
     """Return for every sentence the tree with the most arcs right, on average.
 
-    Its score is how many that are: the sum of the probabilities of its arcs.
+    Its score is that number: the sum of the probabilities of its arcs.
     """
     ptr = output_pointers(s)
-    codes, scores = np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1)
+    found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
 
     def work(start: int, stop: int, worker: Worker) -> None:
-        _decode_minimum_risk(
-            s, w, start, stop, ptr, codes, scores, worker.scratch, worker.workspace
-        )
+        _decode_minimum_risk(s, w, start, stop, found, worker)
 
     Crew(s, n_jobs).run(work)
-    return Decoded(ptr, codes, scores)
+    return found

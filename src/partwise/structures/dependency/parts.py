@@ -1,7 +1,7 @@
 """The parts of a dependency tree, their features and their costs.
 
-In `theta` come ``(n + 1)^2`` arcs, head by head (the diagonal and modifier 0 stand for
-nothing), and then the label parts (`labels`), a row of all labels at a time.
+In `theta` come ``(n + 1)^2`` arcs, head by head (the diagonal and modifier 0 have no
+meaning), and then the label parts (`labels`), a row of all labels at a time.
 """
 
 from __future__ import annotations
@@ -12,26 +12,10 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.dependency.arcs import (
-    add_arcs,
-    arc_entries,
-    arc_scores,
-    arc_space,
-    n_arc_features,
-    prepare_arcs,
-)
+from partwise.structures.dependency import arcs as arc_features
+from partwise.structures.dependency import labels
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import tree_space
-from partwise.structures.dependency.labels import (
-    add_labels,
-    head_row,
-    label_part_entries,
-    modifier_row,
-    n_label_features,
-    n_label_rows,
-    pair_row,
-    score_labels,
-)
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 
@@ -68,7 +52,7 @@ def n_words(s: DependencyTrees, i: int) -> int:
 @waist.n_parts.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int) -> int:
     n = n_words(s, i)
-    return (n + 1) * (n + 1) + n_label_rows(s.labels, i, n) * s.labels.n_labels
+    return (n + 1) * (n + 1) + labels.n_label_rows(s.labels, i, n) * s.labels.n_labels
 
 
 @waist.output_size.implement(DependencyTrees)
@@ -86,7 +70,7 @@ def _longest(s: DependencyTrees) -> int:
 
 @kernel
 def _max_features(s: DependencyTrees) -> int:
-    one = n_arc_features(s.arcs) + n_label_features(s.labels)
+    one = arc_features.n_arc_features(s.arcs) + labels.n_label_features(s.labels)
     return max(2 * _longest(s) * one, 1)
 
 
@@ -103,12 +87,12 @@ def _(s: DependencyTrees, k: int) -> Any:
     n_ranks = min(k, max(n_labels, 1))
     side = longest + 1 if k > 1 else 1
     return DependencySpace(
-        arc_space(s.arcs, longest),
+        arc_features.arc_space(s.arcs, longest),
         tree_space(s.family, longest, k),
         np.zeros((longest + 1) ** 2),
         np.zeros(n_labels),
         np.zeros(n_labels),
-        np.zeros(n_label_features(s.labels), np.int64),
+        np.zeros(labels.n_label_features(s.labels), np.int64),
         np.zeros(side * side * n_ranks),
         np.zeros(side * side * n_ranks, np.int32),
         np.zeros((k, longest), np.int32),
@@ -117,7 +101,7 @@ def _(s: DependencyTrees, k: int) -> Any:
 
 @waist.visit.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int, ws: Any) -> None:
-    prepare_arcs(s.arcs, i, n_words(s, i), ws.arcs)
+    arc_features.prepare_arcs(s.arcs, i, n_words(s, i), ws.arcs)
 
 
 @kernel
@@ -129,8 +113,8 @@ def as_matrix(values: FloatArray, n: int) -> FloatArray:
 @waist.part_scores.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     n = n_words(s, i)
-    arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
-    score_labels(
+    arc_features.arc_scores(s.arcs, i, w, as_matrix(theta, n), ws.arcs)
+    labels.score_labels(
         s.labels, i, n, w[s.layout.label_at :], theta[(n + 1) * (n + 1) :], ws.rows
     )
 
@@ -140,15 +124,9 @@ def _(
     s: DependencyTrees, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
 ) -> float:
     n = n_words(s, i)
-    change = add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
-    return change + add_labels(
-        s.labels,
-        i,
-        n,
-        mu[(n + 1) * (n + 1) :],
-        scale,
-        w[s.layout.label_at :],
-        ws.rows,
+    change = arc_features.add_arcs(s.arcs, i, as_matrix(mu, n), scale, w, ws.arcs)
+    return change + labels.add_labels(
+        s.labels, i, n, mu[(n + 1) * (n + 1) :], scale, w[s.layout.label_at :], ws.rows
     )
 
 
@@ -158,9 +136,9 @@ def label_parts(
 ) -> None:
     """Write the three label parts of an arc."""
     n_labels, at = s.labels.n_labels, (n + 1) * (n + 1) + label
-    ids[0] = at + modifier_row(n, h, m) * n_labels
-    ids[1] = at + head_row(n, h, m) * n_labels
-    ids[2] = at + pair_row(s.labels, i, n, h, m) * n_labels
+    ids[0] = at + labels.modifier_row(n, h, m) * n_labels
+    ids[1] = at + labels.head_row(n, h, m) * n_labels
+    ids[2] = at + labels.pair_row(s.labels, i, n, h, m) * n_labels
 
 
 @waist.parts_of.implement(DependencyTrees)
@@ -189,8 +167,8 @@ def _(
         h, m = r // (n + 1), r % (n + 1)
         if m == 0 or h == m:
             return 0
-        return arc_entries(s.arcs, i, n, h, m, idx, val, ws.arcs)
-    found = label_part_entries(s.labels, i, n, r - n_arcs, idx, val)
+        return arc_features.arc_entries(s.arcs, i, n, h, m, idx, val, ws.arcs)
+    found = labels.label_part_entries(s.labels, i, n, r - n_arcs, idx, val)
     for j in range(found):
         idx[j] += s.layout.label_at
     return found

@@ -103,11 +103,7 @@ def _(how: Total, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
 
 @kernel
 def fill_chart(
-    how: Any,
-    score: FloatArray,
-    single_root: bool,
-    chart: EisnerChart,
-    buffers: Buffers,
+    how: Any, score: FloatArray, single_root: bool, chart: EisnerChart, buffers: Buffers
 ) -> float:
     """Gather all projective trees of a sentence by the scores of their arcs."""
     n = score.shape[0] - 1
@@ -125,10 +121,7 @@ def fill_chart(
             open_right[t] = joined + score[s + 1, t + 1]
             open_left[s] = joined + score[t + 1, s + 1]
             right[s, t] = right_by_end[t, s] = gather(
-                how,
-                open_right[s + 1 : t + 1],
-                right_by_end[t, s + 1 : t + 1],
-                buffers,
+                how, open_right[s + 1 : t + 1], right_by_end[t, s + 1 : t + 1], buffers
             )
             left[s, t] = left_by_end[t, s] = gather(
                 how, left[s, s:t], open_left[s:t], buffers
@@ -138,11 +131,7 @@ def fill_chart(
 
 @kernel
 def _hang_from_root(
-    how: Any,
-    score: FloatArray,
-    single_root: bool,
-    chart: EisnerChart,
-    buffers: Buffers,
+    how: Any, score: FloatArray, single_root: bool, chart: EisnerChart, buffers: Buffers
 ) -> float:
     n = score.shape[0] - 1
     forest, rooted = chart.rows[FOREST], chart.rows[ROOTED]

@@ -1,8 +1,8 @@
 """The k best projective trees: Eisner's chart with a list in every cell.
 
 A cell lists the best ways to make it, in order, and for each of them the split and the
-places in the lists of the two halves. Every tree is made in just one way, so that what
-comes out are different trees. The names are those of `projective`.
+places in the lists of the two halves. Every tree is made in just one way, so that the
+results are different trees. The names are those of `projective`.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def best_projective_trees(
     single_root : bool
         Whether only one word may hang from the root.
     k : int
-        At most the number that `make_kbest_chart` was told.
+        At most the number that `make_kbest_chart` was given.
     heads, ranks : matrices of int32
         A row for every tree: the head of every word and the place of its arc's label.
     scores : array

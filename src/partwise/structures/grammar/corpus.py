@@ -96,7 +96,7 @@ def make_constituency_trees(
     Raises
     ------
     DataError
-        If a right output is no derivation under the grammar.
+        If a right output is not a derivation under the grammar.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _take_gold(s: ConstituencyTrees, i: int) -> None:
     y = s.gold[4 * first - 3 * i :][: 4 * n - 3]
     rule, start, end = y[: 3 * n - 3].reshape(3, n - 1).tolist()
     symbol = {(t, t + 1): int(a) for t, a in enumerate(y[3 * n - 3 :])}
-    wrong = DataError(f"the right output of sentence {i} is no derivation")
+    wrong = DataError(f"the right output of sentence {i} is not a derivation")
     for t in range(n):
         allowed = s.sentences.symbol[slice(*s.sentences.symbol_ptr[first + t :][:2])]
         if symbol[t, t + 1] not in allowed:

@@ -17,13 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.grammar import places
 from partwise.structures.grammar.chart import Chart, Parsing, PartScores, list_symbols
-from partwise.structures.grammar.places import (
-    cell_at,
-    first_split,
-    n_cells,
-    phrase_at,
-)
 from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.vectors import exponentials, fill, largest
@@ -51,7 +46,7 @@ class InsideSpace(NamedTuple):
 
 def make_inside_space(longest: int, grammar: Grammar) -> InsideSpace:
     """Make the scratch arrays for sentences of up to `longest` words."""
-    size = n_cells(longest)
+    size = places.n_cells(longest)
     return InsideSpace(
         np.zeros(size),
         np.zeros(size),
@@ -69,7 +64,7 @@ def _put_words(scores: PartScores, n: int, chart: Chart, space: InsideSpace) -> 
     """Fill the spans of one word; say whether that was safe."""
     at, safe = 0, True
     for t in range(n):
-        cell = cell_at(n, t, t + 1)
+        cell = places.cell_at(n, t, t + 1)
         value = chart.value[cell]
         fill(value, value.size, 0.0)
         count = scores.symbol_ptr[t + 1] - scores.symbol_ptr[t]
@@ -93,10 +88,10 @@ def _weigh_splits(
 
     Return the logarithm of their scale, and whether some are tiny.
     """
-    splits = scores.split[first_split(n, start, end) :]
+    splits = scores.split[places.first_split(n, start, end) :]
     top = -np.inf
     for m in range(start + 1, end):
-        one, other = cell_at(n, start, m), cell_at(n, m, end)
+        one, other = places.cell_at(n, start, m), places.cell_at(n, m, end)
         weight = -np.inf
         if chart.n_there[one] > 0 and chart.n_there[other] > 0:
             scale = space.log_scale[one] + space.log_scale[other]
@@ -140,7 +135,7 @@ def _tiny_splits_are_safe(
     for m in range(start + 1, end):
         if space.split[m - start - 1] >= TINY:
             continue
-        one, right = cell_at(n, start, m), chart.value[cell_at(n, m, end)]
+        one, right = places.cell_at(n, start, m), chart.value[places.cell_at(n, m, end)]
         for j in range(chart.n_there[one]):
             b = chart.there[one, j]
             for p in range(rules.pair_ptr[b], rules.pair_ptr[b + 1]):
@@ -155,7 +150,7 @@ def _inside_span(
 ) -> bool:
     """Fill one span; say whether that was safe."""
     grammar, scores, n, chart = parsing
-    rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
+    rules, cell, pair = grammar.rules, places.cell_at(n, start, end), chart.pair_value
     value = chart.value[cell]
     fill(value, value.size, 0.0)
     chart.n_there[cell] = 0
@@ -164,7 +159,7 @@ def _inside_span(
         return True
     fill(pair, pair.size, 0.0)
     for m in range(start + 1, end):
-        one, other = cell_at(n, start, m), cell_at(n, m, end)
+        one, other = places.cell_at(n, start, m), places.cell_at(n, m, end)
         if chart.n_there[one] > 0 and chart.n_there[other] > 0:
             there, split = chart.there[one, : chart.n_there[one]], space.split
             left, right = chart.value[one], chart.value[other]
@@ -179,7 +174,7 @@ def _inside_span(
     there = chart.there[cell, : chart.n_there[cell]]
     if there.size == 0:
         return True
-    span = scores.span[phrase_at(n, start, end)]
+    span = scores.span[places.phrase_at(n, start, end)]
     span_top = largest(span)
     exponentials(span, span_top, space.span)
     top = 0.0
@@ -216,7 +211,7 @@ def inside(parsing: Parsing, space: InsideSpace) -> tuple[float, bool]:
             end = start + width
             if not _inside_span(parsing, start, end, rule_top, space):
                 return 0.0, False
-    cell = cell_at(n, 0, n)
+    cell = places.cell_at(n, 0, n)
     total = root_sum(grammar, chart.value[cell])
     return (np.log(total) + space.log_scale[cell] if total > 0.0 else -np.inf), True
 
@@ -300,17 +295,17 @@ def _outside_span(
 ) -> None:
     """Hand the probabilities of a span down to its parts."""
     grammar, scores, n, chart = parsing
-    rules, cell, pair = grammar.rules, cell_at(n, start, end), chart.pair_value
-    span = scores.span[phrase_at(n, start, end)]
+    rules, cell, pair = grammar.rules, places.cell_at(n, start, end), chart.pair_value
+    span = scores.span[places.phrase_at(n, start, end)]
     exponentials(span, largest(span), space.span)
     _share_out(grammar, cell, chart, space)
     _weigh_splits(scores, n, start, end, chart, space)
     fill(pair, pair.size, 0.0)
-    at = first_split(n, start, end)
+    at = places.first_split(n, start, end)
     for m in range(start + 1, end):
         split = space.split[m - start - 1]
         if split > 0.0:
-            one, other = cell_at(n, start, m), cell_at(n, m, end)
+            one, other = places.cell_at(n, start, m), places.cell_at(n, m, end)
             mu.split[at + m - start - 1] = _hand_down(
                 rules,
                 chart.there[one, : chart.n_there[one]],
@@ -345,8 +340,8 @@ def span_probability(cell: int, chart: Chart, probability: FloatArray) -> float:
 def outside(parsing: Parsing, mu: PartScores, space: InsideSpace) -> None:
     """Write the probabilities of all parts to `mu`, after `inside`; they were zero."""
     grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
-    root = cell_at(n, 0, n)
-    whole = space.probability[: n_cells(n)].reshape(-1)
+    root = places.cell_at(n, 0, n)
+    whole = space.probability[: places.n_cells(n)].reshape(-1)
     fill(whole, whole.size, 0.0)
     total = root_sum(grammar, chart.value[root])
     for a in range(grammar.n_symbols):
@@ -355,7 +350,7 @@ def outside(parsing: Parsing, mu: PartScores, space: InsideSpace) -> None:
     for width in range(n, 1, -1):
         for start in range(n - width + 1):
             end = start + width
-            cell = cell_at(n, start, end)
+            cell = places.cell_at(n, start, end)
             probability = space.probability[cell]
             if span_probability(cell, chart, probability) > NEGLIGIBLE:
                 _outside_span(parsing, start, end, mu, space)
@@ -369,14 +364,14 @@ def read_probabilities(
     """Write the probabilities of words' symbols and of spans' classes to `mu`."""
     at = 0
     for t in range(n):
-        own = probability[cell_at(n, t, t + 1)]
+        own = probability[places.cell_at(n, t, t + 1)]
         for j in range(mu.symbol_ptr[t], mu.symbol_ptr[t + 1]):
             mu.word[at] = own[mu.symbol[j]]
             at += 1
     for width in range(2, n + 1):
         for start in range(n - width + 1):
-            cell = cell_at(n, start, start + width)
-            span = mu.span[phrase_at(n, start, start + width)]
+            cell = places.cell_at(n, start, start + width)
+            span = mu.span[places.phrase_at(n, start, start + width)]
             for j in range(chart.n_there[cell]):
                 a = chart.there[cell, j]
                 span[grammar.span_class[a]] += probability[cell, a]

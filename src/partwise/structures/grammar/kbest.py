@@ -20,25 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.grammar.chart import (
-    Parsing,
-    application_score,
-    fill_best,
-    push,
-    read_best,
-    write_node,
-)
-from partwise.structures.grammar.places import (
-    cell_at,
-    first_split,
-    n_cells,
-    phrase_at,
-)
+from partwise.structures.grammar import chart as charts
+from partwise.structures.grammar import places
+from partwise.structures.grammar.chart import Parsing
 from partwise.structures.grammar.rules import Grammar
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 BEST = -1
-"""In the place of a derivation: the best of its item, which need not be listed."""
+"""Instead of a derivation: the best of its item, which need not be listed."""
 NONE, UNKNOWN = -1, -2
 ROOT = -1
 """The symbol of the item above the root symbols."""
@@ -68,7 +57,7 @@ def make_kbest_space(longest: int, k: int, grammar: Grammar) -> KBestSpace:
     and each of these opens two items and adds three candidates.
     """
     steps = (longest + 1) * k if k > 1 else 0
-    cells = n_cells(longest) if k > 1 else 0
+    cells = places.n_cells(longest) if k > 1 else 0
     return KBestSpace(
         np.zeros((5 * steps + 1, 5), np.int64),
         np.zeros(5 * steps + 1),
@@ -114,7 +103,7 @@ def _add_next_rule(
     best, best_r, best_m = -np.inf, -1, -1
     if item[SYMBOL] == ROOT:
         for a in range(grammar.n_symbols):
-            value = chart.value[cell_at(n, start, end), a]
+            value = chart.value[places.cell_at(n, start, end), a]
             if grammar.is_root[a] and best < value <= bound:
                 if value < bound or a > last_r:
                     best, best_r = value, a
@@ -123,7 +112,7 @@ def _add_next_rule(
         for j in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[j]
             for m in range(start + 1, end):
-                value = application_score(parsing, r, start, m, end)
+                value = charts.application_score(parsing, r, start, m, end)
                 if best < value <= bound:
                     is_later = r > last_r or (r == last_r and m > last_m)
                     if value < bound or is_later:
@@ -178,7 +167,7 @@ def _next_of_child(
     symbol, start, end = _child(parsing.grammar, item, last, side)
     if end == start + 1:
         return NONE, NONE
-    cell = cell_at(parsing.n, start, end)
+    cell = places.cell_at(parsing.n, start, end)
     if space.item_of[cell, symbol] == NONE:
         space.item_of[cell, symbol] = _open(parsing, symbol, start, end, space)
     at = space.item_of[cell, symbol]
@@ -203,14 +192,16 @@ def _score_with(
     start, end, rules = item[START], item[END], grammar.rules
     last = space.derivation[item[LAST]]
     r, m = last[RULE], last[SPLIT]
-    of_left = chart.value[cell_at(n, start, m), rules.left[r]]
-    of_right = chart.value[cell_at(n, m, end), rules.right[r]]
+    of_left = chart.value[places.cell_at(n, start, m), rules.left[r]]
+    of_right = chart.value[places.cell_at(n, m, end), rules.right[r]]
     if left != BEST:
         of_left = space.score[left]
     if right != BEST:
         of_right = space.score[right]
-    split = scores.split[first_split(n, start, end) + m - start - 1]
-    span = scores.span[phrase_at(n, start, end), grammar.span_class[rules.parent[r]]]
+    split = scores.split[places.first_split(n, start, end) + m - start - 1]
+    span = scores.span[
+        places.phrase_at(n, start, end), grammar.span_class[rules.parent[r]]
+    ]
     return (((of_left + of_right) + split) + scores.rule[r]) + span
 
 
@@ -285,21 +276,21 @@ def _read(parsing: Parsing, derivation: int, y: CodeArray, space: KBestSpace) ->
     rules, todo, n = parsing.grammar.rules, space.todo, parsing.n
     symbol, at = space.derivation[derivation, RULE], space.derivation[derivation, LEFT]
     todo[0, 3] = at
-    depth = push(todo, 0, symbol, 0, n)
+    depth = charts.push(todo, 0, symbol, 0, n)
     while depth > 0:
         depth -= 1
         symbol, start = todo[depth, 0], todo[depth, 1]
         end, at = todo[depth, 2], todo[depth, 3]
         if at == BEST:
-            read_best(parsing, symbol, start, end, y)
+            charts.read_best(parsing, symbol, start, end, y)
         else:
             one = space.derivation[at]
             r, m = one[RULE], one[SPLIT]
-            write_node(y, n, start, m, end, r)
+            charts.write_node(y, n, start, m, end, r)
             todo[depth, 3] = one[LEFT]
-            depth = push(todo, depth, rules.left[r], start, m)
+            depth = charts.push(todo, depth, rules.left[r], start, m)
             todo[depth, 3] = one[RIGHT]
-            depth = push(todo, depth, rules.right[r], m, end)
+            depth = charts.push(todo, depth, rules.right[r], m, end)
 
 
 @kernel
@@ -308,9 +299,9 @@ def best_derivations(
 ) -> int:
     """Write the `k` best derivations, best first; return how many there are."""
     n = parsing.n
-    fill_best(parsing)
+    charts.fill_best(parsing)
     space.size[0] = space.size[1] = 0
-    for cell in range(n_cells(n)):
+    for cell in range(places.n_cells(n)):
         for a in range(parsing.grammar.n_symbols):
             space.item_of[cell, a] = NONE
     root = space.item[_open(parsing, ROOT, 0, n, space)]

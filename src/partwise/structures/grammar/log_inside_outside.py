@@ -5,24 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.grammar.chart import (
-    Parsing,
-    PartScores,
-    application_score,
-    join_best,
-    list_symbols,
-    put_words,
-)
+from partwise.structures.grammar import chart as charts
+from partwise.structures.grammar import places
+from partwise.structures.grammar.chart import Parsing, PartScores
 from partwise.structures.grammar.inside_outside import (
     NEGLIGIBLE,
     read_probabilities,
     span_probability,
-)
-from partwise.structures.grammar.places import (
-    cell_at,
-    first_split,
-    n_cells,
-    phrase_at,
 )
 from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
@@ -84,17 +73,17 @@ def log_inside(
     `pair_total` and the rows of `parent_top` are scratch.
     """
     grammar, scores, n, chart = parsing
-    put_words(scores, n, -np.inf, chart)
+    charts.put_words(scores, n, -np.inf, chart)
     best = chart.pair_value
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
-            splits = scores.split[first_split(n, start, end) :]
+            splits = scores.split[places.first_split(n, start, end) :]
             fill(best, best.size, -np.inf)
             fill(pair_total, pair_total.size, 0.0)
             for again in range(2):
                 for m in range(start + 1, end):
-                    one, other = cell_at(n, start, m), cell_at(n, m, end)
+                    one, other = places.cell_at(n, start, m), places.cell_at(n, m, end)
                     if chart.n_there[other] == 0:
                         continue
                     there = chart.there[one, : chart.n_there[one]]
@@ -105,20 +94,20 @@ def log_inside(
                             grammar.rules, there, left, right, split, best, pair_total
                         )
                     else:
-                        join_best(grammar.rules, there, left, right, split, best)
-            cell = cell_at(n, start, end)
+                        charts.join_best(grammar.rules, there, left, right, split, best)
+            cell = places.cell_at(n, start, end)
             value, top = chart.value[cell], parent_top[cell]
             fill(value, value.size, 0.0)
             fill(top, top.size, -np.inf)
             _sum_parents(grammar, scores, best, pair_total, top, value)
-            span = scores.span[phrase_at(n, start, end)]
+            span = scores.span[places.phrase_at(n, start, end)]
             for a in range(value.size):
                 if top[a] > -np.inf:
                     value[a] = top[a] + np.log(value[a]) + span[grammar.span_class[a]]
                 else:
                     value[a] = -np.inf
-            list_symbols(chart, cell, -np.inf)
-    return _log_root_sum(grammar, chart.value[cell_at(n, 0, n)])
+            charts.list_symbols(chart, cell, -np.inf)
+    return _log_root_sum(grammar, chart.value[places.cell_at(n, 0, n)])
 
 
 @kernel
@@ -141,8 +130,8 @@ def _outside_span(
 ) -> None:
     """Hand the probabilities of a span down to its parts."""
     grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
-    rules, cell = grammar.rules, cell_at(n, start, end)
-    at = first_split(n, start, end)
+    rules, cell = grammar.rules, places.cell_at(n, start, end)
+    at = places.first_split(n, start, end)
     for j in range(chart.n_there[cell]):
         a = chart.there[cell, j]
         if probability[cell, a] <= NEGLIGIBLE:
@@ -150,11 +139,11 @@ def _outside_span(
         for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[i]
             for m in range(start + 1, end):
-                value = application_score(parsing, r, start, m, end)
+                value = charts.application_score(parsing, r, start, m, end)
                 if value > chart.value[cell, a] + FAR:
                     share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
-                    probability[cell_at(n, start, m), rules.left[r]] += share
-                    probability[cell_at(n, m, end), rules.right[r]] += share
+                    probability[places.cell_at(n, start, m), rules.left[r]] += share
+                    probability[places.cell_at(n, m, end), rules.right[r]] += share
                     mu.rule[r] += share
                     mu.split[at + m - start - 1] += share
 
@@ -168,8 +157,8 @@ def log_outside(
     `probability` is scratch, a row for every span.
     """
     grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
-    root = cell_at(n, 0, n)
-    whole = probability[: n_cells(n)].reshape(-1)
+    root = places.cell_at(n, 0, n)
+    whole = probability[: places.n_cells(n)].reshape(-1)
     fill(whole, whole.size, 0.0)
     for a in range(grammar.n_symbols):
         if grammar.is_root[a] and chart.value[root, a] > -np.inf:
@@ -177,7 +166,7 @@ def log_outside(
     for width in range(n, 1, -1):
         for start in range(n - width + 1):
             end = start + width
-            cell = cell_at(n, start, end)
+            cell = places.cell_at(n, start, end)
             if span_probability(cell, chart, probability[cell]) > NEGLIGIBLE:
                 _outside_span(parsing, start, end, mu, probability)
     read_probabilities(grammar, n, probability, chart, mu)

@@ -14,16 +14,11 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures.grammar import places
 from partwise.structures.grammar.chart import Chart, PartScores, make_chart
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.inside_outside import InsideSpace, make_inside_space
 from partwise.structures.grammar.kbest import KBestSpace, make_kbest_space
-from partwise.structures.grammar.places import (
-    first_split,
-    n_phrases,
-    n_splits,
-    phrase_at,
-)
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import row_add, row_dot, row_entries, row_size
 from partwise.structures.vectors import fill
@@ -60,8 +55,8 @@ def part_offsets(s: ConstituencyTrees, i: int) -> tuple[int, int, int, int]:
     n, first, of_words = n_words(s, i), s.sentences.ptr[i], s.sentences.symbol_ptr
     word_at = s.grammar.rules.parent.size
     span_at = word_at + of_words[first + n] - of_words[first]
-    split_at = span_at + n_phrases(n) * s.grammar.n_span_classes
-    return word_at, span_at, split_at, split_at + n_splits(n)
+    split_at = span_at + places.n_phrases(n) * s.grammar.n_span_classes
+    return word_at, span_at, split_at, split_at + places.n_splits(n)
 
 
 @kernel
@@ -72,7 +67,7 @@ def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> PartScores:
     return PartScores(
         values[:word_at],
         values[word_at:span_at],
-        values[span_at:split_at].reshape(n_phrases(n), s.grammar.n_span_classes),
+        values[span_at:split_at].reshape(places.n_phrases(n), s.grammar.n_span_classes),
         values[split_at:end],
         s.sentences.symbol_ptr[first : first + n + 1],
         s.sentences.symbol,
@@ -211,11 +206,11 @@ def _(
     found = 0
     for m in range(1, n):
         r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
-        phrase = phrase_at(n, start, end)
+        phrase = places.phrase_at(n, start, end)
         of_class = grammar.span_class[grammar.rules.parent[r]]
         ids[found] = r
         ids[found + 1] = span_at + phrase * grammar.n_span_classes + of_class
-        ids[found + 2] = split_at + first_split(n, start, end) + m - start - 1
+        ids[found + 2] = split_at + places.first_split(n, start, end) + m - start - 1
         found += 3
     for t in range(n):
         ids[found] = word_at + symbol_part(s, i, t, y[3 * (n - 1) + t])
@@ -288,7 +283,7 @@ def _(s: ConstituencyTrees, i: int, y: CodeArray) -> float:
     for m in range(1, n):
         r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
         of_class = grammar.span_class[grammar.rules.parent[r]]
-        if of_class != right[phrase_at(n, start, end)]:
+        if of_class != right[places.phrase_at(n, start, end)]:
             total += s.layout.span_cost
     gold_at = 4 * s.sentences.ptr[i] - 3 * i
     for j in range(3 * (n - 1), 4 * n - 3):

@@ -12,18 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from partwise.errors import DataError
 from partwise.structures.costs import make_cost_matrix, make_token_weight
+from partwise.structures.graph import layout as layouts
 from partwise.structures.graph.junction_tree import JunctionTrees, TreeBuilder
-from partwise.structures.graph.layout import (
-    FORBIDDEN,
-    CliqueKind,
-    Layout,
-    check_kinds,
-    check_members,
-    check_pointers,
-    clique_owner,
-    cover_all,
-    name_clique,
-)
+from partwise.structures.graph.layout import FORBIDDEN, CliqueKind, Layout
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import SparseRows, check_rows
 
@@ -77,7 +68,7 @@ class KindTable(NamedTuple):
 
 
 class FactorGraph(NamedTuple):
-    """A corpus of graphs, whatever way labels are inferred.
+    """A corpus of graphs, however labels are inferred.
 
     Feature `f` of a clique has the weight ``weight_at[kind] + f * n_classes[kind] +
     class`` for its configuration.
@@ -152,13 +143,13 @@ def make_factor_graph(
     costs: ArrayLike | None,
     vertex_weight: ArrayLike | None,
 ) -> FactorGraph:
-    """Check the arrays of a corpus of graphs, of which nothing is inferred yet."""
+    """Check the arrays of a corpus of graphs, before anything is inferred."""
     layout = Layout(*(np.ascontiguousarray(field, np.int64) for field in layout))
-    check_pointers(layout)
+    layouts.check_pointers(layout)
     check_rows(rows, layout.kind.size, 1)
-    check_members(layout)
-    layout, kinds, rows = cover_all(layout, list(kinds), rows)
-    check_kinds(layout, kinds, rows)
+    layouts.check_members(layout)
+    layout, kinds, rows = layouts.cover_all(layout, list(kinds), rows)
+    layouts.check_kinds(layout, kinds, rows)
     cliques = tabulate_cliques(layout)
     table = _make_kind_table(kinds)
     counts = np.array([kind.n_columns for kind in kinds], np.int64) * table.n_classes
@@ -172,7 +163,7 @@ def make_factor_graph(
 def tabulate_cliques(layout: Layout) -> CliqueTable:
     """Return the cliques with numbers for their parts, and strides of their members."""
     sizes = np.diff(layout.member_ptr)
-    first = np.repeat(layout.vertex_ptr[clique_owner(layout)], sizes)
+    first = np.repeat(layout.vertex_ptr[layouts.clique_owner(layout)], sizes)
     n_labels = layout.n_labels[first + layout.members]
     strides = np.zeros(layout.members.size, np.int64)
     n_parts = np.ones(sizes.size, np.int64)
@@ -195,7 +186,7 @@ def _check_gold(s: FactorGraph, layout: Layout) -> None:
     """Raise `DataError` if the right labels of a clique are forbidden."""
     cliques = s.cliques
     suspects = np.flatnonzero(~s.kinds.is_free[cliques.kind])
-    owner = clique_owner(layout)
+    owner = layouts.clique_owner(layout)
     for c in suspects.tolist():
         members = slice(int(cliques.member_ptr[c]), int(cliques.member_ptr[c + 1]))
         first = s.vertices.ptr[owner[c]]
@@ -203,9 +194,9 @@ def _check_gold(s: FactorGraph, layout: Layout) -> None:
         at = s.kinds.class_at[cliques.kind[c]] + labels @ cliques.strides[members]
         if s.kinds.classes[at] == FORBIDDEN:
             raise DataError(
-                f"{name_clique(layout, c)}: its right labels {labels.tolist()} are "
-                f"forbidden for kind {cliques.kind[c]} (correct the labels, or allow "
-                "them)"
+                f"{layouts.name_clique(layout, c)}: its right labels {labels.tolist()} "
+                f"are forbidden for kind {cliques.kind[c]} (correct the labels, or "
+                "allow them)"
             )
 
 
@@ -272,7 +263,7 @@ def find_homes(layout: Layout, strides: IntArray) -> tuple[IntArray, IntArray]:
     """Assign every vertex to the smallest of its cliques, the first of several."""
     sizes = np.diff(layout.member_ptr)
     clique = np.repeat(np.arange(sizes.size), sizes)
-    vertex = layout.vertex_ptr[clique_owner(layout)][clique] + layout.members
+    vertex = layout.vertex_ptr[layouts.clique_owner(layout)][clique] + layout.members
     # Written last, the smallest and first wins.
     order = np.lexsort((-clique, -sizes[clique]))
     home, stride = (np.zeros(layout.n_labels.size, np.int64) for _ in range(2))

@@ -13,12 +13,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.graph.corpus import (
-    Graph,
-    find_homes,
-    grow_trees,
-    tabulate_cliques,
-)
+from partwise.structures.graph import corpus
+from partwise.structures.graph.corpus import Graph
 from partwise.structures.graph.layout import Layout, append_cliques
 from partwise.structures.interface import LEAST_PROBABILITY, FloatArray, IntArray
 
@@ -138,8 +134,8 @@ def untied(s: Graph) -> Graph:
         kinds.n_classes.size + kind.reshape(-1),
         s.rows,
     )
-    table = tabulate_cliques(layout)
-    home, home_stride = find_homes(layout, table.strides)
+    table = corpus.tabulate_cliques(layout)
+    home, home_stride = corpus.find_homes(layout, table.strides)
     flags = np.ones(different.size, bool)
     extended = s._replace(
         vertices=vertices._replace(home=home, home_stride=home_stride),
@@ -160,7 +156,7 @@ def untied(s: Graph) -> Graph:
     )
     orders = [_order_of(s, i) for i in range(len(found))]
     most = int(s.inference.largest[0])
-    return extended._replace(inference=grow_trees(extended, most, orders))
+    return extended._replace(inference=corpus.grow_trees(extended, most, orders))
 
 
 def _uncovered_bags(s: Graph, i: int) -> list[IntArray]:

@@ -7,12 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.structures import interface as waist
+from partwise.structures.graph import kbest
 from partwise.structures.graph.corpus import Graph
-from partwise.structures.graph.kbest import (
-    BranchQueue,
-    best_labellings,
-    make_branch_queue,
-)
 from partwise.structures.graph.messages import (
     MessageSpace,
     collect,
@@ -27,7 +23,7 @@ class GraphSpace(NamedTuple):
     """Scratch arrays of a graph."""
 
     messages: MessageSpace
-    queue: BranchQueue
+    queue: kbest.BranchQueue
     classes: FloatArray
 
 
@@ -35,7 +31,7 @@ class GraphSpace(NamedTuple):
 def _(s: Graph, k: int) -> Any:
     return GraphSpace(
         make_message_space(s),
-        make_branch_queue(k),
+        kbest.make_branch_queue(k),
         np.zeros(int(s.kinds.n_classes.max(initial=0))),
     )
 
@@ -59,7 +55,7 @@ def _(
     scores: FloatArray,
     ws: Any,
 ) -> int:
-    return best_labellings(s, i, theta, k, ys, scores, ws.queue, ws.messages)
+    return kbest.best_labellings(s, i, theta, k, ys, scores, ws.queue, ws.messages)
 
 
 @waist.marginals.implement(Graph)

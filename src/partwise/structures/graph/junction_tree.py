@@ -70,7 +70,7 @@ class Factors(NamedTuple):
 
     `source` is a clique of the example, or ``~child`` for the message of a bag. Walking
     through the bag's table takes axes of some `sizes`, the last one fastest, and moves
-    through the factor by `strides`; every factor has two axes at least.
+    through the factor by `strides`; every factor has at least two axes.
     """
 
     ptr: IntArray
@@ -138,7 +138,7 @@ def strides_of(sizes: Sequence[int]) -> list[int]:
 
 
 def _merge_axes(sizes: list[int], strides: list[int]) -> tuple[list[int], list[int]]:
-    """Join neighbouring axes that are one axis in the factor too; two at least."""
+    """Join neighbouring axes that are one in the factor, too; keep at least two."""
     joined: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
         if size == 1:

@@ -18,15 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
+from partwise.structures.graph import messages
 from partwise.structures.graph.corpus import Graph
 from partwise.structures.graph.junction_tree import Bags
-from partwise.structures.graph.messages import (
-    MessageSpace,
-    collect,
-    index_of,
-    set_own,
-    trace_best,
-)
 from partwise.structures.heap import rise, take_first
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.vectors import copy
@@ -35,8 +29,8 @@ from partwise.structures.vectors import copy
 class BranchQueue(NamedTuple):
     """A heap of branches, the best first: their origin, bag, row and loss.
 
-    `size` counts the branches in the heap, and all there have been. `branched_at` is
-    the bag where each labelling found so far branched off.
+    `size` counts the branches in the heap, and all that were ever in it. `branched_at`
+    is the bag where each labelling found so far branched off.
     """
 
     heap: IntArray
@@ -110,7 +104,7 @@ def _push_branch(
     found_loss, found_bag, found_row = np.inf, -1, -1
     for b in range(queue.branched_at[origin], stop - 1, -1):
         n_own, n_shared = bags.n_own[b], bags.n_shared[b]
-        at = index_of(bags, b, y)
+        at = messages.index_of(bags, b, y)
         column = tables[bags.table_at[b] + at % n_shared :]
         row, loss = _next_row(column, n_own, n_shared, at // n_shared)
         is_later = loss > last_loss or (loss == last_loss and b < last_bag)
@@ -129,16 +123,16 @@ def best_labellings(
     ys: NDArray[np.int32],
     scores: FloatArray,
     queue: BranchQueue,
-    ws: MessageSpace,
+    ws: messages.MessageSpace,
 ) -> int:
     """Write the `k` best labellings, best first; return how many there are."""
     bags, t = s.inference.bags, s.inference.topology[i]
     stop, root = bags.ptr[t], bags.ptr[t + 1] - 1
     n_labels = s.vertices.n_labels[s.vertices.ptr[i] : s.vertices.ptr[i + 1]]
-    scores[0] = collect(s.cliques, s.kinds, s.inference, i, theta, False, ws)
+    scores[0] = messages.collect(s.cliques, s.kinds, s.inference, i, theta, False, ws)
     if scores[0] == -np.inf:
         return 0
-    trace_best(bags, root, stop, n_labels, ys[0], ws)
+    messages.trace_best(bags, root, stop, n_labels, ys[0], ws)
     if k == 1:
         return 1
     queue.size[0] = queue.size[1] = 0
@@ -152,8 +146,8 @@ def best_labellings(
         bag, row = queue.bag[taken], queue.row[taken]
         y, before = ys[found], ys[origin]
         copy(before[: n_labels.size], y)
-        set_own(bags, bag, row, n_labels, y)
-        trace_best(bags, bag - 1, stop, n_labels, y, ws)
+        messages.set_own(bags, bag, row, n_labels, y)
+        messages.trace_best(bags, bag - 1, stop, n_labels, y, ws)
         scores[found] = score
         queue.branched_at[found] = bag
         _push_branch(

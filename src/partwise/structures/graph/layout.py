@@ -1,4 +1,4 @@
-"""Graphs as they are written down: vertices, cliques and their kinds, checked."""
+"""Graphs as users write them down: vertices, cliques and their kinds, checked."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ def check_pointers(layout: Layout) -> None:
                 f"{name} must start at 0, never decrease, and end at {end}"
             )
     if layout.vertex_ptr.size != layout.clique_ptr.size:
-        raise ValueError("vertex_ptr and clique_ptr speak of different examples")
+        raise ValueError("vertex_ptr and clique_ptr have different numbers of examples")
     if layout.member_ptr.size != layout.kind.size + 1:
         raise ValueError(
             f"member_ptr speaks of {layout.member_ptr.size - 1} cliques, kind of "
             f"{layout.kind.size}"
         )
     if (layout.n_labels < 1).any():
-        raise ValueError("every vertex must have one label at least")
+        raise ValueError("every vertex must have at least one label")
 
 
 def clique_owner(layout: Layout) -> IntArray:

@@ -270,11 +270,7 @@ def collect(
 
 @kernel
 def distribute(
-    cliques: CliqueTable,
-    trees: JunctionTrees,
-    i: int,
-    mu: FloatArray,
-    ws: MessageSpace,
+    cliques: CliqueTable, trees: JunctionTrees, i: int, mu: FloatArray, ws: MessageSpace
 ) -> None:
     """Add the probabilities of all configurations to `mu`, after sums were collected.
 

@@ -30,7 +30,7 @@ STALLED = 1e-3
 
 
 class RelaxedGraph(FactorGraph):
-    """A corpus of graphs with bounds in the place of exact inference.
+    """A corpus of graphs with bounds instead of exact inference.
 
     Its argmax is a good labelling; `shortfall` says how much better the best one can
     be. Make one with `make_relaxed_graph`.

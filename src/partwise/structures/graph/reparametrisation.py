@@ -1,7 +1,7 @@
 """Moving scores between cliques and vertices, so that they bound the best labelling.
 
 The score of no labelling changes (a *reparametrisation*). At any time the best label of
-every vertex and the best configuration of every clique, each for itself, add up to a
+every vertex and the best configuration of every clique, each on its own, add up to a
 bound on the score of all labellings: the dual of a linear programming relaxation. A
 clique at a time, the scores around it are spread evenly over its vertices, which never
 raises the bound (MPLP: Globerson and Jaakkola, NIPS 2007). Labels are read off the
@@ -151,7 +151,7 @@ def spread_scores(
 def upper_bound(
     vertices: Vertices, cliques: CliqueTable, i: int, ws: RelaxedSpace
 ) -> float:
-    """Return the sum of all that is best for itself."""
+    """Return the sum of what is best for each vertex and clique alone."""
     total = 0.0
     for v in range(vertices.ptr[i + 1] - vertices.ptr[i]):
         total += largest(_labels_of(vertices, i, v, ws.vertex))

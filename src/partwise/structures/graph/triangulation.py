@@ -1,4 +1,4 @@
-"""In which order to sum the vertices of a graph out, so that tables stay small.
+"""The order in which to sum out the vertices of a graph, so that tables stay small.
 
 To sum a vertex out is to join all its neighbours in a table. Several orders are tried,
 and the one with the fewest numbers in all tables is taken; finding the best order of
@@ -18,7 +18,7 @@ MOST_FOR_MIN_FILL = 1000
 """Vertices: with more, looking for the least fill takes longer than it saves."""
 
 FAR_TOO_MUCH = 2**16
-"""So many times the budget, nobody cares any more how much it is."""
+"""Beyond this many times the budget, the exact size no longer matters."""
 
 Neighbours = list[set[int]]
 
@@ -35,7 +35,7 @@ class Elimination(NamedTuple):
     total : int
         How many numbers all tables hold; a lower bound unless `complete`.
     complete : bool
-        False if it was given up because of the size.
+        False if it was abandoned because of its size.
     has_fill : bool
         Whether vertices were joined that share no clique.
     """
@@ -79,7 +79,7 @@ def eliminate(
     ceiling: int,
     order: Iterable[int] | None = None,
 ) -> Elimination:
-    """Sum the vertices out in an order, by default always one with least neighbours.
+    """Sum out the vertices in an order, by default one with the fewest neighbours next.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def eliminate(
     left = [set(around) for around in neighbours]
     gone = [False] * len(left)
     greedy = order is None
-    # Entries that are out of date are passed over when they come up.
+    # Entries that are out of date are skipped when they come up.
     queue = [(len(around), v) for v, around in enumerate(left)] if greedy else []
     heapq.heapify(queue)
     given = iter(order or ())

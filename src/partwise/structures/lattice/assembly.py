@@ -10,13 +10,7 @@ from numpy.typing import ArrayLike
 
 from partwise.errors import DataError
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.lattice.corpus import (
-    END,
-    GoodPaths,
-    Lattice,
-    PathTable,
-    Words,
-)
+from partwise.structures.lattice.corpus import END, GoodPaths, Lattice, PathTable, Words
 from partwise.structures.lattice.good import refuse_all_good
 from partwise.structures.lattice.layout import (
     LatticeLayout,
@@ -47,10 +41,10 @@ def make_lattice(
     """Check the arrays of a corpus of lattices, and put their edges in order.
 
     Takes time and memory proportional to the number of edges and their features. The
-    corpus holds 28 bytes an edge, 12 for each of its features (4 where all values are
-    1), and 8 with 4 a word where edges yield words. A thread needs another 16 bytes an
-    edge and 28 a node of the largest lattice; for the k best paths 20 an edge, 52 a
-    node, and 28 for each of their edges more.
+    corpus takes 28 bytes per edge, 12 for each of its features (4 where all values are
+    1), and where edges yield words another 8, and 4 per word. A thread needs another 16
+    bytes per edge and 28 per node of the largest lattice; for the k best paths another
+    20 per edge, 52 per node, and 28 for each edge of these paths.
 
     Parameters
     ----------
@@ -97,7 +91,7 @@ def make_ordered_lattice(
     words: Words | None,
     by_words: bool,
 ) -> Lattice:
-    """Do what `make_lattice` does for lattices whose edges are in order already.
+    """Do what `make_lattice` does, for lattices whose edges are already in order.
 
     Their rows, costs and words are as given: those of lattice `i` are
     ``edge_ptr[i]:edge_ptr[i + 1]``.
@@ -218,8 +212,8 @@ def _number_path(
     joined = (codes >= 0).all() and (source[codes] == nodes[:-1]).all()
     if not joined or nodes[-1] != last:
         raise DataError(
-            f"{list(path)} is no path from its start to its end (the numbers are those "
-            "of edges, each beginning where the one before ended)",
+            f"{list(path)} is not a path from its start to its end (the numbers are "
+            "those of edges, each beginning where the one before ended)",
             where=f"lattice {i}",
             example=i,
         )
@@ -237,7 +231,7 @@ def _edge_costs(s: Lattice, costs: ArrayLike | None, place: IntArray) -> FloatAr
         return result
     result = np.ascontiguousarray(costs, np.float64)
     if result.ndim != 1 or (place.size and result.size <= int(place.max())):
-        raise ValueError(f"{result.size} costs are not one for every edge")
+        raise ValueError(f"{result.size} costs do not give one for every edge")
     result = result[place]
     if not (result >= 0).all() or not np.isfinite(result).all():
         raise DataError("the costs of edges must be finite and not negative")

@@ -9,11 +9,7 @@ from partwise.structures import interface as waist
 from partwise.structures.differences import accumulate_row
 from partwise.structures.interface import CodeArray, Diff, FloatArray, take_sqnorm
 from partwise.structures.lattice.corpus import Lattice
-from partwise.structures.lattice.parts import (
-    add_edge,
-    edge_score,
-    path_length,
-)
+from partwise.structures.lattice.parts import add_edge, edge_score, path_length
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Edge scores of a lattice with given marginals, which are always exact.
 
 A distribution over paths whose probabilities are products over edges is a Markov chain
-on the nodes: the score of an edge is the logarithm of the probability to go on by it.
+on the nodes: the score of an edge is the logarithm of the probability of taking it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,6 @@ def _(s: Lattice, i: int, mu: FloatArray, theta: FloatArray, ws: Any) -> None:
         mass[s.source[first + e]] += mu[e]
     for e in range(n_edges):
         whole = mass[s.source[first + e]]
-        # Where nobody comes, any way to go on will do.
+        # Where no path comes, any way to go on will do.
         share = mu[e] / whole if whole > 0.0 else 1.0
         theta[e] = np.log(max(share, LEAST_PROBABILITY))

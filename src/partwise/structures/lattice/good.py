@@ -78,7 +78,7 @@ def refuse_all_good(s: Lattice) -> None:
         more = f" and {len(found) - LISTED} more" * (len(found) > LISTED)
         others = f"; so of lattices {numbers}{more}"
     raise DataError(
-        f"all its {what} are good, there is nothing to learn from it (leave it out)"
+        f"all its {what} are good: there is nothing to learn from it (leave it out)"
         f"{others}",
         where=f"lattice {found[0]}",
         example=int(found[0]),
@@ -86,7 +86,7 @@ def refuse_all_good(s: Lattice) -> None:
 
 
 def _all_good(s: Lattice) -> list[int]:
-    """List the lattices that have nothing but good outputs."""
+    """List the lattices that have only good outputs."""
     n_good = np.diff(s.good.ptr)
     # Only a lattice with few paths can be so, but one with few words may have many.
     if not s.by_words:

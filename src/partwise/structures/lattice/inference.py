@@ -9,18 +9,9 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.lattice import kbest_paths, kbest_words
 from partwise.structures.lattice.best_path import score_nodes, trace_back
 from partwise.structures.lattice.corpus import Lattice
-from partwise.structures.lattice.kbest_paths import (
-    PathSpace,
-    best_paths,
-    make_path_space,
-)
-from partwise.structures.lattice.kbest_words import (
-    WordSpace,
-    best_word_sequences,
-    make_word_space,
-)
 from partwise.structures.lattice.sums import (
     SumSpace,
     make_sum_space,
@@ -35,8 +26,8 @@ class LatticeSpace(NamedTuple):
     score: FloatArray
     best: CodeArray
     sums: SumSpace
-    paths: PathSpace
-    words: WordSpace
+    paths: kbest_paths.PathSpace
+    words: kbest_words.WordSpace
 
 
 @waist.workspace.implement(Lattice)
@@ -50,8 +41,10 @@ def _(s: Lattice, k: int) -> Any:
         np.zeros(n_nodes),
         np.zeros(n_nodes, np.int32),
         make_sum_space(n_nodes),
-        make_path_space(n_nodes, n_edges, longest, 1 if by_words else k),
-        make_word_space(n_nodes, n_words) if by_words else make_word_space(0, 0),
+        kbest_paths.make_path_space(n_nodes, n_edges, longest, 1 if by_words else k),
+        kbest_words.make_word_space(n_nodes, n_words)
+        if by_words
+        else kbest_words.make_word_space(0, 0),
     )
 
 
@@ -104,10 +97,10 @@ def _(
     n, size = s.paths.n_nodes[i], s.paths.longest[i]
     if s.by_words:
         word_ptr = s.words.ptr[s.ptr[i] : s.ptr[i + 1] + 1]
-        return best_word_sequences(
+        return kbest_words.best_word_sequences(
             source, target, theta, n, word_ptr, s.words.number, k, ys, size, scores,
             ws.words,
         )  # fmt: skip
-    return best_paths(
+    return kbest_paths.best_paths(
         source, target, theta, n, k, ys, size, scores, ws.score, ws.best, ws.paths
     )

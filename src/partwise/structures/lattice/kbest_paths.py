@@ -18,7 +18,7 @@ from partwise._jit import kernel
 from partwise.structures.heap import rise, sink, take_first
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.lattice.best_path import score_nodes, turn_round
-from partwise.structures.vectors import fill
+from partwise.structures.lattice.ordering import group_edges
 
 NONE = -1
 CLOSED = -1
@@ -122,8 +122,8 @@ def _find_next(
     """Find one more path to a node, if there is one.
 
     The last path to a node came over some edge, after a path to the edge's source. The
-    next path to that source must be known first: nodes wait for it, one behind the
-    other, and the first node of all has no second path.
+    next path to that source must be known first: nodes wait for it in
+    line, and the very first node has no second path.
     """
     depth, v = 0, goal
     while True:
@@ -152,18 +152,7 @@ def _prepare(
     best: CodeArray, space: PathSpace,
 ) -> None:  # fmt: skip
     """List the edges into every node, and the best path to it."""
-    in_ptr = space.in_ptr
-    fill(in_ptr, n_nodes + 1, 0)
-    for e in range(target.size):
-        in_ptr[target[e] + 1] += 1
-    for v in range(n_nodes):
-        in_ptr[v + 1] += in_ptr[v]
-    for e in range(target.size):
-        space.into[in_ptr[target[e]]] = e
-        in_ptr[target[e]] += 1
-    for v in range(n_nodes, 0, -1):
-        in_ptr[v] = in_ptr[v - 1]
-    in_ptr[0] = 0
+    group_edges(target, n_nodes, space.in_ptr, space.into)
     for v in range(n_nodes):
         space.n_candidates[v] = CLOSED
         space.edge[v] = best[v]

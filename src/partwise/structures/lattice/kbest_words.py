@@ -1,10 +1,10 @@
 """The k best word sequences of a lattice, each with the best path that yields it.
 
-Many paths may yield the same words, so that the best paths are no way to the best
+Many paths may yield the same words, so that the best paths do not give the best
 sequences. As Mohri and Riley (ICSLP 2002) do, the lattice is made deterministic, but
 only as far as the answer asks: a *hypothesis* is a beginning of a sequence with all
 edges that may yield its next word, and for each the best way to it. The best way from
-every node to the end is known, so that the hypothesis that promises most always is a
+every node to the end is known, so that the hypothesis that promises most is always a
 beginning of the next sequence: k of them take no more than k times their length to
 find, times the edges that share a beginning.
 """
@@ -54,7 +54,7 @@ def make_word_space(n_nodes: int, n_words: int) -> WordSpace:
 
 
 class GrowingTable(NamedTuple):
-    """Rows that become more and more: numbers, and a value; ``size[0]`` of them."""
+    """A table that grows by rows: numbers, and a value; ``size[0]`` of them."""
 
     numbers: IntArray
     values: FloatArray
@@ -167,7 +167,7 @@ def _go_on(
 ) -> Tables:  # fmt: skip
     """Go on from all nodes arrived at to edges with words; add what was found.
 
-    The members from `first` on are in the midst of an edge; the others are found here.
+    The members from `first` on are in the middle of an edge; the others are found here.
     Nodes come in topological order, so that the best way to each is known when it is
     its turn, through edges without words, too.
     """

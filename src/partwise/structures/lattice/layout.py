@@ -10,12 +10,8 @@ from numpy.typing import ArrayLike
 
 from partwise.errors import DataError
 from partwise.structures.interface import CodeArray, IntArray
-from partwise.structures.lattice.ordering import (
-    CYCLE,
-    NO_PATH,
-    Ordering,
-    order_corpus,
-)
+from partwise.structures.lattice import ordering
+from partwise.structures.lattice.ordering import CYCLE, NO_PATH
 
 
 class LatticeLayout(NamedTuple):
@@ -101,7 +97,7 @@ class LatticeError(DataError):
         return f"{self.fault} {' -> '.join(map(str, names))}"
 
 
-def order_edges(layout: LatticeLayout) -> Ordering:
+def order_edges(layout: LatticeLayout) -> ordering.Ordering:
     """Return the edges that lie on paths, in order; raise `LatticeError` if none do.
 
     Examples
@@ -113,9 +109,9 @@ def order_edges(layout: LatticeLayout) -> Ordering:
     return order_checked(check_layout(layout))
 
 
-def order_checked(given: CheckedLayout) -> Ordering:
+def order_checked(given: CheckedLayout) -> ordering.Ordering:
     """Return the edges that lie on paths, in order; see `order_edges`."""
-    made = order_corpus(
+    made = ordering.order_corpus(
         given.edge_ptr, given.n_nodes, given.source, given.target, given.start,
         given.end,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class Ordering(NamedTuple):
     """The edges of a corpus that lie on paths, in topological order.
 
     Edge `e` of it is number ``given[e]`` of those that were given for its example,
-    `edge_ptr` says where examples begin, and nodes are numbered anew: 0 is the first of
+    `edge_ptr` says where examples begin, and nodes are renumbered: 0 is the first of
     all paths, ``n_nodes[i] - 1`` their last.
     """
 
@@ -31,6 +31,22 @@ class Ordering(NamedTuple):
 
 
 @kernel
+def group_edges(node: CodeArray, n: int, ptr: IntArray, edges: Any) -> None:
+    """List the edges of every node: those of node `v` are ``ptr[v]:ptr[v + 1]``."""
+    fill(ptr, n + 1, 0)
+    for e in range(node.size):
+        ptr[node[e] + 1] += 1
+    for v in range(n):
+        ptr[v + 1] += ptr[v]
+    for e in range(node.size):
+        edges[ptr[node[e]]] = e
+        ptr[node[e]] += 1
+    for v in range(n, 0, -1):
+        ptr[v] = ptr[v - 1]
+    ptr[0] = 0
+
+
+@kernel
 def _sort_nodes(
     source: CodeArray, target: CodeArray, out_ptr: IntArray, out: IntArray,
     waiting: IntArray, order: IntArray, n: int,
@@ -40,19 +56,10 @@ def _sort_nodes(
     Kahn (1962): a node comes when all edges into it have come. `out` gets the edges in
     the order of their sources, those from node `v` at ``out_ptr[v]:out_ptr[v + 1]``.
     """
-    fill(out_ptr, n + 1, 0)
+    group_edges(source, n, out_ptr, out)
     fill(waiting, n, 0)
-    for e in range(source.size):
-        out_ptr[source[e] + 1] += 1
+    for e in range(target.size):
         waiting[target[e]] += 1
-    for v in range(n):
-        out_ptr[v + 1] += out_ptr[v]
-    for e in range(source.size):
-        out[out_ptr[source[e]]] = e
-        out_ptr[source[e]] += 1
-    for v in range(n, 0, -1):
-        out_ptr[v] = out_ptr[v - 1]
-    out_ptr[0] = 0
     done = 0
     for v in range(n):
         if waiting[v] == 0:
@@ -221,7 +228,7 @@ def _measure(
 def measure_paths(made: Ordering, row_ptr: IntArray) -> PathSizes:
     """Return how long, how many and how heavy the paths are.
 
-    The number of paths is exact up to 2^53, and infinite if it is too large a number.
+    The number of paths is exact up to 2^53, and infinite if it is too large.
     """
     n = made.n_nodes.size
     longest, n_paths = np.zeros(n, np.int64), np.zeros(n)

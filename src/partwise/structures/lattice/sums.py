@@ -31,7 +31,7 @@ def sum_forward(
     """Write the log sum of the paths from the first node to every node; return log Z.
 
     Until its last edge has come, a node has a sum relative to the largest term so far,
-    which `log_sum` holds: one exponential an edge, one logarithm a node, for scores
+    which `log_sum` holds: one exponential per edge, one logarithm per node, for scores
     of any size.
     """
     top, total = space.log_sum, space.total

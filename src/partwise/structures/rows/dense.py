@@ -8,20 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.structures.interface import FloatArray, IntArray
-from partwise.structures.rows.interface import (
-    LARGEST,
-    n_row_weights,
-    n_rows,
-    row_add,
-    row_diff_add,
-    row_diff_dot,
-    row_dot,
-    row_entries,
-    row_size,
-    rows_add,
-    rows_at_once,
-    rows_dot,
-)
+from partwise.structures.rows import interface
+from partwise.structures.rows.interface import LARGEST
 from partwise.structures.vectors import add_scaled
 
 
@@ -41,22 +29,22 @@ def make_dense_rows(values: Any) -> DenseRows:
     return DenseRows(values)
 
 
-@n_rows.implement(DenseRows)
+@interface.n_rows.implement(DenseRows)
 def _(rows: DenseRows) -> int:
     return rows.values.shape[0]
 
 
-@n_row_weights.implement(DenseRows)
+@interface.n_row_weights.implement(DenseRows)
 def _(rows: DenseRows, n_labels: int) -> int:
     return rows.values.shape[1] * n_labels
 
 
-@row_size.implement(DenseRows)
+@interface.row_size.implement(DenseRows)
 def _(rows: DenseRows, t: int) -> int:
     return rows.values.shape[1]
 
 
-@row_dot.implement(DenseRows)
+@interface.row_dot.implement(DenseRows)
 def _(rows: DenseRows, t: int, w: FloatArray, out: FloatArray) -> None:
     n_labels = out.size
     for c in range(rows.values.shape[1]):
@@ -67,7 +55,7 @@ def _(rows: DenseRows, t: int, w: FloatArray, out: FloatArray) -> None:
                 out[k] += value * row[k]
 
 
-@row_add.implement(DenseRows)
+@interface.row_add.implement(DenseRows)
 def _(rows: DenseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
     n_labels = mu.size
     change = 0.0
@@ -78,26 +66,26 @@ def _(rows: DenseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> f
     return change
 
 
-@rows_at_once.implement(DenseRows)
+@interface.rows_at_once.implement(DenseRows)
 def _(rows: DenseRows) -> int:
     return 256  # matrix products of this size are as fast as those of all the rows
 
 
-@rows_dot.implement(DenseRows)
+@interface.rows_dot.implement(DenseRows)
 def _(rows: DenseRows, first: int, last: int, w: FloatArray, out: FloatArray) -> None:
     n_columns, n_labels = rows.values.shape[1], out.shape[1]
     matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
     np.dot(rows.values[first:last], matrix, out)
 
 
-@rows_add.implement(DenseRows)
+@interface.rows_add.implement(DenseRows)
 def _(rows: DenseRows, first: int, last: int, mu: FloatArray, w: FloatArray) -> None:
     n_columns, n_labels = rows.values.shape[1], mu.shape[1]
     matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
     matrix += np.dot(rows.values[first:last].T, mu)
 
 
-@row_diff_dot.implement(DenseRows)
+@interface.row_diff_dot.implement(DenseRows)
 def _(rows: DenseRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
     result = 0.0
     for c in range(rows.values.shape[1]):
@@ -106,7 +94,7 @@ def _(rows: DenseRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> 
     return result
 
 
-@row_diff_add.implement(DenseRows)
+@interface.row_diff_add.implement(DenseRows)
 def _(
     rows: DenseRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
 ) -> None:
@@ -116,7 +104,7 @@ def _(
         w[c * n_labels + b] -= step
 
 
-@row_entries.implement(DenseRows)
+@interface.row_entries.implement(DenseRows)
 def _(
     rows: DenseRows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
 ) -> int:

@@ -8,16 +8,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.rows.interface import (
-    n_row_weights,
-    n_rows,
-    row_add,
-    row_diff_add,
-    row_diff_dot,
-    row_dot,
-    row_entries,
-    row_size,
-)
+from partwise.structures.rows import interface
 from partwise.structures.rows.sparse import SparseRows
 
 WORD = 32  # labels per word of the bit mask
@@ -122,22 +113,22 @@ def _find_pair(rows: PairRows, attribute: int, label: int) -> int:
     return rows.pairs.first[attribute, word] + ((below + (below >> 16)) & 63)
 
 
-@n_rows.implement(PairRows)
+@interface.n_rows.implement(PairRows)
 def _(rows: PairRows) -> int:
     return rows.ptr.size - 1
 
 
-@n_row_weights.implement(PairRows)
+@interface.n_row_weights.implement(PairRows)
 def _(rows: PairRows, n_labels: int) -> int:
     return rows.pairs.label.size
 
 
-@row_size.implement(PairRows)
+@interface.row_size.implement(PairRows)
 def _(rows: PairRows, t: int) -> int:
     return rows.ptr[t + 1] - rows.ptr[t]
 
 
-@row_dot.implement(PairRows)
+@interface.row_dot.implement(PairRows)
 def _(rows: PairRows, t: int, w: FloatArray, out: FloatArray) -> None:
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
         attribute = rows.idx[j]
@@ -148,7 +139,7 @@ def _(rows: PairRows, t: int, w: FloatArray, out: FloatArray) -> None:
             out[np.uint32(label[p])] += value * row[p]
 
 
-@row_add.implement(PairRows)
+@interface.row_add.implement(PairRows)
 def _(rows: PairRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
     change = 0.0
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
@@ -163,7 +154,7 @@ def _(rows: PairRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> fl
     return change
 
 
-@row_diff_dot.implement(PairRows)
+@interface.row_diff_dot.implement(PairRows)
 def _(rows: PairRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
     result = 0.0
     for j in range(rows.ptr[t], rows.ptr[t + 1]):
@@ -176,7 +167,7 @@ def _(rows: PairRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> f
     return result
 
 
-@row_diff_add.implement(PairRows)
+@interface.row_diff_add.implement(PairRows)
 def _(
     rows: PairRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
 ) -> None:
@@ -189,7 +180,7 @@ def _(
             w[minus] -= step
 
 
-@row_entries.implement(PairRows)
+@interface.row_entries.implement(PairRows)
 def _(
     rows: PairRows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
 ) -> int:

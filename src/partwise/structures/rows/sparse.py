@@ -7,17 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.rows.interface import (
-    LARGEST,
-    n_row_weights,
-    n_rows,
-    row_add,
-    row_diff_add,
-    row_diff_dot,
-    row_dot,
-    row_entries,
-    row_size,
-)
+from partwise.structures.rows import interface
+from partwise.structures.rows.interface import LARGEST
 from partwise.structures.vectors import add_scaled
 
 
@@ -66,22 +57,22 @@ def no_rows() -> SparseRows:
     return make_sparse_rows([0], [], None, 0)
 
 
-@n_rows.implement(SparseRows)
+@interface.n_rows.implement(SparseRows)
 def _(rows: SparseRows) -> int:
     return rows.ptr.size - 1
 
 
-@n_row_weights.implement(SparseRows)
+@interface.n_row_weights.implement(SparseRows)
 def _(rows: SparseRows, n_labels: int) -> int:
     return rows.n_columns * n_labels
 
 
-@row_size.implement(SparseRows)
+@interface.row_size.implement(SparseRows)
 def _(rows: SparseRows, t: int) -> int:
     return rows.ptr[t + 1] - rows.ptr[t]
 
 
-@row_dot.implement(SparseRows)
+@interface.row_dot.implement(SparseRows)
 def _(rows: SparseRows, t: int, w: FloatArray, out: FloatArray) -> None:
     n = out.size
     ids = rows.idx[rows.ptr[t] : rows.ptr[t + 1]]
@@ -106,7 +97,7 @@ def _(rows: SparseRows, t: int, w: FloatArray, out: FloatArray) -> None:
                 out[k] += values[j] * row[k]
 
 
-@row_add.implement(SparseRows)
+@interface.row_add.implement(SparseRows)
 def _(rows: SparseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
     n_labels = mu.size
     change = 0.0
@@ -117,7 +108,7 @@ def _(rows: SparseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> 
     return change
 
 
-@row_diff_dot.implement(SparseRows)
+@interface.row_diff_dot.implement(SparseRows)
 def _(rows: SparseRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) -> float:
     result = 0.0
     if rows.val.size == 0:
@@ -131,7 +122,7 @@ def _(rows: SparseRows, t: int, a: int, b: int, n_labels: int, w: FloatArray) ->
     return result
 
 
-@row_diff_add.implement(SparseRows)
+@interface.row_diff_add.implement(SparseRows)
 def _(
     rows: SparseRows, t: int, a: int, b: int, n_labels: int, scale: float, w: FloatArray
 ) -> None:
@@ -142,7 +133,7 @@ def _(
         w[at + b] -= step
 
 
-@row_entries.implement(SparseRows)
+@interface.row_entries.implement(SparseRows)
 def _(
     rows: SparseRows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
 ) -> int:
