@@ -29,15 +29,7 @@ from partwise.solvers.working_sets.sets import (
     is_member,
 )
 from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.solvers.working_sets.visits import (
-    NOT_FOUND,
-    Found,
-    admit,
-    infer,
-    may_move,
-    move,
-    sweep,
-)
+from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
@@ -46,6 +38,9 @@ from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
 
 VARIANTS = ("ssvm", "light", "cpd")
+
+Found = tuple[IntArray, CodeArray]
+NOT_FOUND: Found = (np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class CoordinateRule(NamedTuple):
@@ -62,6 +57,9 @@ class CoordinateRule(NamedTuple):
         An output enters a working set only if it is violated by more than this.
     update : bool
         Whether dual variables move after inference, or only in sweeps.
+    ptr, codes : array
+        Outputs that `_find_outputs` found, with their slack; or nothing: then they are
+        found one by one.
     """
 
     members: IntArray
@@ -69,6 +67,8 @@ class CoordinateRule(NamedTuple):
     slack: FloatArray
     delta: float
     update: bool
+    ptr: IntArray
+    codes: CodeArray
 
 
 @kernel
@@ -91,7 +91,7 @@ def _shuffled_members(
 
 
 @move.implement(CoordinateRule)
-def _(rule: CoordinateRule, site: Site, i: int, admitted: bool) -> float:
+def _(rule: CoordinateRule, site: Site, i: int) -> float:
     """Algorithm 1, UPDATEWEIGHT."""
     s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
     y_gold, C, members = site.scratch.y_gold, site.C[i], rule.members
@@ -151,17 +151,25 @@ def _find_outputs(
             copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
 
 
-@admit.implement(CoordinateRule)
-def _(rule: CoordinateRule, site: Site, i: int, slack: float) -> bool:
-    """Algorithm 2, lines 5-8; an output that is there already is not added twice."""
-    s, sets, y, ws = site.s, site.sets, site.scratch.y, site.ws
-    rule.slack[i] = slack
+@look.implement(CoordinateRule)
+def _(rule: CoordinateRule, site: Site, i: int) -> float:
+    """Algorithm 2, lines 5-10."""
+    s, sets, scratch, ws = site.s, site.sets, site.scratch, site.ws
+    y, y_gold = scratch.y, scratch.y_gold
+    if rule.ptr.size > 0:
+        y = rule.codes[rule.ptr[i] : rule.ptr[i + 1]]
+        waist.gold(s, i, y_gold)
+    else:
+        rule.slack[i] = most_violated(s, i, site.w, scratch, ws)
     size = waist.output_size(s, i)
-    violation = slack - sets.mass[i] / (2.0 * site.C[i])
+    violation = rule.slack[i] - sets.mass[i] / (2.0 * site.C[i])
+    # Lines 6-8; an output that is there already is not added twice.
     if violation > rule.delta and not is_member(sets, i, y, size):
-        sqnorm = waist.diff_sqnorm(s, i, y, site.scratch.y_gold, site.diff, ws)
+        sqnorm = waist.diff_sqnorm(s, i, y, y_gold, site.diff, ws)
         add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
-    return rule.update and sets.newest[i] >= 0
+    if rule.update and sets.newest[i] >= 0:
+        return move(rule, site, i)
+    return 0.0
 
 
 class DualCoordinateState(WorkingSetState):
@@ -247,7 +255,7 @@ class DualCoordinateDescent(Solver):
     ) -> Iterator[float]:
         """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
         n = problem.n_examples
-        rule = partial(self._rule, state)
+        rule = partial(self._rule, state, NOT_FOUND)
         if self.variant == "ssvm" and state.sets.used[0] > 0:
             for done in range(self.sweeps):
                 for part in sweep(rule, problem, state, state.w, rng.permutation(n)):
@@ -268,9 +276,10 @@ class DualCoordinateDescent(Solver):
         primal = float(0.5 * w @ w + C @ state.slack**2)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _rule(self, state: DualCoordinateState) -> CoordinateRule:
+    def _rule(self, state: DualCoordinateState, found: Found) -> CoordinateRule:
+        update = self.variant != "cpd"
         own = state.members, state.random, state.slack
-        return CoordinateRule(*own, self.delta, self.variant != "cpd")
+        return CoordinateRule(*own, self.delta, update, *found)
 
     def _infer(
         self, problem: Problem, state: DualCoordinateState, order: IntArray
@@ -281,7 +290,7 @@ class DualCoordinateDescent(Solver):
             # The weights stay the same: threads find all outputs before any enters.
             ptr = output_pointers(s)
             codes = np.zeros(ptr[-1], np.int32)
-            found = Found(ptr, codes, state.slack)
+            found = ptr, codes
 
             def find(start: int, stop: int, worker: Worker) -> None:
                 _find_outputs(
@@ -292,8 +301,8 @@ class DualCoordinateDescent(Solver):
             for fraction in crew.visit(find):
                 yield 0.9 * fraction
             done = 0.9
-        rule = partial(self._rule, state)
-        for fraction in infer(rule, problem, state, state.w, order, found):
+        rule = partial(self._rule, state, found)
+        for fraction in infer(rule, problem, state, state.w, order):
             yield done + (1.0 - done) * fraction
 
     def certify(self, problem: Problem, state: DualCoordinateState) -> Certificate:

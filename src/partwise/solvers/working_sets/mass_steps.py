@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.losses.margin import most_violated
 from partwise.solvers.working_sets.sets import (
     WorkingSets,
     add_member,
@@ -23,7 +24,7 @@ from partwise.solvers.working_sets.sets import (
     value_members,
 )
 from partwise.solvers.working_sets.state import Site
-from partwise.solvers.working_sets.visits import admit, may_move, move
+from partwise.solvers.working_sets.visits import look, may_move, move
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
@@ -46,8 +47,8 @@ class Blackboard(NamedTuple):
 class StepRule(NamedTuple):
     """How far a step goes, and from where it takes the mass.
 
-    Without `line_search` the steps shrink with the number of visits before, to
-    ``2n / (visits + 2n)``; `visits` counts those with inference. ``gap[i]`` is
+    Without `line_search` the steps shrink with the number of `visits` so far, to
+    ``2n / (visits + 2n)``; `visits` is counted on as the steps are taken. ``gap[i]`` is
     the share of an example in the duality gap when last seen.
     """
 
@@ -138,20 +139,16 @@ def _sqnorm_of_direction(
     return max(total, 0.0)
 
 
-@move.implement(StepRule)
-def _(rule: StepRule, site: Site, i: int, admitted: bool) -> float:
-    """Move mass to the best output at hand.
+@kernel
+def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> float:
+    """Move mass to member `high`; return by how much the dual rose.
 
-    A step of `step` changes the dual by ``C (step slope - step^2 bend / 2)``.
+    A step of `step` changes it by ``C (step slope - step^2 bend / 2)``. The values on
+    the board must be up to date.
     """
     s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
     C, board = site.C[i], rule.board
     values, shares = board.values, board.shares
-    if admitted:
-        rule.visits[0] += 1
-    else:
-        value_members(s, i, w, sets, values, site.scratch.y_gold, diff, ws)
-    high, low, _ = rank_members(sets, i, values)
     slope = 0.0
     m = sets.newest[i]
     while m >= 0:
@@ -168,8 +165,8 @@ def _(rule: StepRule, site: Site, i: int, admitted: bool) -> float:
     bend = C * _sqnorm_of_direction(s, i, sets, high, source, board, diff, ws)
     step = sets.alpha[low] if rule.pairwise else 1.0
     if not rule.line_search:
-        n, before = sets.newest.size, rule.visits[0] - 1
-        step = 2.0 * n / (before + 2.0 * n)
+        n = sets.newest.size
+        step = 2.0 * n / (rule.visits[0] + 2.0 * n)
     elif step * bend > slope:
         step = slope / bend
     _add_direction(s, i, C * step, sets, high, source, shares, w, diff, ws)
@@ -195,15 +192,28 @@ def _(rule: StepRule, site: Site, i: int) -> bool:
     return site.sets.older[site.sets.newest[i]] >= 0
 
 
-@admit.implement(StepRule)
-def _(rule: StepRule, site: Site, i: int, slack: float) -> bool:
-    s, sets, y, values = site.s, site.sets, site.scratch.y, rule.board.values
-    _value_by_parts(s, i, sets, values, site.scratch)
-    high, _, mean = rank_members(sets, i, values)
+@move.implement(StepRule)
+def _(rule: StepRule, site: Site, i: int) -> float:
+    y_gold, values, ws = site.scratch.y_gold, rule.board.values, site.ws
+    value_members(site.s, i, site.w, site.sets, values, y_gold, site.diff, ws)
+    high, low, _ = rank_members(site.sets, i, values)
+    return step_to_best(rule, site, i, high, low)
+
+
+@look.implement(StepRule)
+def _(rule: StepRule, site: Site, i: int) -> float:
+    s, sets, scratch, ws = site.s, site.sets, site.scratch, site.ws
+    slack = most_violated(s, i, site.w, scratch, ws)
+    y, values = scratch.y, rule.board.values
+    _value_by_parts(s, i, sets, values, scratch)
+    high, low, mean = rank_members(sets, i, values)
     rule.gap[i] = site.C[i] * max(slack - mean, 0.0)
-    value = slack - waist.shortfall(s, i, site.ws)
+    value = slack - waist.shortfall(s, i, ws)
     size = waist.output_size(s, i)
     if value > values[high] and not is_member(sets, i, y, size):
         add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
-        values[sets.newest[i]] = value
-    return True
+        high = sets.newest[i]
+        values[high] = value
+    rise = step_to_best(rule, site, i, high, low)
+    rule.visits[0] += 1
+    return rise

@@ -19,6 +19,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
+from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets.sets import (
     WorkingSets,
@@ -31,7 +32,7 @@ from partwise.solvers.working_sets.sets import (
     value_members,
 )
 from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.solvers.working_sets.visits import admit, infer, may_move, move, sweep
+from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
@@ -69,12 +70,12 @@ class PairRule(NamedTuple):
     delta: float
 
 
-@move.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int, admitted: bool) -> float:
-    """Take the best step between each of some pairs.
+@kernel
+def _move_mass(rule: PairRule, site: Site, i: int) -> float:
+    """Take the best step between each of some pairs; return the rise of the dual.
 
     Moving `step` from `low` to `high` changes the dual by
-    ``C (step violation - step^2 bend / 2)``.
+    ``C (step violation - step^2 bend / 2)``. The values must be up to date.
     """
     s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
     y_gold, C, values = site.scratch.y_gold, site.C[i], rule.values
@@ -82,7 +83,7 @@ def _(rule: PairRule, site: Site, i: int, admitted: bool) -> float:
     rise = 0.0
     emptied = False
     for pair in range(rule.pair_steps):
-        if pair > 0 or not admitted:
+        if pair > 0:
             value_members(s, i, w, sets, values, y_gold, diff, ws)
         high, low, _ = rank_members(sets, i, values)
         violation = values[high] - values[low]
@@ -110,21 +111,29 @@ def _(rule: PairRule, site: Site, i: int) -> bool:
     return site.sets.older[site.sets.newest[i]] >= 0
 
 
-@admit.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int, slack: float) -> bool:
-    s, w, sets, ws, values = site.s, site.w, site.sets, site.ws, rule.values
-    y, y_gold = site.scratch.y, site.scratch.y_gold
+@move.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> float:
+    y_gold, ws = site.scratch.y_gold, site.ws
+    value_members(site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws)
+    return _move_mass(rule, site, i)
+
+
+@look.implement(PairRule)
+def _(rule: PairRule, site: Site, i: int) -> float:
+    s, w, sets, scratch, ws = site.s, site.w, site.sets, site.scratch, site.ws
+    slack = most_violated(s, i, w, scratch, ws)
     rule.slack[i] = slack
+    y, y_gold, values = scratch.y, scratch.y_gold, rule.values
     value_members(s, i, w, sets, values, y_gold, site.diff, ws)
     _, low, _ = rank_members(sets, i, values)
     # No output of all there are is worth more: nothing to gain here.
     if slack - values[low] <= rule.delta:
-        return False
+        return 0.0
     size = waist.output_size(s, i)
     if not is_member(sets, i, y, size):
         add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
         values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
-    return True
+    return _move_mass(rule, site, i)
 
 
 @kernel

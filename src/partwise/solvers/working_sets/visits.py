@@ -8,19 +8,14 @@ loop compiles, and costs nothing when it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from partwise._jit import generic, kernel
 from partwise._threads import chunks
-from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
 from partwise.solvers.working_sets.sets import has_room
 from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.vectors import copy
+from partwise.structures.interface import FloatArray, IntArray, gold, output_size, visit
 
 MakeRule = Callable[[], Any]
 """Makes the rule, with arrays as long as the working sets have room just then."""
@@ -33,33 +28,18 @@ def may_move(rule: Any, site: Site, i: int) -> bool:
 
 
 @generic
-def admit(rule: Any, site: Site, i: int, slack: float) -> bool:
-    """Let the output in ``scratch.y`` in, if it is worth it; say whether to move.
-
-    No output of all there are is violated more, by `slack`. There is room for it.
-    """
-    raise NotImplementedError("admit is required of a rule")
-
-
-@generic
-def move(rule: Any, site: Site, i: int, admitted: bool) -> float:
-    """Move the dual variables of the outputs at hand; return the rise of the dual.
-
-    `admitted` says whether `admit` has just looked at them.
-    """
+def move(rule: Any, site: Site, i: int) -> float:
+    """Move the dual variables of the outputs at hand; return the rise of the dual."""
     raise NotImplementedError("move is required of a rule")
 
 
-class Found(NamedTuple):
-    """The most violated output of every example, from ``ptr[i]`` on, and its slack."""
+@generic
+def look(rule: Any, site: Site, i: int) -> float:
+    """Find the best output of all there are, let it in if it is worth it, and move.
 
-    ptr: IntArray
-    codes: CodeArray
-    slack: FloatArray
-
-
-NOT_FOUND = Found(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
-"""They are found one by one, with the weights of the moment."""
+    There is room for one. Return the rise of the dual.
+    """
+    raise NotImplementedError("look is required of a rule")
 
 
 @kernel
@@ -71,47 +51,30 @@ def _sweep(
     The dual value is carried from call to call, so that its rounding does not depend
     on how a pass is cut into calls.
     """
-    s, C, y_gold, ws = site.s, site.C, site.scratch.y_gold, site.ws
     for position in range(start, stop):
         i = order[position]
-        if C[i] != 0.0 and may_move(rule, site, i):
-            waist.visit(s, i, ws)
-            waist.gold(s, i, y_gold)
-            dual += move(rule, site, i, False)
+        if site.C[i] != 0.0 and may_move(rule, site, i):
+            visit(site.s, i, site.ws)
+            gold(site.s, i, site.scratch.y_gold)
+            dual += move(rule, site, i)
     return dual
 
 
 @kernel
 def _infer(
-    rule: Any,
-    site: Site,
-    found: Found,
-    order: IntArray,
-    start: int,
-    stop: int,
-    dual: float,
+    rule: Any, site: Site, order: IntArray, start: int, stop: int, dual: float
 ) -> tuple[int, float]:
     """Visit some examples with inference; stop early if the sets need more room.
 
     Return the position reached and the new dual value.
     """
-    # Rules that held the whole of inference would be compiled with it twice.
-    s, w, sets, scratch, ws = site.s, site.w, site.sets, site.scratch, site.ws
     for position in range(start, stop):
         i = order[position]
-        if not has_room(sets, waist.output_size(s, i)):
+        if not has_room(site.sets, output_size(site.s, i)):
             return position, dual
-        if site.C[i] == 0.0:
-            continue
-        waist.visit(s, i, ws)
-        if found.ptr.size > 0:
-            copy(found.codes[found.ptr[i] : found.ptr[i + 1]], scratch.y)
-            waist.gold(s, i, scratch.y_gold)
-            slack = found.slack[i]
-        else:
-            slack = most_violated(s, i, w, scratch, ws)
-        if admit(rule, site, i, slack):
-            dual += move(rule, site, i, True)
+        if site.C[i] != 0.0:
+            visit(site.s, i, site.ws)
+            dual += look(rule, site, i)
     return stop, dual
 
 
@@ -135,16 +98,13 @@ def infer(
     state: WorkingSetState,
     w: FloatArray,
     order: IntArray,
-    found: Found = NOT_FOUND,
 ) -> Iterator[float]:
     """Visit the examples of `order` with inference; yield the fraction done."""
     for start, stop in chunks(order.size):
         reached = start
         while reached < stop:
-            reached, state.dual = _infer(
-                make_rule(), state.site(problem, w), found, order, reached, stop,
-                state.dual,
-            )  # fmt: skip
+            rule, site = make_rule(), state.site(problem, w)
+            reached, state.dual = _infer(rule, site, order, reached, stop, state.dual)
             if reached < stop:
                 state.make_room(problem.structure, order, reached)
         state.oracle_calls += stop - start
