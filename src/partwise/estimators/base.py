@@ -29,13 +29,7 @@ from partwise.solvers.base import (
     penalty_name,
     structure_fingerprint,
 )
-from partwise.solvers.loop import (
-    FAILED,
-    INTERRUPTED,
-    MAX_ITER,
-    Evaluate,
-    Solution,
-)
+from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver

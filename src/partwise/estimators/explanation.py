@@ -82,10 +82,7 @@ class RowWeights:
     """Names for the weights of feature rows: attribute and label."""
 
     def __init__(
-        self,
-        names: Sequence[str],
-        classes: Sequence[Label],
-        pairs: Pairs | None,
+        self, names: Sequence[str], classes: Sequence[Label], pairs: Pairs | None
     ):
         self.names, self.classes, self.pairs = names, classes, pairs
 

@@ -86,12 +86,7 @@ class NetworkAnswers:
     def _corpus(self, codes: IntArray, rows: IntArray | None = None) -> BayesianNetwork:
         """Return rows as a structure, with all that is missing hidden."""
         return make_corpus(
-            self.network,
-            self.names,
-            codes,
-            codes == MISSING,
-            self.max_table,
-            rows=rows,
+            self.network, self.names, codes, codes == MISSING, self.max_table, rows=rows
         )
 
     def _weights(self) -> FloatArray:

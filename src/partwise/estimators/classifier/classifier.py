@@ -31,11 +31,7 @@ from partwise.estimators.explanation import (
     contributions,
     difference,
 )
-from partwise.estimators.labels import (
-    Label,
-    LabelCodes,
-    sorted_classes,
-)
+from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.features import FeatureDictEncoder
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist

@@ -7,11 +7,7 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
-from partwise.estimators.stored_labels import (
-    cost_tensors,
-    read_costs,
-    read_encoder,
-)
+from partwise.estimators.stored_labels import cost_tensors, read_costs, read_encoder
 from partwise.model_file import Content, prefixed
 
 

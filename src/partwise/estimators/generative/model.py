@@ -13,10 +13,7 @@ from partwise.estimators.checks import as_pair
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.generative.reference_distributions import counted
 from partwise.estimators.generative.settings import GenerativeSettings
-from partwise.solvers.log_distributions import (
-    make_log_distributions,
-    uniform_reference,
-)
+from partwise.solvers.log_distributions import make_log_distributions, uniform_reference
 from partwise.solvers.loop import CONVERGED, Evaluate
 from partwise.solvers.registry import default_solver
 from partwise.structures.interface import (

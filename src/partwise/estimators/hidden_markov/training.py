@@ -42,11 +42,7 @@ from partwise.solvers.registry import default_solver, make_solver
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
 from partwise.structures.hidden_markov import to_weights, with_unknown
-from partwise.structures.interface import (
-    LEAST_PROBABILITY,
-    CodeArray,
-    FloatArray,
-)
+from partwise.structures.interface import LEAST_PROBABILITY, CodeArray, FloatArray
 
 CHOICE_TOL = 1e-2
 """Candidates are compared when they are this near to their optimum."""

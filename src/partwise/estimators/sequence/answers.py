@@ -12,12 +12,7 @@ from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.metrics.chunks import spans
 from partwise.structures.chain import Chain, segment_probabilities
-from partwise.structures.decoding import (
-    Decoded,
-    decode,
-    decode_kbest,
-    part_marginals,
-)
+from partwise.structures.decoding import Decoded, decode, decode_kbest, part_marginals
 from partwise.structures.interface import FloatArray
 
 

@@ -27,13 +27,7 @@ from partwise.features import (
 from partwise.features.token_features import looks_like_blocks
 from partwise.model_file import Content
 from partwise.structures.interface import IntArray
-from partwise.structures.rows import (
-    LARGEST,
-    Rows,
-    SparseRows,
-    make_dense_rows,
-    no_rows,
-)
+from partwise.structures.rows import LARGEST, Rows, SparseRows, make_dense_rows, no_rows
 
 Tensors = dict[str, Any]
 

@@ -23,21 +23,14 @@ from partwise.estimators.costs import (
     sample_weights,
     token_weights,
 )
-from partwise.estimators.dev_metrics import (
-    rehearse,
-    tagging_measure,
-)
+from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.explanation import (
     ChainWeights,
     Explanation,
     explain_sequence,
     show_token,
 )
-from partwise.estimators.labels import (
-    Label,
-    LabelCodes,
-    sorted_classes,
-)
+from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.sequence.answers import (
     Ranked,
     Span,
@@ -51,18 +44,9 @@ from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.solvers.loop import Evaluate
-from partwise.structures.chain import (
-    Chain,
-    illegal_position,
-    make_chain,
-)
+from partwise.structures.chain import Chain, illegal_position, make_chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.rows import (
-    Pairs,
-    SparseRows,
-    make_pair_rows,
-    observed_pairs,
-)
+from partwise.structures.rows import Pairs, SparseRows, make_pair_rows, observed_pairs
 
 
 def _any_cost(chain: Chain) -> bool:
