@@ -12,17 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.linear_program.master import (
-    Master,
-    MasterProblem,
-    Solved,
-    dual_bound,
-    make_master_problem,
-    multiply,
-    multiply_transposed,
-    row_dot,
-    shrink,
-)
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import Master, MasterProblem, Solved
 from partwise.solvers.linear_program.rows import Rows
 from partwise.solvers.linear_program.saddle_steps import restarted_steps
 from partwise.structures.interface import FloatArray, IntArray
@@ -40,10 +31,10 @@ def _spectral_norm(p: MasterProblem, n_columns: int, group_of: IntArray) -> floa
     rows = np.zeros(p.margin.size)
     norm = 1.0
     for _ in range(POWER_STEPS):
-        multiply(p, w, rows)
+        master.multiply(p, w, rows)
         for r in range(rows.size):
             rows[r] += xi[group_of[r]]
-        multiply_transposed(p, rows, w)
+        master.multiply_transposed(p, rows, w)
         xi[:] = 0.0
         for r in range(rows.size):
             xi[group_of[r]] += rows[r]
@@ -70,11 +61,11 @@ def _move(
     lam_out: FloatArray,
 ) -> None:
     """Step from (w, xi, lam) along the gradients at the point `at`: half of (13)."""
-    multiply_transposed(p, lam_at, pull)
+    master.multiply_transposed(p, lam_at, pull)
     for j in range(w.size):
-        w_out[j] = shrink(w[j] + step * pull[j], step, p.positive)
+        w_out[j] = master.shrink(w[j] + step * pull[j], step, p.positive)
     for r in range(lam.size):
-        missing = p.margin[r] - xi_at[group_of[r]] - row_dot(p, r, w_at)
+        missing = p.margin[r] - xi_at[group_of[r]] - master.row_dot(p, r, w_at)
         lam_out[r] = max(lam[r] + step * missing, 0.0)
     for b in range(xi.size):
         mass = 0.0
@@ -165,7 +156,7 @@ class Extragradient(Master):
         rng: np.random.Generator,
     ) -> Solved:
         """Step until the tolerances hold, or `effort` times `most` times."""
-        p = make_master_problem(rows, C, self.positive)
+        p = master.make_master_problem(rows, C, self.positive)
         if self.step == "scaled":
             w, lam, self.balance, bound = restarted_steps(
                 p, w, lam, self.balance, accuracy, effort * self.most
@@ -177,10 +168,10 @@ class Extragradient(Master):
             norm = np.sqrt(2.0 * float(rows.val @ rows.val) + 2.0 * len(rows))
         else:
             norm = 1.05 * float(_spectral_norm(p, w.size, group_of))
-        bound = dual_bound(p, lam, w.size)
+        bound = master.dual_bound(p, lam, w.size)
         w, lam = w.copy(), lam.copy()
         hw, xi = np.zeros(len(rows)), np.zeros(p.cap.size)
-        multiply(p, w, hw)
+        master.multiply(p, w, hw)
         np.maximum.at(xi, group_of, p.margin - hw)  # line 5: raised to feasibility
         _extragradient(
             p,
@@ -193,4 +184,4 @@ class Extragradient(Master):
             accuracy,
             effort * self.most,
         )
-        return Solved(w, lam, max(bound, dual_bound(p, lam, w.size)))
+        return Solved(w, lam, max(bound, master.dual_bound(p, lam, w.size)))

@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from partwise.solvers.linear_program.master import (
-    Master,
-    Solved,
-    dual_bound,
-    make_master_problem,
-)
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import Master, Solved
 from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -102,13 +98,13 @@ class HighsMaster(Master):
         solution: Any = self.model.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual), 0.0)
-        p = make_master_problem(rows, C, self.positive)
+        p = master.make_master_problem(rows, C, self.positive)
         if x.size == 0 or not np.isfinite(x).all():
-            return Solved(w, lam, dual_bound(p, lam, w.size))
+            return Solved(w, lam, master.dual_bound(p, lam, w.size))
         new = np.maximum(x[self.plus], 0.0)
         if not self.positive:
             new -= np.maximum(x[self.minus], 0.0)
-        return Solved(new, multipliers, dual_bound(p, multipliers, w.size))
+        return Solved(new, multipliers, master.dual_bound(p, multipliers, w.size))
 
     def forget(self, dropped: IntArray) -> None:
         """Delete rows that are no longer there."""

@@ -12,20 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.linear_program.master import (
-    Master,
-    MasterProblem,
-    Solved,
-    dual_bound,
-    make_master_problem,
-    multiply,
-    multiply_transposed,
-    primal_value,
-    row_dot,
-    shrink,
-    shrink_all,
-    slack_sum,
-)
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import Master, MasterProblem, Solved
 from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -55,7 +43,7 @@ def _shift(
     for k in range(p.ptr[r], p.ptr[r + 1]):
         j = p.idx[k]
         pull[j] += change * p.val[k]
-        w[j] = shrink(centre[j] + pull[j] / rho, 1.0 / rho, p.positive)
+        w[j] = master.shrink(centre[j] + pull[j] / rho, 1.0 / rho, p.positive)
 
 
 @kernel
@@ -81,7 +69,7 @@ def _ascend(
         for k in range(p.group_ptr[b], p.group_ptr[b + 1]):
             r = p.order[k]
             mass += lam[r]
-            slope = p.margin[r] - row_dot(p, r, w)
+            slope = p.margin[r] - master.row_dot(p, r, w)
             if slope > slope_high:
                 high, slope_high = r, slope
             if lam[r] > 0.0 and slope < slope_low:
@@ -98,7 +86,7 @@ def _ascend(
             step = min(slope_high * rho / sqnorm[high], free)
             _shift(p, high, step, rho, centre, w, pull, lam)
         if low >= 0:
-            slope_low = p.margin[low] - row_dot(p, low, w)
+            slope_low = p.margin[low] - master.row_dot(p, low, w)
             if slope_low < 0.0:
                 step = max(slope_low * rho / sqnorm[low], -lam[low])
                 _shift(p, low, step, rho, centre, w, pull, lam)
@@ -109,8 +97,8 @@ def _proximal_gap(
 ) -> float:
     """Return how far the proximal problem is from solved, where `w` is best."""
     hw = np.zeros(lam.size)
-    multiply(p, w, hw)
-    return float(slack_sum(p, hw) + pull @ w - lam @ p.margin)
+    master.multiply(p, w, hw)
+    return float(master.slack_sum(p, hw) + pull @ w - lam @ p.margin)
 
 
 class ProximalMaster(Master):
@@ -133,23 +121,25 @@ class ProximalMaster(Master):
         rng: np.random.Generator,
     ) -> Solved:
         """Take `effort` proximal steps, one as long as there are rows to be found."""
-        p = make_master_problem(rows, C, self.positive)
+        p = master.make_master_problem(rows, C, self.positive)
         sqnorm = np.add.reduceat(rows.val**2, rows.ptr[:-1])
         if self.rho == 0.0:
             # One over the size of weights that would give a typical row its margin.
             size = np.abs(rows.val).sum() / len(rows)
             self.rho = size / max(float(p.margin.mean()), 1e-12)
-        best, bound = primal_value(p, w), dual_bound(p, lam, w.size)
+        best, bound = master.primal_value(p, w), master.dual_bound(p, lam, w.size)
         lam, pull = lam.copy(), np.zeros(w.size)
-        multiply_transposed(p, lam, pull)
+        master.multiply_transposed(p, lam, pull)
         for _ in range(effort):
             centre = w
-            w = shrink_all(centre + pull / self.rho, 1.0 / self.rho, self.positive)
+            w = master.shrink_all(
+                centre + pull / self.rho, 1.0 / self.rho, self.positive
+            )
             passes = self._ascend(
                 p, sqnorm, centre, w, pull, lam, SHARE * (best - bound), rng
             )
-            best = min(best, primal_value(p, w))
-            bound = max(bound, dual_bound(p, lam, w.size))
+            best = min(best, master.primal_value(p, w))
+            bound = max(bound, master.dual_bound(p, lam, w.size))
             # Hard work asks for a stronger term, easy work allows a weaker one.
             if passes >= MOST_PASSES:
                 self.rho *= 1.3

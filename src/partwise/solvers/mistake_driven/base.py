@@ -21,13 +21,7 @@ from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
 from partwise.solvers.visiting import check_order, visiting_order
 from partwise.structures import interface as waist
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
 WITHOUT_GAPS = ("shuffled", "cyclic")
@@ -99,7 +93,7 @@ def correct(
     y_gold: CodeArray,
     step: float,
     average: RunningAverage,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> None:
     """Do ``now += step * (Phi(i, y_gold) - Phi(i, y))``, for the average as well."""

@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven.base import (
-    MISTAKES,
-    VISITS,
-    MistakeDrivenState,
-    RunningAverage,
-    correct,
-)
+from partwise.solvers.mistake_driven import base
+from partwise.solvers.mistake_driven.base import RunningAverage
 from partwise.solvers.mistake_driven.mira import MIRA
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
@@ -141,7 +136,7 @@ def _learn(
             s, i, average.now, cost_augmented, candidates, scratch, diff, ws
         )
         if largest > delta:
-            average.counts[MISTAKES] += 1
+            average.counts[base.MISTAKES] += 1
             for j in range(count):
                 mass[j] = 0.0
                 for m in range(j):
@@ -151,11 +146,11 @@ def _learn(
             share_mass(candidates.values, distances, mass, count)
             for j in range(1, count):
                 if mass[j] > 0.0:
-                    correct(s, i, ys[j], ys[0], mass[j], average, diff, ws)
-        average.counts[VISITS] += 1
+                    base.correct(s, i, ys[j], ys[0], mass[j], average, diff, ws)
+        average.counts[base.VISITS] += 1
 
 
-class KBestState(MistakeDrivenState):
+class KBestState(base.MistakeDrivenState):
     """The running average, and room for the candidates of an example."""
 
     def __init__(self, problem: Problem, averaging: bool, k: int):

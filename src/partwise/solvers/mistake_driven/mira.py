@@ -11,14 +11,8 @@ from typing import Any, ClassVar
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven.base import (
-    MISTAKES,
-    VISITS,
-    MistakeDriven,
-    RunningAverage,
-    correct,
-    find_output,
-)
+from partwise.solvers.mistake_driven import base
+from partwise.solvers.mistake_driven.base import MistakeDriven, RunningAverage
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
@@ -39,17 +33,17 @@ def _learn(
     """Project the weights onto ``now . dPhi >= cost``, as far as C allows."""
     y, y_gold = scratch.y, scratch.y_gold
     for i in visits:
-        find_output(s, i, average.now, cost_augmented, scratch, ws)
+        base.find_output(s, i, average.now, cost_augmented, scratch, ws)
         margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)
         violation = waist.cost(s, i, y) - margin
         if violation > delta:
-            average.counts[MISTAKES] += 1
+            average.counts[base.MISTAKES] += 1
             sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
             step = C[i]
             if step * sqnorm > violation:
                 step = violation / sqnorm
-            correct(s, i, y, y_gold, step, average, diff, ws)
-        average.counts[VISITS] += 1
+            base.correct(s, i, y, y_gold, step, average, diff, ws)
+        average.counts[base.VISITS] += 1
 
 
 @dataclass(frozen=True)

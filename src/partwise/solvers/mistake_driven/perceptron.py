@@ -7,23 +7,10 @@ from typing import Any, ClassVar
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven.base import (
-    MISTAKES,
-    VISITS,
-    MistakeDriven,
-    MistakeDrivenState,
-    RunningAverage,
-    correct,
-    find_output,
-)
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    output_size,
-)
+from partwise.solvers.mistake_driven import base
+from partwise.solvers.mistake_driven.base import MistakeDriven, RunningAverage
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 
 
@@ -43,17 +30,17 @@ def _learn(
     cost_augmented: bool,
     average: RunningAverage,
     scratch: Scratch,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> None:
     """Figure 1 of the paper, the inner loop."""
     y, y_gold = scratch.y, scratch.y_gold
     for i in visits:
-        find_output(s, i, average.now, cost_augmented, scratch, ws)
-        if _differ(y, y_gold, output_size(s, i)):
-            average.counts[MISTAKES] += 1
-            correct(s, i, y, y_gold, steps[i], average, diff, ws)
-        average.counts[VISITS] += 1
+        base.find_output(s, i, average.now, cost_augmented, scratch, ws)
+        if _differ(y, y_gold, waist.output_size(s, i)):
+            average.counts[base.MISTAKES] += 1
+            base.correct(s, i, y, y_gold, steps[i], average, diff, ws)
+        average.counts[base.VISITS] += 1
 
 
 @dataclass(frozen=True)
@@ -95,7 +82,7 @@ class Perceptron(MistakeDriven):
     names: ClassVar[dict[str, dict[str, Any]]] = {"perceptron": {}}
 
     def learn(
-        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
+        self, problem: Problem, state: base.MistakeDrivenState, visits: IntArray
     ) -> None:
         """Visit some examples in order; correct the weights at mistakes."""
         steps = problem.C / problem.C.max()

@@ -23,16 +23,11 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.batch_forms import (
     BatchFormState,
     PrimalState,
     ThetaState,
-)
-from partwise.solvers.part_duals.dual_parts import (
-    LARGEST_STEP,
-    gibbs_points,
-    score_gold,
-    score_parts,
 )
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
@@ -166,9 +161,9 @@ class ExponentiatedGradient(Solver):
                     f"step must be {' or '.join(map(repr, STEPS))} or a number, "
                     f"not {self.step!r}"
                 )
-        elif not 0.0 < self.step <= LARGEST_STEP:
+        elif not 0.0 < self.step <= (most := dual_parts.LARGEST_STEP):
             raise ValueError(
-                f"step must be positive and at most {LARGEST_STEP:g}, not {self.step!r}"
+                f"step must be positive and at most {most:g}, not {self.step!r}"
             )
         if isinstance(self.start_at, str):
             if self.start_at not in STARTS:
@@ -289,7 +284,7 @@ class ExponentiatedGradient(Solver):
             dual.theta[:] = scores_from_marginals(s, mu)
             return False
         if w is not None:
-            score_parts(s, w, dual.ptr, dual.theta, state.workspace)
+            dual_parts.score_parts(s, w, dual.ptr, dual.theta, state.workspace)
             return False
         if problem.loss.name == "hinge":
             for score in self._hinge_scores():
@@ -302,14 +297,14 @@ class ExponentiatedGradient(Solver):
         state.mixing = self._searches_online and self.start_at == "mixture"
         if not state.mixing:
             score = GOLD_SCORE if self.gold_score is None else self.gold_score
-            score_gold(s, dual.ptr, score, dual.theta, state.scratch)
+            dual_parts.score_gold(s, dual.ptr, score, dual.theta, state.scratch)
         return True
 
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
         s, dual = problem.structure, state.dual
         problem.crew().run(
-            lambda start, stop, worker: gibbs_points(
+            lambda start, stop, worker: dual_parts.gibbs_points(
                 s, dual, start, stop, worker.scratch, worker.workspace
             )
         )

@@ -29,19 +29,9 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks, finish
 from partwise.solvers.gradient import BatchGradient
-from partwise.solvers.stochastic.scaled_weights import (
-    ScaledWeights,
-    make_scaled_weights,
-    settle,
-)
+from partwise.solvers.stochastic import scaled_weights, steps
+from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
-from partwise.solvers.stochastic.steps import (
-    GAIN,
-    ORIGIN,
-    descend_log,
-    descend_margin,
-    empty_account,
-)
 from partwise.structures.interface import FloatArray, IntArray, make_diff, workspace
 from partwise.structures.scratch import make_scratch
 
@@ -69,7 +59,7 @@ def lower_bound(problem: Problem, learnt: FloatArray, account: FloatArray) -> fl
         may have a mass above its C, which limits the multiple; for the squared
         hinge mass has a price instead.
     """
-    mass, gain = account[:GAIN], float(account[GAIN])
+    mass, gain = account[: steps.GAIN], float(account[steps.GAIN])
     heavy = mass > 0.0
     price, most = float(learnt @ learnt), math.inf
     if problem.loss.name == "squared_hinge":
@@ -105,7 +95,9 @@ class SGDState(State):
         s, n = problem.structure, problem.n_examples
         w = origin if origin.size else np.zeros(problem.n_weights)
         self.origin = origin.copy()
-        self.weights = make_scaled_weights(w, empty_account(n), averaged)
+        self.weights = scaled_weights.make_scaled_weights(
+            w, steps.empty_account(n), averaged
+        )
         self.restored()
         self.eta_0 = self.bound = 0.0
         self.loss = problem.loss.name
@@ -125,17 +117,17 @@ class SGDState(State):
             previous.loss == self.loss
             and account.size == mine.v_account.size
             and previous.weights.u.size == mine.u.size
-            and not account[:GAIN][C == 0.0].any()
+            and not account[: steps.GAIN][C == 0.0].any()
         )
 
     def settle(self, problem: Problem) -> None:
         """Make `w` the weights that the steps have led to; raise the bound."""
         weights = self.weights
         with np.errstate(all="ignore"):
-            settle(weights)
+            scaled_weights.settle(weights)
             account = weights.u_account if weights.u.size else weights.v_account
             w, origin = self.w, self.origin
-            learnt = w - account[ORIGIN] * origin if origin.size else w
+            learnt = w - account[steps.ORIGIN] * origin if origin.size else w
             self.bound = max(self.bound, lower_bound(problem, learnt, account))
 
     def descend(
@@ -153,12 +145,12 @@ class SGDState(State):
             # Weights that overflow show in the losses; no need to warn of them.
             with np.errstate(all="ignore"):
                 if problem.loss.name == "log_loss":
-                    fine = descend_log(
+                    fine = steps.descend_log(
                         s, order, start, stop, weight, schedule, weights, self.values,
                         self.scratch, self.workspace,
                     )  # fmt: skip
                 else:
-                    fine = descend_margin(
+                    fine = steps.descend_margin(
                         s, order, start, stop, weight,
                         problem.loss.name == "squared_hinge", capped, schedule, weights,
                         self.values, self.scratch, self.diff, self.workspace,
@@ -317,17 +309,19 @@ class StochasticGradientDescent(Solver):
     ) -> Generator[float, None, float]:
         """Try first steps on a sample, by the objective on the same examples."""
         still = self._schedule(problem, 0.0)
-        account = empty_account(problem.n_examples)
+        account = steps.empty_account(problem.n_examples)
         C = problem.C[sample]
         order = np.resize(sample, max(sample.size, TRIAL_STEPS))
 
         def trial(eta_0: float) -> Generator[float, None, float]:
-            weights = make_scaled_weights(state.weights.v, account, averaged=False)
+            weights = scaled_weights.make_scaled_weights(
+                state.weights.v, account, averaged=False
+            )
             schedule = self._schedule(problem, eta_0)
             # With a cap the first steps could be of any length, and later ones not.
             fine = yield from state.descend(problem, order, schedule, weights, False)
             if fine:
-                settle(weights)
+                scaled_weights.settle(weights)
                 # Steps of no length only look.
                 fine = yield from state.descend(problem, sample, still, weights)
             if not fine:

@@ -15,12 +15,8 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.stochastic.scaled_weights import (
-    SCALE,
-    ScaledWeights,
-    end_step,
-    shares_of,
-)
+from partwise.solvers.stochastic import scaled_weights
+from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, share_in_average, step_size
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
@@ -105,7 +101,7 @@ def _enter(
 def _end_step(weights: ScaledWeights, schedule: Schedule, eta: float) -> None:
     """Let the penalty pull, at the end of its step, which no length makes unstable."""
     share = share_in_average(schedule, weights.steps[0] + 1)
-    end_step(weights, 1.0 / (1.0 + eta * schedule.decay), share)
+    scaled_weights.end_step(weights, 1.0 / (1.0 + eta * schedule.decay), share)
 
 
 @kernel
@@ -135,7 +131,9 @@ def descend_margin(
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        slack = _slack(s, i, weights.v, weights.factors[SCALE], scratch, ws)
+        slack = _slack(
+            s, i, weights.v, weights.factors[scaled_weights.SCALE], scratch, ws
+        )
         values[i] = slack * slack if squared else slack
         if not np.isfinite(values[i]):
             return False
@@ -148,7 +146,7 @@ def descend_margin(
                     sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
                     if size * sqnorm > slack:
                         size = slack / sqnorm
-            for_v, for_u = shares_of(weights, size)
+            for_v, for_u = scaled_weights.shares_of(weights, size)
             waist.diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
             if weights.u.size:
                 waist.diff_add(s, i, y, y_gold, for_u, weights.u, diff, ws)
@@ -175,13 +173,15 @@ def descend_log(
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        loss, entropy = _log_loss(s, i, weights.v, weights.factors[SCALE], scratch, ws)
+        loss, entropy = _log_loss(
+            s, i, weights.v, weights.factors[scaled_weights.SCALE], scratch, ws
+        )
         values[i] = loss
         if not np.isfinite(loss):
             return False
         eta = step_size(schedule, weights.steps[0])
         if eta > 0.0:
-            for_v, for_u = shares_of(weights, eta * weight[i])
+            for_v, for_u = scaled_weights.shares_of(weights, eta * weight[i])
             waist.add_parts(s, i, mu, -for_v, weights.v, ws)
             if weights.u.size:
                 waist.add_parts(s, i, mu, -for_u, weights.u, ws)

@@ -22,12 +22,8 @@ from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.working_sets.sets import (
-    WorkingSets,
-    add_member,
-    drop_zeros,
-    is_member,
-)
+from partwise.solvers.working_sets import sets as working
+from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
 from partwise.structures import interface as waist
@@ -118,7 +114,7 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
             rise += step * (slope - 0.5 * step * bend)
         emptied |= alpha == 0.0
     if emptied:
-        drop_zeros(sets, i)
+        working.drop_zeros(sets, i)
         # Rounding must not leave mass behind in an empty set.
         if sets.newest[i] < 0:
             sets.mass[i] = 0.0
@@ -164,9 +160,9 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
     size = waist.output_size(s, i)
     violation = rule.slack[i] - sets.mass[i] / (2.0 * site.C[i])
     # Lines 6-8; an output that is there already is not added twice.
-    if violation > rule.delta and not is_member(sets, i, y, size):
+    if violation > rule.delta and not working.is_member(sets, i, y, size):
         sqnorm = waist.diff_sqnorm(s, i, y, y_gold, site.diff, ws)
-        add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
+        working.add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
     if rule.update and sets.newest[i] >= 0:
         return move(rule, site, i)
     return 0.0
