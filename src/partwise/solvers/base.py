@@ -285,6 +285,24 @@ class Solver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
     minimises: ClassVar[bool] = True
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    """The names that settings may have."""
+    at_least: ClassVar[dict[str, float]] = {}
+    """The smallest values that settings may have."""
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name, known in self.choices.items():
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"unknown {name} {getattr(self, name)!r}; choose from "
+                    f"{', '.join(map(str, known))}"
+                )
+        for name, least in self.at_least.items():
+            if not getattr(self, name) >= least:
+                raise ValueError(
+                    f"{name} must be at least {least:g}, not {getattr(self, name)!r}"
+                )
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""

@@ -421,7 +421,7 @@ def test_reference_is_refused_by_other_solvers() -> None:
         ({"gamma": "small"}, "gamma must be positive"),
         ({"points": 2}, "points must be an integer of at least 3"),
         ({"points": 9.5}, "points must be an integer of at least 3"),
-        ({"variant": "parallel"}, "variant must be one of"),
+        ({"variant": "parallel"}, "unknown variant 'parallel'; choose from joint"),
         ({"directions": 0}, "directions must be an integer of at least 1"),
         ({"working_sets": 0}, "working_sets must be an integer of at least 1"),
         ({"rounds": 0}, "rounds must be an integer of at least 1"),

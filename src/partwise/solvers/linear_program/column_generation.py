@@ -176,20 +176,14 @@ class ColumnGeneration(Solver):
     losses = ("hinge", "set_hinge")
     penalties = ("l1", "positive l1")
     needs = (kbest, add_costs, cost)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"master": MASTERS, "step": STEPS}
+    at_least: ClassVar[dict[str, float]] = {"steps": 1, "passes": 0, "drop_after": 1}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        for name, known in (("master", MASTERS), ("step", STEPS)):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(known)}, "
-                    f"not {getattr(self, name)!r}"
-                )
+        super().__post_init__()
         if not self.change > 0.0:
             raise ValueError(f"change must be positive, not {self.change!r}")
-        for name, least in (("steps", 1), ("passes", 0), ("drop_after", 1)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be at least {least}")
 
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the vectors; rows come as they are needed."""

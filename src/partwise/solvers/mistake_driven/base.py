@@ -19,7 +19,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
-from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.visiting import visiting_order
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
@@ -139,10 +139,7 @@ class MistakeDriven(Solver):
     losses = tuple(LOSSES)
     needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
     minimises = False
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_order(self.order, WITHOUT_GAPS)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": WITHOUT_GAPS}
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""

@@ -202,12 +202,7 @@ class KBestMIRA(MIRA):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira-kbest": {}}
     needs = (waist.kbest, waist.add_costs, waist.cost)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        super().__post_init__()
-        if self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k!r}")
+    at_least: ClassVar[dict[str, float]] = {"delta": 0, "k": 1}
 
     def make_state(self, problem: Problem) -> KBestState:
         """Make the state at zero weights."""

@@ -90,12 +90,7 @@ class MIRA(MistakeDriven):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira": {}}
     needs = (waist.argmax, waist.add_costs, waist.cost)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        super().__post_init__()
-        if not self.delta >= 0:
-            raise ValueError(f"delta must not be negative, not {self.delta!r}")
+    at_least: ClassVar[dict[str, float]] = {"delta": 0}
 
     def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""

@@ -29,9 +29,10 @@ from partwise.solvers.part_duals.batch_forms import (
     PrimalState,
     ThetaState,
 )
+from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
-from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
 from partwise.structures import interface as waist
 from partwise.structures.gibbs import scores_from_marginals
@@ -147,23 +148,20 @@ class ExponentiatedGradient(Solver):
     }
     losses = ("log_loss", "hinge")
     needs = (waist.marginals,)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"form": FORMS, "order": ORDERS}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.form not in FORMS:
-            raise ValueError(
-                f"unknown form {self.form!r}; choose from {', '.join(FORMS)}"
-            )
-        check_order(self.order)
+        super().__post_init__()
         if isinstance(self.step, str):
             if self.step not in STEPS:
                 raise ValueError(
                     f"step must be {' or '.join(map(repr, STEPS))} or a number, "
                     f"not {self.step!r}"
                 )
-        elif not 0.0 < self.step <= (most := dual_parts.LARGEST_STEP):
+        elif not 0.0 < self.step <= LARGEST_STEP:
             raise ValueError(
-                f"step must be positive and at most {most:g}, not {self.step!r}"
+                f"step must be positive and at most {LARGEST_STEP:g}, not {self.step!r}"
             )
         if isinstance(self.start_at, str):
             if self.start_at not in STARTS:

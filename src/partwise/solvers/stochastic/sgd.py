@@ -236,18 +236,15 @@ class StochasticGradientDescent(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"sgd": {}}
     losses = ("hinge", "squared_hinge", "log_loss")
     needs = ()
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"averaging": tuple(AVERAGING)}
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        super().__post_init__()
         if self.eta_0 is not None and not 0.0 < self.eta_0 < math.inf:
             raise ValueError(
                 f"eta_0 must be positive and finite, or None to choose it, not "
                 f"{self.eta_0!r}"
-            )
-        if self.averaging not in AVERAGING:
-            raise ValueError(
-                f"unknown averaging {self.averaging!r}; choose from "
-                f"{', '.join(AVERAGING)}"
             )
         if not 0.5 <= self.power <= 1.0:
             raise ValueError(f"power must lie in 0.5..1, not {self.power!r}")

@@ -218,15 +218,12 @@ class DualCoordinateDescent(Solver):
     }
     losses = ("squared_hinge",)
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
+    at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.variant not in VARIANTS:
-            raise ValueError(
-                f"unknown variant {self.variant!r}; choose from {', '.join(VARIANTS)}"
-            )
-        if self.sweeps < 0 or self.delta < 0:
-            raise ValueError("sweeps and delta must not be negative")
+        super().__post_init__()
         if self.variant == "cpd" and self.sweeps == 0:
             raise ValueError("cpd learns in its sweeps and needs at least one")
 

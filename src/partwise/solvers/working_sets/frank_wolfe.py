@@ -23,7 +23,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets import extrapolation
 from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
@@ -163,20 +163,14 @@ class FrankWolfe(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
     losses = ("hinge",)
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "steps": STEPS, "averaging": AVERAGING, "order": ORDERS,
+    }  # fmt: skip
+    at_least: ClassVar[dict[str, float]] = {"sweeps": 0}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.steps not in STEPS:
-            raise ValueError(
-                f"unknown steps {self.steps!r}; choose from {', '.join(STEPS)}"
-            )
-        if self.averaging not in AVERAGING:
-            raise ValueError(
-                f"unknown averaging {self.averaging!r}; choose None or 'weighted'"
-            )
-        if self.sweeps < 0:
-            raise ValueError("sweeps must not be negative")
-        check_order(self.order)
+        super().__post_init__()
         published = self.steps == "towards" and not self.sweeps and not self.momentum
         if not self.line_search and not published:
             raise ValueError(

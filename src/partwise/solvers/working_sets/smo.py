@@ -229,13 +229,7 @@ class SequentialMinimalOptimization(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        if self.pair_steps < 1:
-            raise ValueError("pair_steps must be at least 1")
-        if self.sweeps < 0 or self.delta < 0:
-            raise ValueError("sweeps and delta must not be negative")
+    at_least: ClassVar[dict[str, float]] = {"pair_steps": 1, "sweeps": 0, "delta": 0}
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
