@@ -117,6 +117,7 @@ class SimplicialState(State):
             if self.groups is None
             else DensePoints(n_sets, n_columns)
         )
+        self.points.groups = self.groups
         self.dual_function = ProximalDual(reference, centre, weight, self.groups)
         self.extended = centre.copy()
         self.iterate = centre[:n].copy()

@@ -26,12 +26,10 @@ from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
-from partwise.structures.parallel import Worker
-from partwise.structures.scratch import Scratch
-from partwise.structures.vectors import copy
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -54,7 +52,7 @@ class CoordinateRule(NamedTuple):
     update : bool
         Whether dual variables move after inference, or only in sweeps.
     ptr, codes : array
-        Outputs that `_find_outputs` found, with their slack; or nothing: then they are
+        Outputs that `find_worst_outputs` found, with their slack; if empty, they are
         found one by one.
     """
 
@@ -124,27 +122,6 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
 @may_move.implement(CoordinateRule)
 def _(rule: CoordinateRule, site: Site, i: int) -> bool:
     return site.sets.newest[i] >= 0
-
-
-@kernel
-def _find_outputs(
-    s: Structure,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    slack: FloatArray,
-    ptr: IntArray,
-    codes: CodeArray,
-    scratch: Scratch,
-    ws: Any,
-) -> None:
-    """Write the most violated outputs of some examples, and their slack."""
-    for i in range(start, stop):
-        if C[i] > 0.0:
-            waist.visit(s, i, ws)
-            slack[i] = most_violated(s, i, w, scratch, ws)
-            copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
 
 
 @look.implement(CoordinateRule)
@@ -277,23 +254,13 @@ class DualCoordinateDescent(Solver):
     def _infer(
         self, problem: Problem, state: DualCoordinateState, order: IntArray
     ) -> Iterator[float]:
-        s = problem.structure
         found, done = NOT_FOUND, 0.0
-        if self.variant == "cpd" and len((crew := problem.crew()).workers) > 1:
+        if self.variant == "cpd" and len(problem.crew().workers) > 1:
             # The weights stay the same: threads find all outputs before any enters.
-            ptr = output_pointers(s)
-            codes = np.zeros(ptr[-1], np.int32)
-            found = ptr, codes
-
-            def find(start: int, stop: int, worker: Worker) -> None:
-                _find_outputs(
-                    s, start, stop, problem.C, state.w, state.slack, ptr, codes,
-                    worker.scratch, worker.workspace,
-                )  # fmt: skip
-
-            for fraction in crew.visit(find):
+            worst = make_worst_outputs(output_pointers(problem.structure))
+            for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
                 yield 0.9 * fraction
-            done = 0.9
+            found, done = (worst.ptr, worst.codes), 0.9
         rule = partial(self._rule, state, found)
         for fraction in infer(rule, problem, state, state.w, order):
             yield done + (1.0 - done) * fraction
