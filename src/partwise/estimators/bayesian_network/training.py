@@ -23,7 +23,7 @@ from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import cost_matrix
 from partwise.estimators.generative.reference_distributions import check_distributions
 from partwise.estimators.generative.suitable_weights import suitable_Cs
-from partwise.estimators.labels import class_array
+from partwise.estimators.labels import class_array, listed
 from partwise.solvers.loop import Evaluate
 from partwise.structures import bayesian_network as networks
 from partwise.structures.bayesian_network import BayesianNetwork
@@ -87,10 +87,9 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
                 )
             missing = [name for name in names if name not in table.names]
             if missing:
-                shown = ", ".join(map(repr, table.names[:8]))
                 raise discrete_table.table_error(
                     f"there is no column {missing[0]!r}, which is a target; the "
-                    f"columns are {shown}{', ...' if table.names[8:] else ''}",
+                    f"columns are {listed(table.names)}",
                     "X",
                 )
             return table, [table.names.index(name) for name in names]
@@ -183,7 +182,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         if not isinstance(given, Mapping) or set(given) != set(names):
             raise ValueError(
                 "a reference of your own is a mapping with a table for every variable, "
-                f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''}"
+                f"{listed(names)}"
             )
         tables = []
         for v, name in enumerate(names):
@@ -254,8 +253,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
             if name not in names:
                 raise discrete_table.table_error(
                     f"column {name!r} is no variable of the model (leave it out; there "
-                    "are "
-                    f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''})",
+                    f"are {listed(names)})",
                     where,
                 )
             v = names.index(name)

@@ -20,7 +20,7 @@ from partwise.estimators import explanation
 from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
-from partwise.estimators.checks import as_pair, check_k, check_same_length
+from partwise.estimators.checks import as_pair, check_k, check_listed, check_same_length
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.costs import class_weights, cost_matrix
@@ -342,8 +342,7 @@ def _has_names(X: Any) -> tuple[bool, Any]:
 
 
 def _label_list(y: Any) -> list[Label]:
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        raise DataError(f"y must be a list of labels, not {type(y).__name__}")
+    check_listed(y, "y must be a list of labels")
     return list(y)
 
 

@@ -13,6 +13,7 @@ from partwise._threads import count_jobs
 from partwise.constituents import Tree, binarize, tags, words
 from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
 from partwise.errors import Advice, DataError, OutOfMemoryError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.productions import Production, describe_lack
 from partwise.features import span_codes
@@ -141,11 +142,8 @@ class GrammarSettings:
 
 def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
     """Return a list of trees, or say what else was given."""
-    if isinstance(trees, Tree | str | bytes) or not isinstance(trees, Iterable):
-        raise DataError(
-            f"{what} must be a list of Tree, not {type(trees).__name__} "
-            "(read_brackets reads them from a file)"
-        )
+    hint = " (read_brackets reads them from a file)"
+    check_listed(trees, f"{what} must be a list of Tree", hint, no=(Tree,))
     result = list(trees)
     for i, tree in enumerate(result):
         if not isinstance(tree, Tree):
@@ -158,11 +156,8 @@ def as_words(
     sentences: Any, given_tags: bool, what: str = "sentences"
 ) -> list[TaggedWords]:
     """Return words, and tags if they are given: from words, pairs or trees."""
-    if isinstance(sentences, Tree | str | bytes) or not isinstance(sentences, Iterable):
-        raise DataError(
-            f"{what} must be a list of sentences, each a list of words, not "
-            f"{type(sentences).__name__}"
-        )
+    wanted = f"{what} must be a list of sentences, each a list of words"
+    check_listed(sentences, wanted, no=(Tree,))
     result = []
     for i, sentence in enumerate(sentences):
         one = _as_words(sentence, given_tags, f"{what}: number {i}")

@@ -12,6 +12,7 @@ import numpy as np
 from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError, OutOfMemoryError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.labels import LabelCodes
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, ChosenTemplates, choose_templates
@@ -213,13 +214,8 @@ def named(sentence: Sentence, i: int) -> str:
 
 def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sentence]:
     """Return a list of sentences, or say what else was given."""
-    if isinstance(sentences, Sentence | str | bytes) or not isinstance(
-        sentences, Iterable
-    ):
-        raise DataError(
-            f"{what} must be a list of Sentence, not {type(sentences).__name__} "
-            "(read_trees reads them from a file, Sentence.from_columns makes one)"
-        )
+    hint = " (read_trees reads them from a file, Sentence.from_columns makes one)"
+    check_listed(sentences, f"{what} must be a list of Sentence", hint, no=(Sentence,))
     result = list(sentences)
     for i, sentence in enumerate(result):
         if not isinstance(sentence, Sentence):

@@ -15,6 +15,7 @@ import numpy as np
 
 from partwise.data import ColumnData
 from partwise.errors import DataError, ModelFileError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.explanation import NumberedNames
 from partwise.features import (
     Encoded,
@@ -242,11 +243,8 @@ class DenseInput:
 
 def check_sequences(X: Any) -> None:
     """Raise `DataError` for what is no list of sequences at all."""
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise DataError(
-            f"X must be a list of sequences, not {type(X).__name__}; "
-            "for one sequence write [sequence]"
-        )
+    hint = "; for one sequence write [sequence]"
+    check_listed(X, "X must be a list of sequences", hint)
 
 
 def as_columns(X: Any) -> Any:

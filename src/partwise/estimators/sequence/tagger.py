@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 from partwise import metrics
 from partwise.errors import DataError
 from partwise.estimators import checks, explanation
+from partwise.estimators import costs as weighting
 from partwise.estimators.base import StructuredEstimator, TrainingData
-from partwise.estimators.costs import (
-    class_weights,
-    cost_matrix,
-    sample_weights,
-    token_weights,
-)
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
@@ -151,9 +146,9 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         self._input: Input = source
         self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
-        self._costs = cost_matrix(self.costs, labels)
-        sample_weight = sample_weights(sample_weight, len(y))
-        token_weight = token_weights(token_weight, tokens.ptr)
+        self._costs = weighting.cost_matrix(self.costs, labels)
+        sample_weight = weighting.sample_weights(sample_weight, len(y))
+        token_weight = weighting.token_weights(token_weight, tokens.ptr)
         by_class = self._class_weights(gold, tokens.ptr, sample_weight)
         costs = by_class[:, None] * self._costs
         self._pairs: Pairs | None = None
@@ -181,7 +176,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         per_token = None
         if sample_weight is not None:
             per_token = np.repeat(sample_weight, np.diff(ptr))
-        return class_weights(self.class_weight, self._labels, gold, per_token)
+        return weighting.class_weights(self.class_weight, self._labels, gold, per_token)
 
     def _chain(
         self,
