@@ -1,8 +1,8 @@
 """Settings of estimators, each declared once.
 
 From the declaration follow the constructor, the checks, the section `Parameters` of
-the documentation, what model files keep, and the help of the command line. Only the
-standard library is imported here.
+the documentation, what model files keep, and the help of the command line. Nothing
+is imported that would take long.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
 from partwise.estimators.allowed_values import Allowed
+from partwise.solvers.names import LOSS_NAMES, list_solvers
 
 T = TypeVar("T")
 WIDTH = 84
@@ -200,28 +201,11 @@ def settings_of(cls: type) -> dict[str, Setting]:
         return dict(declared)
     C, solver = declared["C"], declared["solver"]
     told = C.doc.replace("{default_C}", default_C_sentence(by_loss))
-    names = solver.doc.replace("{solvers}", _solver_sentence())
+    names = solver.doc.replace("{solvers}", f"Names: {list_solvers(by_loss)}.")
     return declared | {
         "C": replace(C, doc=told, by_loss=by_loss),
         "solver": replace(solver, doc=names),
     }
-
-
-def _solver_sentence() -> str:
-    """Say which solvers there are for which loss."""
-    return (
-        'Squared hinge: "dcd-ssvm", "dcd-light", "cpd"; log loss: "eg", "sdca", '
-        '"lbfgs", "cg", "owlqn"; hinge: "frank-wolfe", "smo", "cutting-plane", "eg"; '
-        'all three: "sgd". "perceptron", "mira" and "mira-kbest" run with any loss, '
-        "but minimise none."
-    )
-
-
-LOSS_NAMES = {
-    "squared_hinge": "the squared hinge",
-    "hinge": "the hinge",
-    "log_loss": "the log loss",
-}
 
 
 def default_C_sentence(by_loss: Mapping[str, float]) -> str:

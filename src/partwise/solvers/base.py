@@ -184,12 +184,24 @@ def make_problem(
     if sample_weight is None:
         same = np.full(count, float(C))
         return Problem(structure, loss, same, l1_ratio, n_jobs, reference, positive)
+    weight = check_sample_weight(sample_weight, count)
+    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
+
+
+def check_sample_weight(sample_weight: Any, count: int) -> FloatArray:
+    """Return the weights of examples as an array; raise `ValueError` if any is wrong.
+
+    Examples
+    --------
+    >>> check_sample_weight([1, 2], 2)
+    array([1., 2.])
+    """
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (count,):
         raise ValueError(f"{weight.size} sample weights for {count} examples")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
-    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
+    return weight
 
 
 def finish(work: Generator[float, None, Result]) -> Result:

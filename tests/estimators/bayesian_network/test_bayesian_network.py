@@ -621,7 +621,7 @@ def test_bayesian_network_compares_as_many_right_values_as_rows() -> None:
         model.score(rows, ["yes"])
     with pytest.raises(DataError, match="X has 20 examples, but y has 1"):
         clone(model).fit(rows, dev=(rows, ["yes"]))
-    with pytest.raises(DataError, match="nothing to score"):
+    with pytest.raises(DataError, match="no rows to score"):
         model.score([], [])
 
 

@@ -14,7 +14,7 @@ from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.dependency import features
+from partwise.estimators.dependency import explanation, features
 from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
@@ -22,11 +22,7 @@ from partwise.estimators.dependency.corpus import (
     named,
     without_crossings,
 )
-from partwise.estimators.dependency.explanation import (
-    ArcChoice,
-    explain_arc,
-    head_and_word,
-)
+from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
@@ -405,7 +401,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
-        head, word = head_and_word(arc)
+        head, word = explanation.head_and_word(arc)
         if not 1 <= word <= n:
             raise ValueError(f"words are counted from 1 to {n}; there is no {word}")
         if head is not None and not (0 <= head <= n and head != word):
@@ -415,7 +411,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
     def _explain(
         self, sentence: Sentence, corpus: Any, head: int | None, word: int
     ) -> ArcChoice:
-        return explain_arc(
+        return explanation.explain_arc(
             sentence, corpus, self.weights_, self._labels.classes, head, word,
             self._trees,
         )  # fmt: skip

@@ -107,11 +107,7 @@ class GraphEncoder:
         )
         rows = {
             what: encoder.features[what].learn(
-                [_features(graph, what) for graph in graphs],
-                [_n_elements(graph, what) for graph in graphs],
-                _where(graphs, what),
-                min_count,
-                hash_bits,
+                *_elements(graphs, what), min_count, hash_bits
             )
             for what in ELEMENTS
         }
@@ -156,11 +152,7 @@ class GraphEncoder:
                     "graphs"
                 )
         return {
-            what: self.features[what].encode(
-                [_features(graph, what) for graph in graphs],
-                [_n_elements(graph, what) for graph in graphs],
-                _where(graphs, what),
-            )
+            what: self.features[what].encode(*_elements(graphs, what))
             for what in ELEMENTS
         }
 
@@ -294,11 +286,16 @@ class GraphEncoder:
         ]
 
 
-def _where(graphs: Sequence[ReadGraph], what: str) -> Where:
+def _elements(
+    graphs: Sequence[ReadGraph], what: str
+) -> tuple[list[Any], list[int], Where]:
+    """Return the features and the numbers of elements, and how errors call one."""
+
     def where(i: int, j: int | None) -> str:
         return graphs[i].title if j is None else graphs[i].where(what, j)
 
-    return where
+    features = [_features(graph, what) for graph in graphs]
+    return features, [_n_elements(graph, what) for graph in graphs], where
 
 
 def _features(graph: ReadGraph, what: str) -> Any:

@@ -28,11 +28,10 @@ from partwise.estimators.hidden_markov.symbol_sequences import (
 from partwise.estimators.hidden_markov.symbols import sorted_symbols, symbol_lists
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.losses import get_loss
-from partwise.solvers import Solver, make_problem, solve
+from partwise.solvers import make_problem, solve
 from partwise.solvers.base import State
 from partwise.solvers.loop import INTERRUPTED, Evaluate, Solution
 from partwise.solvers.progress import ProgressBar
-from partwise.solvers.registry import default_solver, make_solver
 from partwise.structures import interface as waist
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
@@ -184,11 +183,6 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
             result.append(trial.dev.costs_of(found, self._costs))
         return result
 
-    def _chosen_solver(self) -> Solver:
-        if self.solver == "auto":
-            return default_solver(self.loss, "divergence")
-        return make_solver(self.solver)
-
     def _try(
         self,
         chain: Chain,
@@ -204,7 +198,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         left, tol = max(end - time.perf_counter(), 1e-3), max(self.tol, CHOICE_TOL)
         solution = solve(
             problem,
-            self._chosen_solver(),
+            self._choose_solver(problem).solver,
             tol=tol,
             max_iter=self.max_iter,
             random_state=self._seed(),

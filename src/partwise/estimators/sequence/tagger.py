@@ -323,9 +323,9 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         self._check_fitted()
         return ChainWeights(
             self._input.names(),
-            self._input.edge_names(),
             self._labels.classes,
             self._pairs,
+            self._input.edge_names(),
             self.start,
             self.end,
         )

@@ -23,7 +23,7 @@ from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.linear_program.extragradient import STEPS, Extragradient
 from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
-from partwise.solvers.linear_program.master import Master
+from partwise.solvers.linear_program.master import Master, Task
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
 from partwise.solvers.linear_program.rows import Rows
 from partwise.solvers.linear_program.warm_up import warm_up
@@ -288,10 +288,9 @@ class ColumnGeneration(Solver):
         if self.tighten and state.effort >= TIGHTEN_AT and small:
             # No rows are missing, and steps get nowhere: the last digits.
             master = HighsMaster(problem.positive, "highs")
-        w, lam, bound = master.solve(
-            rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy,
-            state.effort, rng,
-        )  # fmt: skip
+        w = state.master_w[rows.weight_of]
+        task = Task(rows, problem.C, w, state.lam, accuracy, state.effort)
+        w, lam, bound = master.solve(task, rng)
         state.dual = max(state.dual, min(bound, state.primal))
         state.master_w = np.zeros(problem.n_weights)
         state.master_w[rows.weight_of] = w

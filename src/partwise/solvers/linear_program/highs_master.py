@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from partwise.solvers.linear_program import master
-from partwise.solvers.linear_program.master import Master, Solved
+from partwise.solvers.linear_program.master import Master, Solved, Task
 from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -82,17 +82,9 @@ class HighsMaster(Master):
         )  # fmt: skip
         self.n_rows = len(rows)
 
-    def solve(
-        self,
-        rows: Rows,
-        C: FloatArray,
-        w: FloatArray,
-        lam: FloatArray,
-        accuracy: float,
-        effort: int,
-        rng: np.random.Generator,
-    ) -> Solved:
+    def solve(self, task: Task, rng: np.random.Generator) -> Solved:
         """Add the new rows and optimise from the last basis."""
+        rows, C, w, lam = task[:4]
         self._extend(rows, C)
         self.model.run()
         solution: Any = self.model.getSolution()

@@ -23,12 +23,8 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.part_duals import dual_parts
-from partwise.solvers.part_duals.batch_forms import (
-    BatchFormState,
-    PrimalState,
-    ThetaState,
-)
+from partwise.solvers.part_duals import batch_forms, dual_parts
+from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
@@ -201,7 +197,9 @@ class ExponentiatedGradient(Solver):
             self._settle(problem, state)
         if self.form == "online":
             return state
-        return ThetaState(problem, state, self._first_step(problem, previous), fixed)
+        return batch_forms.ThetaState(
+            problem, state, self._first_step(problem, previous), fixed
+        )
 
     def _check_step(self, problem: Problem) -> None:
         number = not isinstance(self.step, str)
@@ -234,17 +232,19 @@ class ExponentiatedGradient(Solver):
 
     def _primal_point(
         self, problem: Problem, previous: State | None, fixed: FloatArray
-    ) -> PrimalState:
+    ) -> batch_forms.PrimalState:
         z, tau = self._weights(problem), 0.0
-        if isinstance(previous, PrimalState) and previous.has_loss(problem.loss):
+        if isinstance(previous, batch_forms.PrimalState) and previous.has_loss(
+            problem.loss
+        ):
             previous.check_size(problem)
             z, tau = previous.z, previous.tau
         first_step = self._first_step(problem, previous)
         if z is not None or problem.loss.name != "hinge":
-            return PrimalState(problem, z, tau, first_step, fixed)
+            return batch_forms.PrimalState(problem, z, tau, first_step, fixed)
         calls = 0
         for score in self._hinge_scores():
-            state = PrimalState(problem, z, -score, first_step, fixed)
+            state = batch_forms.PrimalState(problem, z, -score, first_step, fixed)
             state.oracle_calls += calls
             calls = state.oracle_calls
             if state.dual_value >= 0.0:

@@ -157,7 +157,7 @@ class DualPartsState(State):
 
         def look(start: int, stop: int, worker: Worker) -> None:
             own = worker.scratch, worker.workspace
-            problem.loss.fill(s, self.w, values, start, stop, *own)
+            problem.loss.fill(s, self.w, values, start, stop, worker)
             dual_parts.margins_of(
                 s, self.w, dual.ptr, dual.mu, start, stop, margins, *own
             )
