@@ -10,6 +10,7 @@ import numpy as np
 
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.best_codes import kbest
 from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import TAGGING, find_measure, rehearse
@@ -307,14 +308,11 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         """Return the `k` best labellings of every graph with their scores."""
         check_k(k)
         read, corpus = self._encode(graphs, "predict_kbest")
-        found = decoding.decode_kbest(corpus, self.weights_, k, self._jobs())
-        best = [self._lists(read, found.ptr, codes) for codes in found.codes]
+        found = kbest(corpus, self.weights_, k, self._jobs())
+        decode = self._graphs.decode
         return [
-            [
-                (_named(graph, best[j][i]), float(found.scores[i, j]))
-                for j in range(found.found[i])
-            ]
-            for i, graph in enumerate(read)
+            [(_named(graph, decode(graph, y.tolist())), score) for y, score in best]
+            for graph, best in zip(read, found, strict=True)
         ]
 
     def score(self, graphs: Iterable[Any], labels: Iterable[Any]) -> float:

@@ -151,10 +151,8 @@ class Planes(Keeper):
         """Compute costs and products for other weights C_i of the examples."""
         codes, count = self.codes, len(self)
         self.costs, self.gram = np.zeros(count), np.zeros((0, 0))
-        _fill_costs(
-            problem.structure, 0, problem.n_examples, problem.C, self.ptr, codes,
-            self.costs,
-        )  # fmt: skip
+        s, n = problem.structure, problem.n_examples
+        _fill_costs(s, 0, n, problem.C, self.ptr, codes, self.costs)
         for n in range(1, count + 1):
             self.codes = codes[:n]
             self._multiply_last(problem)
@@ -165,10 +163,8 @@ class Planes(Keeper):
         total = np.zeros(problem.n_weights)
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            _add_planes(
-                s, start, stop, C, alpha, ptr, codes, w, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
+            own = worker.scratch, worker.workspace
+            _add_planes(s, start, stop, C, alpha, ptr, codes, w, *own)
 
         for _ in problem.crew(n_sums=total.size).sum_up(add, total):
             pass
@@ -183,10 +179,8 @@ class Planes(Keeper):
         vector, products = self.combine(problem, last), np.zeros(n)
 
         def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
-            _multiply(
-                s, start, stop, C, vector, ptr, codes, out, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
+            own = worker.scratch, worker.workspace
+            _multiply(s, start, stop, C, vector, ptr, codes, out, *own)
 
         for _ in problem.crew(n_sums=n).sum_up(add, products):
             pass

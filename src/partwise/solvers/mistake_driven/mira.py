@@ -12,37 +12,27 @@ from typing import Any, ClassVar
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.mistake_driven import base
-from partwise.solvers.mistake_driven.base import MistakeDriven, RunningAverage
+from partwise.solvers.mistake_driven.base import MistakeDriven, Site
 from partwise.structures import interface as waist
-from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
-from partwise.structures.scratch import Scratch
+from partwise.structures.interface import IntArray
 
 
 @kernel
-def _learn(
-    s: Structure,
-    visits: IntArray,
-    C: FloatArray,
-    cost_augmented: bool,
-    delta: float,
-    average: RunningAverage,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> None:
+def _learn(site: Site, visits: IntArray, delta: float) -> None:
     """Project the weights onto ``now . dPhi >= cost``, as far as C allows."""
-    y, y_gold = scratch.y, scratch.y_gold
+    s, average, diff, ws = site.s, site.average, site.diff, site.ws
+    y, y_gold = site.scratch.y, site.scratch.y_gold
     for i in visits:
-        base.find_output(s, i, average.now, cost_augmented, scratch, ws)
+        base.find_output(site, i)
         margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)
         violation = waist.cost(s, i, y) - margin
         if violation > delta:
             average.counts[base.MISTAKES] += 1
             sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
-            step = C[i]
+            step = site.C[i]
             if step * sqnorm > violation:
                 step = violation / sqnorm
-            base.correct(s, i, y, y_gold, step, average, diff, ws)
+            base.correct(site, i, y, y_gold, step)
         average.counts[base.VISITS] += 1
 
 
@@ -94,7 +84,4 @@ class MIRA(MistakeDriven):
 
     def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
-        _learn(
-            problem.structure, visits, problem.C, self.cost_augmented, self.delta,
-            state.average, state.scratch, state.diff, state.workspace,
-        )  # fmt: skip
+        _learn(state.site(problem, self.cost_augmented), visits, self.delta)

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.mistake_driven import base
-from partwise.solvers.mistake_driven.base import MistakeDriven, RunningAverage
+from partwise.solvers.mistake_driven.base import MistakeDriven, Site
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
-from partwise.structures.scratch import Scratch
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 
 @kernel
@@ -23,23 +22,14 @@ def _differ(y: CodeArray, y_gold: CodeArray, size: int) -> bool:
 
 
 @kernel
-def _learn(
-    s: Structure,
-    visits: IntArray,
-    steps: FloatArray,
-    cost_augmented: bool,
-    average: RunningAverage,
-    scratch: Scratch,
-    diff: waist.Diff,
-    ws: Any,
-) -> None:
+def _learn(site: Site, visits: IntArray, steps: FloatArray) -> None:
     """Figure 1 of the paper, the inner loop."""
-    y, y_gold = scratch.y, scratch.y_gold
+    y, y_gold, average = site.scratch.y, site.scratch.y_gold, site.average
     for i in visits:
-        base.find_output(s, i, average.now, cost_augmented, scratch, ws)
-        if _differ(y, y_gold, waist.output_size(s, i)):
+        base.find_output(site, i)
+        if _differ(y, y_gold, waist.output_size(site.s, i)):
             average.counts[base.MISTAKES] += 1
-            base.correct(s, i, y, y_gold, steps[i], average, diff, ws)
+            base.correct(site, i, y, y_gold, steps[i])
         average.counts[base.VISITS] += 1
 
 
@@ -85,8 +75,5 @@ class Perceptron(MistakeDriven):
         self, problem: Problem, state: base.MistakeDrivenState, visits: IntArray
     ) -> None:
         """Visit some examples in order; correct the weights at mistakes."""
-        steps = problem.C / problem.C.max()
-        _learn(
-            problem.structure, visits, steps, self.cost_augmented, state.average,
-            state.scratch, state.diff, state.workspace,
-        )  # fmt: skip
+        site = state.site(problem, self.cost_augmented)
+        _learn(site, visits, problem.C / problem.C.max())

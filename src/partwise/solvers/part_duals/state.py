@@ -137,10 +137,8 @@ class DualPartsState(State):
         s, C, dual = problem.structure, problem.C, self.dual
 
         def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
-            dual_parts.weights_of(
-                s, C, dual.ptr, dual.mu, start, stop, own, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
+            tools = worker.scratch, worker.workspace
+            dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, own, *tools)
 
         for _ in problem.crew(n_sums=w.size).sum_up(add, w):
             pass

@@ -139,22 +139,20 @@ class SGDState(State):
         capped: bool = True,
     ) -> Generator[float, None, bool]:
         """Take a step for every example; return False if a loss was not finite."""
-        s = problem.structure
+        name = problem.loss.name
         weight = problem.C * (int(np.count_nonzero(problem.C)) * schedule.decay)
+        own = self.values, self.scratch, self.diff, self.workspace
+        site = steps.Site(problem.structure, weight, schedule, weights, *own)
         for start, stop in chunks(order.size):
             # Weights that overflow show in the losses; no need to warn of them.
             with np.errstate(all="ignore"):
-                if problem.loss.name == "log_loss":
-                    fine = steps.descend_log(
-                        s, order, start, stop, weight, schedule, weights, self.values,
-                        self.scratch, self.workspace,
-                    )  # fmt: skip
+                if name == "log_loss":
+                    fine = steps.descend_log(site, order, start, stop)
                 else:
+                    squared = name == "squared_hinge"
                     fine = steps.descend_margin(
-                        s, order, start, stop, weight,
-                        problem.loss.name == "squared_hinge", capped, schedule, weights,
-                        self.values, self.scratch, self.diff, self.workspace,
-                    )  # fmt: skip
+                        site, order, start, stop, squared, capped
+                    )
             self.oracle_calls += stop - start
             yield stop / order.size
             if not fine:

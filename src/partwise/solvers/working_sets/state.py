@@ -119,10 +119,8 @@ class WorkingSetState(State):
         diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            _weights_of(
-                s, scale, start, stop, w, sets, worker.scratch.y_gold,
-                diffs[worker.number], worker.workspace,
-            )  # fmt: skip
+            own = worker.scratch.y_gold, diffs[worker.number], worker.workspace
+            _weights_of(s, scale, start, stop, w, sets, *own)
 
         w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
         for _ in crew.sum_up(add, w):
