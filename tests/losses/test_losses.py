@@ -10,6 +10,7 @@ import problems
 from partwise.losses import LOSSES, Certificate, DualPoint, Loss, get_loss
 from partwise.structures import make_dense_rows, make_multiclass
 from partwise.structures.interface import n_weights, workspace
+from partwise.structures.parallel import Worker
 from partwise.structures.scratch import make_scratch
 from problems import Floats, Maker, Outputs
 
@@ -142,7 +143,7 @@ def test_losses_fill_only_the_examples_asked_for(loss: Loss) -> None:
     whole = loss.values(s, w)
     out = np.full(whole.size, -7.0)
     ws = workspace(s, 1)
-    loss.fill(s, w, out, 2, 4, make_scratch(s), ws)
+    loss.fill(s, w, out, 2, 4, Worker(0, make_scratch(s), ws))
     np.testing.assert_array_equal(out[2:4], whole[2:4])
     assert (np.delete(out, [2, 3]) == -7.0).all()
 

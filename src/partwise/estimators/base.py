@@ -24,18 +24,13 @@ from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
 from partwise.solvers.base import (
     STALLED,
+    Problem,
     State,
     make_problem,
     penalty_name,
     structure_fingerprint,
 )
-from partwise.solvers.loop import (
-    FAILED,
-    INTERRUPTED,
-    MAX_ITER,
-    Evaluate,
-    Solution,
-)
+from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
@@ -218,6 +213,11 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         """Encode what `fit` is given; everything is checked before training starts."""
         raise NotImplementedError(f"{type(self).__name__} learns in its own way")
 
+    def _choose_solver(self, problem: Problem) -> Choice:
+        if self.solver == "auto":
+            return choose_solver(problem)
+        return Choice(make_solver(self.solver), "")
+
     def _train(self, data: TrainingData, previous: State | None = None) -> Solution:
         """Solve, and keep what follows from the solution.
 
@@ -236,11 +236,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
-        choice = (
-            choose_solver(problem)
-            if self.solver == "auto"
-            else Choice(make_solver(self.solver), "")
-        )
+        choice = self._choose_solver(problem)
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol))

@@ -29,6 +29,31 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
 
 
+def check_listed(
+    given: Any,
+    wanted: str,
+    hint: str = "",
+    *,
+    no: tuple[type, ...] = (),
+    show: bool = False,
+) -> None:
+    """Raise `DataError` for anything that is no collection, or a single item.
+
+    Strings are single items, and so are objects of the types `no`. The message is
+    `wanted`, what was given (its type, or with `show` itself), and the `hint`.
+
+    Examples
+    --------
+    >>> check_listed("a b", "y must be a list of labels")
+    Traceback (most recent call last):
+        ...
+    partwise.errors.DataError: y must be a list of labels, not str
+    """
+    if isinstance(given, (str, bytes, *no)) or not isinstance(given, Iterable):
+        found = repr(given) if show else type(given).__name__
+        raise DataError(f"{wanted}, not {found}{hint}")
+
+
 def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
     """Raise `DataError` unless there is something for every input."""
     if n_inputs != n_others:
@@ -37,17 +62,12 @@ def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:
 
 def label_lists(y: Any) -> list[list[Label]]:
     """Return labels as lists; a string is a label, not a sequence of them."""
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        raise DataError(
-            f"y must be a list of sequences of labels, not {type(y).__name__}"
-        )
+    check_listed(y, "y must be a list of sequences of labels")
     result = []
     for i, labels in enumerate(y):
-        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise DataError(
-                f"y, sequence {i}: expected a list of labels, not {labels!r} "
-                "(give one label for every token)"
-            )
+        hint = " (give one label for every token)"
+        wanted = f"y, sequence {i}: expected a list of labels"
+        check_listed(labels, wanted, hint, show=True)
         result.append(list(labels))
     return result
 

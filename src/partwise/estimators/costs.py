@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from partwise.errors import DataError
-from partwise.estimators.checks import check_same_length
+from partwise.estimators.checks import check_listed, check_same_length
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.solvers.base import check_sample_weight
 from partwise.structures.costs import hamming, make_cost_matrix
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
@@ -157,14 +158,7 @@ def sample_weights(sample_weight: Any, count: int) -> FloatArray | None:
     >>> sample_weights([1, 2], 2)
     array([1., 2.])
     """
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.shape != (count,):
-        raise ValueError(f"{weight.size} sample weights for {count} examples")
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise ValueError("sample weights must be finite and not negative")
-    return weight
+    return None if sample_weight is None else check_sample_weight(sample_weight, count)
 
 
 def token_weights(token_weight: Any, ptr: IntArray) -> FloatArray | None:
@@ -177,11 +171,9 @@ def token_weights(token_weight: Any, ptr: IntArray) -> FloatArray | None:
     """
     if token_weight is None:
         return None
-    if isinstance(token_weight, str | bytes) or not isinstance(token_weight, Iterable):
-        raise DataError(
-            "token_weight must be a list of numbers for every sequence, not "
-            f"{type(token_weight).__name__}"
-        )
+    check_listed(
+        token_weight, "token_weight must be a list of numbers for every sequence"
+    )
     lists = list(token_weight)
     check_same_length(ptr.size - 1, len(lists), "token_weight")
     result = np.ones(int(ptr[-1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,16 +79,13 @@ class NumberedNames(Sequence[str]):
         return self.more[index - self.size]
 
 
+@dataclass(frozen=True)
 class RowWeights:
     """Names for the weights of feature rows: attribute and label."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        classes: Sequence[Label],
-        pairs: Pairs | None,
-    ):
-        self.names, self.classes, self.pairs = names, classes, pairs
+    names: Sequence[str]
+    classes: Sequence[Label]
+    pairs: Pairs | None
 
     @property
     def size(self) -> int:
@@ -121,20 +119,13 @@ class RowWeights:
         return [(*self.name(int(j)), float(w[j])) for j in order]
 
 
+@dataclass(frozen=True)
 class ChainWeights(RowWeights):
     """Names for the weights of a chain."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        edge_names: Sequence[str],
-        classes: Sequence[Label],
-        pairs: Pairs | None,
-        start: bool,
-        end: bool,
-    ):
-        super().__init__(names, classes, pairs)
-        self.edge_names, self.start, self.end = edge_names, start, end
+    edge_names: Sequence[str]
+    start: bool
+    end: bool
 
     @property
     def transition_at(self) -> int:

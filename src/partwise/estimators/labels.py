@@ -52,6 +52,17 @@ def class_array(classes: Sequence[Label]) -> NDArray[Any]:
     return np.array(classes, object)
 
 
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """Return the first of some names, for a message.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b', ..."
+    """
+    return ", ".join(map(repr, names[:most])) + (", ..." if names[most:] else "")
+
+
 class LabelCodes:
     """Translate between labels and 0, 1, 2, ...
 
@@ -80,10 +91,9 @@ class LabelCodes:
     def code(self, label: Label, where: str) -> int:
         """Translate one label; `where` is for the error message."""
         if label not in self._code:
-            known = ", ".join(map(repr, self.classes[:8]))
-            more = ", ..." if len(self.classes) > 8 else ""
+            known = listed(self.classes)
             raise DataError(
-                f"{where}: {label!r} is no label of the training data ({known}{more})"
+                f"{where}: {label!r} is no label of the training data ({known})"
             )
         return self._code[label]
 

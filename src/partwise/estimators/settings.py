@@ -1,8 +1,8 @@
 """Settings of estimators, each declared once.
 
 From the declaration follow the constructor, the checks, the section `Parameters` of
-the documentation, what model files keep, and the help of the command line. Nothing that
-takes long is imported here.
+the documentation, what model files keep, and the help of the command line. Nothing
+is imported that would take long.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, dataclass_transform
 
 from partwise.estimators.allowed_values import Allowed
-from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN
+from partwise.solvers.names import LOSS_NAMES, list_solvers
 
 T = TypeVar("T")
 WIDTH = 84
@@ -201,35 +201,11 @@ def settings_of(cls: type) -> dict[str, Setting]:
         return dict(declared)
     C, solver = declared["C"], declared["solver"]
     told = C.doc.replace("{default_C}", default_C_sentence(by_loss))
-    names = solver.doc.replace("{solvers}", _solver_sentence())
+    names = solver.doc.replace("{solvers}", f"Names: {list_solvers(by_loss)}.")
     return declared | {
         "C": replace(C, doc=told, by_loss=by_loss),
         "solver": replace(solver, doc=names),
     }
-
-
-PENALTIES = ("l2", "l1", "elasticnet")
-LOSS_NAMES = {
-    "squared_hinge": "the squared hinge",
-    "hinge": "the hinge",
-    "log_loss": "the log loss",
-}
-
-
-def _solver_sentence() -> str:
-    """Say which solvers there are for which loss."""
-    lists = []
-    for loss, words in LOSS_NAMES.items():
-        names = dict.fromkeys(
-            name
-            for penalty in PENALTIES
-            for name in MINIMISERS.get((loss, penalty), ())
-        )
-        quoted = ", ".join(f'"{name}"' for name in names)
-        lists.append(f"{words.removeprefix('the ').capitalize()}: {quoted}.")
-    *first, last = (f'"{name}"' for name in MISTAKE_DRIVEN)
-    others = f"{', '.join(first)} and {last} run with any loss, but minimise none."
-    return " ".join([*lists, others])
 
 
 def default_C_sentence(by_loss: Mapping[str, float]) -> str:

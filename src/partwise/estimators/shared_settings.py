@@ -10,14 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from partwise.estimators.allowed_values import (
-    COUNT,
-    FLAG,
-    POSITIVE,
-    SEED,
-    number,
-    one_of,
-)
+from partwise.estimators import allowed_values as allow
 from partwise.estimators.settings import declares_settings, setting
 
 if TYPE_CHECKING:
@@ -61,16 +54,16 @@ class TrainingSettings:
         Watchers of the training loop.
     """
 
-    tol: float = setting(default=1e-2, allowed=POSITIVE)
-    max_iter: int = setting(default=100, allowed=COUNT)
+    tol: float = setting(default=1e-2, allowed=allow.POSITIVE)
+    max_iter: int = setting(default=100, allowed=allow.COUNT)
     n_jobs: int | None = None
-    random_state: Any = setting(default=0, allowed=SEED)
+    random_state: Any = setting(default=0, allowed=allow.SEED)
     verbose: int = setting(default=0, transient=True)
     warm_start: bool = setting(default=False, transient=True)
-    patience: int = setting(default=5, allowed=COUNT)
+    patience: int = setting(default=5, allowed=allow.COUNT)
     checkpoint: str | Path | None = setting(default=None, transient=True)
     resume: bool = setting(default=False, transient=True)
-    time_limit: float | None = setting(default=None, allowed=POSITIVE)
+    time_limit: float | None = setting(default=None, allowed=allow.POSITIVE)
     callbacks: Sequence[Callback] = setting(default=(), transient=True)
 
 
@@ -108,15 +101,15 @@ class LearningSettings(TrainingSettings):
 
     loss: str = setting(
         default="squared_hinge",
-        allowed=one_of("squared_hinge", "hinge", "log_loss"),
+        allowed=allow.one_of("squared_hinge", "hinge", "log_loss"),
         kw_only=False,
     )
-    C: float | None = setting(default=None, allowed=POSITIVE, kw_only=False)
+    C: float | None = setting(default=None, allowed=allow.POSITIVE, kw_only=False)
     solver: str | Solver = setting(default="auto", kw_only=False)
-    penalty: str = setting(default="l2", allowed=one_of("l2", "l1", "elasticnet"))
-    l1_ratio: float = setting(default=0.5, allowed=number(at_least=0, at_most=1))
-    margin: str = setting(default="cost", allowed=one_of("cost", "unit"))
-    positive: bool = setting(default=False, allowed=FLAG)
+    penalty: str = setting(default="l2", allowed=allow.one_of("l2", "l1", "elasticnet"))
+    l1_ratio: float = setting(default=0.5, allowed=allow.number(at_least=0, at_most=1))
+    margin: str = setting(default="cost", allowed=allow.one_of("cost", "unit"))
+    positive: bool = setting(default=False, allowed=allow.FLAG)
     dev_metric: Any = setting(default=None, transient=True)
 
 
@@ -132,7 +125,7 @@ class VocabularySettings:
         Keep no vocabulary; hash features to ``2**hash_bits`` numbers.
     """
 
-    min_count: int = setting(default=1, allowed=COUNT)
+    min_count: int = setting(default=1, allowed=allow.COUNT)
     hash_bits: int | None = None
 
 

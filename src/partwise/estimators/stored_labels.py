@@ -24,12 +24,15 @@ def pack_labels(name: str, labels: LabelCodes) -> tuple[dict[str, Any], bool]:
     return tensors, bool(classes) and isinstance(classes[0], int)
 
 
+def unpack_strings(content: Content, name: str, **checks: Any) -> list[str]:
+    """Return the strings that a file keeps under a name; see `model_file`."""
+    part = content.part(name)
+    return model_file.unpack_strings(part.tensors, source=part.source, **checks)
+
+
 def unpack_labels(content: Content, name: str, are_integers: bool) -> list[Label]:
     """Return the labels that a file keeps under a name."""
-    part = content.part(name)
-    labels: list[Any] = model_file.unpack_strings(
-        part.tensors, unique=True, source=part.source
-    )
+    labels: list[Any] = unpack_strings(content, name, unique=True)
     if not are_integers:
         return labels
     try:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from partwise._jit import Generic
 from partwise.structures.interface import FloatArray, Structure, n_examples
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
 
 SMALLEST = np.finfo(np.float64).tiny
 
@@ -86,7 +85,7 @@ def fill_all(
     out = np.zeros(int(n_examples(s)))
 
     def work(start: int, stop: int, worker: Worker) -> None:
-        fill(s, w, out, start, stop, worker.scratch, worker.workspace)
+        fill(s, w, out, start, stop, worker)
 
     Crew(s, n_jobs).run(work)
     return out
@@ -110,8 +109,7 @@ class Loss(ABC):
         out: FloatArray,
         start: int,
         stop: int,
-        scratch: Scratch,
-        ws: Any,
+        worker: Worker,
     ) -> None:
         """Write ``loss_i(w)`` to ``out[i]`` for the examples start..stop-1."""
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from partwise._jit import kernel
 from partwise.losses.base import DualPoint, Loss
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
-from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.parallel import Worker
+from partwise.structures.scratch import score_of
 
 
 @kernel
 def _fill_log_losses(
-    s: Structure,
-    w: FloatArray,
-    out: FloatArray,
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
     """Write minus the log-probability of every right output to `out`."""
+    scratch, ws = worker.scratch, worker.workspace
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)

@@ -10,6 +10,7 @@ from partwise._jit import kernel
 from partwise.losses.base import DualPoint, Loss, fill_all
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
+from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
 
 
@@ -33,51 +34,34 @@ def most_violated(
 
 @kernel
 def _fill_slacks(
-    s: Structure,
-    w: FloatArray,
-    out: FloatArray,
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
     """Write the largest violation of every example to `out`."""
+    ws = worker.workspace
     for i in range(start, stop):
         waist.visit(s, i, ws)
-        out[i] = most_violated(s, i, w, scratch, ws)
+        out[i] = most_violated(s, i, w, worker.scratch, ws)
 
 
 @kernel
 def _fill_squares(
-    s: Structure,
-    w: FloatArray,
-    out: FloatArray,
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
     """Write the squared largest violation of every example to `out`."""
+    _fill_slacks(s, w, out, start, stop, worker)
     for i in range(start, stop):
-        waist.visit(s, i, ws)
-        slack = most_violated(s, i, w, scratch, ws)
-        out[i] = slack * slack
+        out[i] *= out[i]
 
 
 @kernel
 def _mark_unproved(
-    s: Structure,
-    w: FloatArray,
-    unproved: FloatArray,
-    start: int,
-    stop: int,
-    scratch: Scratch,
-    ws: Any,
+    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
+    ws = worker.workspace
     for i in range(start, stop):
         waist.visit(s, i, ws)
-        most_violated(s, i, w, scratch, ws)
-        unproved[i] = 1.0 if waist.shortfall(s, i, ws) > 0.0 else 0.0
+        most_violated(s, i, w, worker.scratch, ws)
+        out[i] = 1.0 if waist.shortfall(s, i, ws) > 0.0 else 0.0
 
 
 def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:

@@ -8,12 +8,11 @@ margins, it is the ordinary hinge.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from partwise.losses.base import DualPoint, Loss
 from partwise.losses.wrong_outputs import CODES, FEATURES, PARTS, Rules, Search
 from partwise.structures.interface import FloatArray, Structure, add_costs, cost, kbest
-from partwise.structures.scratch import Scratch
+from partwise.structures.parallel import Worker
 
 MARGINS = ("unit", "cost")
 COMPARISONS = ("worst", "closest")
@@ -100,8 +99,7 @@ class SetHinge(Loss):
         out: FloatArray,
         start: int,
         stop: int,
-        scratch: Scratch,
-        ws: Any,
+        worker: Worker,
     ) -> None:
         """Write the largest violations of some examples to `out`."""
         out[start:stop] = self.values(s, w)[start:stop]

@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Crew, Worker
 from partwise.structures.scratch import Scratch, score_of
 from partwise.structures.vectors import copy
@@ -131,7 +125,7 @@ def _distance(
     kind: int,
     room: Candidates,
     scratch: Scratch,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> float:
     """Return the distance of `y` from the good output in ``room.y_good``."""
@@ -170,7 +164,7 @@ def _good_score(
     rules: Rules,
     room: Candidates,
     scratch: Scratch,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> tuple[int, float]:
     """Return the good output to compare `y` with, and its score (line 6)."""
@@ -206,7 +200,7 @@ def _find_violation(
     found: Violations,
     room: Candidates,
     scratch: Scratch,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> float:
     """Find the most violated wrong output (Algorithm 1, lines 5 and 6).
@@ -262,7 +256,7 @@ def find_violations(
     found: Violations,
     room: Candidates,
     scratch: Scratch,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> None:
     """Do it for the examples whose slack is unfinished; some may stay so."""

@@ -6,14 +6,8 @@ from typing import NamedTuple
 
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.memory import fits_in_memory, in_words
+from partwise.solvers.names import LOSS_NAMES
 from partwise.solvers.registry import all_solvers, default_solver, make_solver
-
-LOSS_NAMES = {
-    "squared_hinge": "the squared hinge",
-    "hinge": "the hinge",
-    "set_hinge": "the hinge over wrong outputs",
-    "log_loss": "the log loss",
-}
 
 # What the benchmark `solver_race` showed on six data sets, of sequences and of classes;
 # a solver without an entry is just the default.

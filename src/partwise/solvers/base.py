@@ -15,22 +15,12 @@ from partwise._threads import check_jobs
 from partwise._threads import chunks as chunks
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
+from partwise.solvers import log_distributions
 from partwise.solvers.keeping import Keeper
-from partwise.solvers.log_distributions import (
-    LogDistributions,
-    check_reference,
-    divergence,
-    make_log_distributions,
-)
+from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.penalty import penalty
-from partwise.structures.interface import (
-    FloatArray,
-    Structure,
-    distribution_of,
-    innermost,
-    n_examples,
-    n_weights,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Crew
 
 Result = TypeVar("Result")
@@ -93,7 +83,9 @@ class Problem:
 
     def distributions(self) -> LogDistributions:
         """Return which weights are the logarithms of one distribution."""
-        return make_log_distributions(distribution_of(self.structure))
+        return log_distributions.make_log_distributions(
+            waist.distribution_of(self.structure)
+        )
 
     @property
     def n_examples(self) -> int:
@@ -103,7 +95,7 @@ class Problem:
     @property
     def n_weights(self) -> int:
         """The length of the weight vector."""
-        return int(n_weights(self.structure))
+        return int(waist.n_weights(self.structure))
 
     def crew(self, n_sums: int = 0) -> Crew:
         """Return threads to visit the examples with; see `Crew` for `n_sums`."""
@@ -120,7 +112,7 @@ class Problem:
     def penalise(self, w: FloatArray) -> float:
         """Return the penalty of `w`, the objective without the losses."""
         if self.reference is not None:
-            return divergence(w, self.reference, self.distributions())
+            return log_distributions.divergence(w, self.reference, self.distributions())
         if self.positive and (w < 0.0).any():
             return np.inf
         return penalty(w, self.l1_ratio)
@@ -174,28 +166,42 @@ def make_problem(
     """
     check_jobs(n_jobs)
     if reference is not None:
-        if not distribution_of.provided_by(type(innermost(structure))):
+        if not waist.distribution_of.provided_by(type(waist.innermost(structure))):
             raise PairingError(
                 "a reference is for generative models, and the weights of "
                 f"{type(structure).__name__} are no log-probabilities; leave it out"
             )
-        groups = make_log_distributions(distribution_of(structure))
-        reference = check_reference(reference, groups)
+        groups = log_distributions.make_log_distributions(
+            waist.distribution_of(structure)
+        )
+        reference = log_distributions.check_reference(reference, groups)
     if not C > 0 or not np.isfinite(C):
         raise ValueError(f"C must be positive and finite, not {C!r}")
     if not 0.0 <= l1_ratio <= 1.0:
         raise ValueError(f"l1_ratio must lie in 0..1, not {l1_ratio!r}")
     l1_ratio = float(l1_ratio)
-    count = int(n_examples(structure))
+    count = int(waist.n_examples(structure))
     if sample_weight is None:
         same = np.full(count, float(C))
         return Problem(structure, loss, same, l1_ratio, n_jobs, reference, positive)
+    weight = check_sample_weight(sample_weight, count)
+    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
+
+
+def check_sample_weight(sample_weight: Any, count: int) -> FloatArray:
+    """Return the weights of examples as an array; raise `ValueError` if any is wrong.
+
+    Examples
+    --------
+    >>> check_sample_weight([1, 2], 2)
+    array([1., 2.])
+    """
     weight = np.asarray(sample_weight, np.float64)
     if weight.shape != (count,):
         raise ValueError(f"{weight.size} sample weights for {count} examples")
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError("sample weights must be finite and not negative")
-    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
+    return weight
 
 
 def finish(work: Generator[float, None, Result]) -> Result:
@@ -291,6 +297,24 @@ class Solver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
     minimises: ClassVar[bool] = True
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    """The names that settings may have."""
+    at_least: ClassVar[dict[str, float]] = {}
+    """The smallest values that settings may have."""
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name, known in self.choices.items():
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"unknown {name} {getattr(self, name)!r}; choose from "
+                    f"{', '.join(map(str, known))}"
+                )
+        for name, least in self.at_least.items():
+            if not getattr(self, name) >= least:
+                raise ValueError(
+                    f"{name} must be at least {least:g}, not {getattr(self, name)!r}"
+                )
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""

@@ -13,13 +13,9 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
 from partwise.model_file import check_writable
+from partwise.solvers import checkpoint as checkpoints
 from partwise.solvers.base import NOT_FINITE, SEPARATED, STALLED, Problem, Solver, State
-from partwise.solvers.checkpoint import (
-    Run,
-    load_checkpoint,
-    refuse_other_files,
-    save_checkpoint,
-)
+from partwise.solvers.checkpoint import Run
 from partwise.solvers.memory import check_memory
 from partwise.solvers.pairing import check_pairing
 from partwise.solvers.trace import Trace, TraceRow
@@ -162,12 +158,12 @@ def solve(
     check_memory(problem, solver)
     if checkpoint is not None:
         check_writable(checkpoint)
-        refuse_other_files(Path(checkpoint))
+        checkpoints.refuse_other_files(Path(checkpoint))
     rng = np.random.Generator(np.random.PCG64(random_state))
     run = Run(solver.start(problem, rng, previous), rng)
     mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
     if checkpoint is not None and resume and Path(checkpoint).exists():
-        load_checkpoint(Path(checkpoint), run, mark)
+        checkpoints.load_checkpoint(Path(checkpoint), run, mark)
     for callback in callbacks:
         callback.on_start(problem, solver, max_iter)
 
@@ -199,7 +195,7 @@ def solve(
             for callback in callbacks:
                 callback.on_pass(run.trace[-1], run.state.w)
             if checkpoint is not None:
-                save_checkpoint(Path(checkpoint), run, mark)
+                checkpoints.save_checkpoint(Path(checkpoint), run, mark)
     except (KeyboardInterrupt, _OutOfTime) as stop:
         reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
         certificate = _certify_quietly(problem, solver, run)

@@ -8,6 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LOSS_NAMES = {
+    "squared_hinge": "the squared hinge",
+    "hinge": "the hinge",
+    "set_hinge": "the hinge over wrong outputs",
+    "log_loss": "the log loss",
+}
+"""What losses are called in sentences."""
+
 _COLUMN_GENERATION = (
     "column-generation",
     "column-generation-highs",

@@ -12,12 +12,6 @@ MOST_VISITS = 8
 """More visits to one example in a row of few others would find nothing to do."""
 
 
-def check_order(order: str, known: tuple[str, ...] = ORDERS) -> None:
-    """Raise `ValueError` unless `order` is a way to visit examples."""
-    if order not in known:
-        raise ValueError(f"unknown order {order!r}; choose from {', '.join(known)}")
-
-
 def visiting_order(
     order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
 ) -> IntArray:

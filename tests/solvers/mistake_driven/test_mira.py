@@ -241,8 +241,8 @@ def test_mira_is_found_by_its_names() -> None:
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        (MIRA, {"delta": -1.0}, "delta must not be negative, not -1.0"),
-        (MIRA, {"delta": float("nan")}, "delta must not be negative, not nan"),
+        (MIRA, {"delta": -1.0}, "delta must be at least 0, not -1.0"),
+        (MIRA, {"delta": float("nan")}, "delta must be at least 0, not nan"),
         (KBestMIRA, {"k": 0}, "k must be at least 1, not 0"),
     ],
 )

@@ -214,7 +214,7 @@ def test_hybrid_trains_a_tagger() -> None:
     ("settings", "message"),
     [
         ({"smo_passes": 0}, "smo_passes must be at least 1"),
-        ({"sweeps": -1}, "must not be negative"),
+        ({"sweeps": -1}, "sweeps must be at least 0, not -1"),
         ({"order": "random"}, "unknown order"),
     ],
 )

@@ -316,6 +316,7 @@ def test_points_curvature_is_that_of_finite_differences(kind: Any) -> None:
         else ProximalDual(0 * c, 0 * c, one, None)
     )
     points = kind(1, 7)
+    points.groups = dual.groups
     points.add(rng.normal(size=(3, 7)), rng.normal(size=3), np.zeros(3, np.int64))
     alpha = np.array([0.4, 0.3, 0.2, 0.1])
     free, base = np.array([1, 2, 3]), np.zeros(3, np.int64)
@@ -327,7 +328,7 @@ def test_points_curvature_is_that_of_finite_differences(kind: Any) -> None:
         return np.asarray(slope[free] - slope[base])
 
     here = dual.best(points.combine(alpha), float(alpha @ points.offset))
-    hessian = points.curvature(free, base, here, dual.groups)
+    hessian = points.curvature(free, base, here)
     for j in range(3):
         h = 1e-6 * np.eye(3)[j]
         np.testing.assert_allclose(-hessian[j], (gain(h) - gain(-h)) / 2e-6, atol=1e-6)
@@ -421,7 +422,7 @@ def test_reference_is_refused_by_other_solvers() -> None:
         ({"gamma": "small"}, "gamma must be positive"),
         ({"points": 2}, "points must be an integer of at least 3"),
         ({"points": 9.5}, "points must be an integer of at least 3"),
-        ({"variant": "parallel"}, "variant must be one of"),
+        ({"variant": "parallel"}, "unknown variant 'parallel'; choose from joint"),
         ({"directions": 0}, "directions must be an integer of at least 1"),
         ({"working_sets": 0}, "working_sets must be an integer of at least 1"),
         ({"rounds": 0}, "rounds must be an integer of at least 1"),

@@ -301,8 +301,8 @@ def test_dual_coordinate_cpd_stops_sweeping_when_it_no_longer_pays() -> None:
     ("settings", "message"),
     [
         ({"variant": "heavy"}, "unknown variant 'heavy'; choose from ssvm, light, cpd"),
-        ({"sweeps": -1}, "must not be negative"),
-        ({"delta": -0.1}, "must not be negative"),
+        ({"sweeps": -1}, "sweeps must be at least 0, not -1"),
+        ({"delta": -0.1}, "delta must be at least 0, not -0.1"),
         ({"variant": "cpd", "sweeps": 0}, "at least one"),
     ],
 )

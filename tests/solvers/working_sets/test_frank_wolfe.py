@@ -470,7 +470,7 @@ def test_frank_wolfe_memory_holds_no_vector_per_example() -> None:
     ("settings", "message"),
     [
         ({"steps": "away"}, "unknown steps 'away'"),
-        ({"sweeps": -1}, "must not be negative"),
+        ({"sweeps": -1}, "sweeps must be at least 0, not -1"),
         ({"order": "random"}, "unknown order 'random'"),
         ({"averaging": "uniform"}, "unknown averaging 'uniform'"),
         ({"line_search": False}, "needs steps='towards'"),

@@ -382,8 +382,8 @@ def test_smo_delta_holds_slight_violations_back() -> None:
     ("settings", "message"),
     [
         ({"pair_steps": 0}, "at least 1"),
-        ({"sweeps": -1}, "must not be negative"),
-        ({"delta": -0.1}, "must not be negative"),
+        ({"sweeps": -1}, "sweeps must be at least 0, not -1"),
+        ({"delta": -0.1}, "delta must be at least 0, not -0.1"),
     ],
 )
 def test_smo_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:

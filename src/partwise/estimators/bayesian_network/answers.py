@@ -16,13 +16,8 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.discrete_table import MISSING, UNSEEN, Name
-from partwise.structures.bayesian_network import (
-    BayesianNetwork,
-    Network,
-    make_bayesian_network,
-    variable_marginals,
-    with_unknown,
-)
+from partwise.structures import bayesian_network as networks
+from partwise.structures.bayesian_network import BayesianNetwork, Network
 from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.graph.junction_tree import TooWideError
 from partwise.structures.interface import FloatArray, IntArray
@@ -46,7 +41,7 @@ def make_corpus(
     """Return rows as a structure; errors call variables, and `rows`, by their names."""
     known = np.maximum(codes, UNSEEN)
     try:
-        return make_bayesian_network(
+        return networks.make_bayesian_network(
             network, known, hidden, costs=costs, max_table=max_table
         )
     except TooWideError as error:
@@ -86,16 +81,11 @@ class NetworkAnswers:
     def _corpus(self, codes: IntArray, rows: IntArray | None = None) -> BayesianNetwork:
         """Return rows as a structure, with all that is missing hidden."""
         return make_corpus(
-            self.network,
-            self.names,
-            codes,
-            codes == MISSING,
-            self.max_table,
-            rows=rows,
+            self.network, self.names, codes, codes == MISSING, self.max_table, rows=rows
         )
 
     def _weights(self) -> FloatArray:
-        return with_unknown(self.w, self.network)
+        return networks.with_unknown(self.w, self.network)
 
     def complete(self, codes: IntArray, rows: IntArray | None = None) -> IntArray:
         """Return the rows with the most probable values where some are missing.
@@ -166,7 +156,7 @@ class NetworkAnswers:
     ) -> list[NDArray[np.float64]]:
         """Return the probabilities of the values of every target, all else summed."""
         corpus = self._corpus(codes, rows)
-        found = variable_marginals(corpus, self._weights(), self.n_jobs)
+        found = networks.variable_marginals(corpus, self._weights(), self.n_jobs)
         place = np.cumsum(codes == MISSING).reshape(codes.shape) - 1
         result = []
         for v in targets:

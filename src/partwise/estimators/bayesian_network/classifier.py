@@ -14,7 +14,7 @@ from partwise.estimators.bayesian_network.persistence import fill, store
 from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
 from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import sample_weights
-from partwise.estimators.labels import class_array
+from partwise.estimators.labels import class_array, listed
 from partwise.estimators.settings import check_settings
 from partwise.structures.bayesian_network import topological_order
 from partwise.structures.hidden_markov import draw_values
@@ -216,8 +216,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
             if name not in self.variables_ or wanted.count(name) > 1:
                 raise ValueError(
                     f"target must be variables of the model, once each, not {name!r}: "
-                    f"{', '.join(map(repr, self.variables_[:8]))}"
-                    f"{', ...' if self.variables_[8:] else ''}"
+                    f"{listed(self.variables_)}"
                 )
         if not wanted:
             raise ValueError("target is an empty list: there is nothing to predict")

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
-from partwise.estimators.labels import LabelCodes, sorted_classes
+from partwise.estimators.checks import check_listed
+from partwise.estimators.labels import LabelCodes, listed, sorted_classes
 from partwise.structures.interface import IntArray
 
 Name = Hashable
@@ -80,8 +81,7 @@ def read_table(X: Any, where: str = "X") -> Table:
     if hasattr(X, "toarray"):
         raise DataError(f"{where} must not be a sparse matrix; give {where}.toarray()")
     if not isinstance(X, np.ndarray):
-        if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-            raise DataError(f"{where} must be a table, not {type(X).__name__}")
+        check_listed(X, f"{where} must be a table")
         X = list(X)
         if X and all(isinstance(row, Mapping) for row in X):
             return _from_dicts(X)
@@ -127,8 +127,7 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 
 def column_array(y: Any, where: str = "y") -> NDArray[Any]:
     """Return one column of values as an array."""
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        raise DataError(f"{where} must be a column of values, not {type(y).__name__}")
+    check_listed(y, f"{where} must be a column of values")
     array = np.asarray(y) if hasattr(y, "shape") else _objects(list(y))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -306,7 +305,7 @@ def encode_column(
         other = isinstance(value, str) != isinstance(known[0], str)
         if other or unseen == "error":
             row = int(np.argmax(column.of == j))
-            shown = ", ".join(map(repr, known[:5])) + (", ..." if known[5:] else "")
+            shown = listed(known, 5)
             what = "is of another kind than" if other else "is none of"
             advice = "" if other else " (unseen='unknown' or 'missing' takes it)"
             raise table_error(

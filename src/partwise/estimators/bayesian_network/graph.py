@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.bayesian_network.discrete_table import Name
+from partwise.estimators.checks import check_listed
+from partwise.estimators.labels import listed
 from partwise.structures.bayesian_network import find_cycle
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -38,7 +40,7 @@ def read_graph(graph: Any, names: Sequence[Name]) -> list[list[int]]:
         if node not in number:
             raise DataError(
                 f"graph: {node!r} is no variable of the table, which has "
-                f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''}"
+                f"{listed(names)}"
             )
     if hasattr(graph, "nodes"):
         for name in names:
@@ -66,11 +68,8 @@ def _edges(graph: Any) -> list[tuple[Name, Name]]:
                 "with edges from parents to children"
             )
         return [(edge[0], edge[1]) for edge in graph.edges]
-    if isinstance(graph, str | bytes) or not isinstance(graph, Iterable):
-        raise DataError(
-            "graph must be a networkx.DiGraph or a list of (parent, child) pairs, not "
-            f"{type(graph).__name__}"
-        )
+    wanted = "graph must be a networkx.DiGraph or a list of (parent, child) pairs"
+    check_listed(graph, wanted)
     edges = []
     for edge in graph:
         if isinstance(edge, str | bytes) or len(tuple(edge)) != 2:

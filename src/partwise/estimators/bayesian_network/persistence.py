@@ -11,6 +11,7 @@ from partwise import model_file
 from partwise.errors import ModelFileError
 from partwise.estimators.bayesian_network.discrete_table import Variable
 from partwise.estimators.labels import LabelCodes, sorted_classes
+from partwise.estimators.stored_labels import unpack_strings
 from partwise.model_file import Content, prefixed
 from partwise.structures.bayesian_network import make_network
 from partwise.structures.costs import hamming, make_cost_matrix
@@ -110,8 +111,7 @@ def _int_lists(
 
 
 def _read_variables(content: Content, names: list[Any]) -> list[Variable]:
-    part = content.part("values")
-    flat = model_file.unpack_strings(part.tensors, source=part.source)
+    flat = unpack_strings(content, "values")
     (sizes,) = _int_lists(content, "n_values", 1, nested=False)
     integer = content.setting("integer_values", list)
     same = len(names) == len(sizes) == len(integer)

@@ -9,17 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.estimators.bayesian_network import discrete_table
 from partwise.estimators.bayesian_network.answers import make_corpus
-from partwise.estimators.bayesian_network.discrete_table import (
-    MISSING,
-    Name,
-    Table,
-    encode_column,
-    learn_variable,
-    read_table,
-    read_target,
-    table_error,
-)
+from partwise.estimators.bayesian_network.discrete_table import MISSING, Name, Table
 from partwise.estimators.bayesian_network.graph import (
     naive_parents,
     read_graph,
@@ -31,13 +23,10 @@ from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import cost_matrix
 from partwise.estimators.generative.reference_distributions import check_distributions
 from partwise.estimators.generative.suitable_weights import suitable_Cs
-from partwise.estimators.labels import class_array
+from partwise.estimators.labels import class_array, listed
 from partwise.solvers.loop import Evaluate
-from partwise.structures.bayesian_network import (
-    BayesianNetwork,
-    make_network,
-    with_unknown,
-)
+from partwise.structures import bayesian_network as networks
+from partwise.structures.bayesian_network import BayesianNetwork
 from partwise.structures.decoding import decode
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -56,18 +45,20 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     ) -> tuple[IntArray, FloatArray | None]:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
-        table, targets = self._with_targets(read_table(X), y)
+        table, targets = self._with_targets(discrete_table.read_table(X), y)
         if table.n_rows == 0:
-            raise table_error("there are no rows to learn from", "X")
+            raise discrete_table.table_error("there are no rows to learn from", "X")
         for name in table.names:
             if not isinstance(name, str | int) or table.names.count(name) > 1:
-                raise table_error(
+                raise discrete_table.table_error(
                     f"names of columns are different strings or integers: {name!r}", "X"
                 )
         self._variables, columns = [], []
         for v, name in enumerate(table.names):
             where = "X" if y is None or v not in targets else "y"
-            variable, codes = learn_variable(name, table.columns[v], where)
+            variable, codes = discrete_table.learn_variable(
+                name, table.columns[v], where
+            )
             self._variables.append(variable)
             columns.append(codes)
         codes = np.column_stack(columns)
@@ -75,7 +66,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         self._set_targets(targets)
         n_values = [len(variable.values) for variable in self._variables]
         parents = self._find_parents(codes, weight)
-        self._network = make_network(n_values, parents, table.names)
+        self._network = networks.make_network(n_values, parents, table.names)
         self._costs = self._cost_matrices()
         total = len(codes) if weight is None else float(weight.sum())
         self._suitable_C = self._find_suitable_C(total)
@@ -96,14 +87,13 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
                 )
             missing = [name for name in names if name not in table.names]
             if missing:
-                shown = ", ".join(map(repr, table.names[:8]))
-                raise table_error(
+                raise discrete_table.table_error(
                     f"there is no column {missing[0]!r}, which is a target; the "
-                    f"columns are {shown}{', ...' if table.names[8:] else ''}",
+                    f"columns are {listed(table.names)}",
                     "X",
                 )
             return table, [table.names.index(name) for name in names]
-        added = read_target(y, None if wanted is None else names)
+        added = discrete_table.read_target(y, None if wanted is None else names)
         if table.names:
             check_same_length(table.n_rows, added.n_rows)
         for name in added.names:
@@ -125,7 +115,9 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         if len(set(targets)) < len(targets):
             raise ValueError(f"target names a column twice: {self.target!r}")
         if len(targets) == len(self._variables) and self.graph is None:
-            raise table_error("there are no columns to predict the class from", "X")
+            raise discrete_table.table_error(
+                "there are no columns to predict the class from", "X"
+            )
         labels = [self._variables[v].values for v in targets]
         self._labels = labels[0]
         classes = [class_array(one.classes) for one in labels]
@@ -190,7 +182,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         if not isinstance(given, Mapping) or set(given) != set(names):
             raise ValueError(
                 "a reference of your own is a mapping with a table for every variable, "
-                f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''}"
+                f"{listed(names)}"
             )
         tables = []
         for v, name in enumerate(names):
@@ -238,7 +230,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         found = codes.copy()
 
         def evaluate(w: FloatArray) -> float:
-            best = decode(corpus, with_unknown(w, self._network), self._jobs())
+            best = decode(corpus, networks.with_unknown(w, self._network), self._jobs())
             found[missing] = best.codes
             costs = [
                 table[right[:, j], found[:, v]]
@@ -252,23 +244,24 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
 
     def _encode(self, X: Any, targets: Sequence[int], where: str = "X") -> IntArray:
         """Return the codes of new rows, whose targets are missing."""
-        table = read_table(X, where)
+        table = discrete_table.read_table(X, where)
         names = [variable.name for variable in self._variables]
         if not table.is_named and table.n_rows:
             table = table._replace(names=self._positional(len(table.names), where))
         codes = np.full((table.n_rows, len(names)), MISSING, np.int64)
         for name, values in zip(table.names, table.columns, strict=True):
             if name not in names:
-                raise table_error(
+                raise discrete_table.table_error(
                     f"column {name!r} is no variable of the model (leave it out; there "
-                    "are "
-                    f"{', '.join(map(repr, names[:8]))}{', ...' if names[8:] else ''})",
+                    f"are {listed(names)})",
                     where,
                 )
             v = names.index(name)
             if v not in targets:
                 unseen = self.unseen
-                codes[:, v] = encode_column(self._variables[v], values, where, unseen)
+                codes[:, v] = discrete_table.encode_column(
+                    self._variables[v], values, where, unseen
+                )
         return codes
 
     def _positional(self, count: int, where: str) -> list[Name]:
@@ -285,18 +278,24 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
 
     def _encode_right(self, X: Any, y: Any, where: str) -> IntArray:
         """Return the right codes of the targets; `UNSEEN` for values not known."""
-        table = read_table(X, where) if y is None else read_target(y, self._names())
+        table = (
+            discrete_table.read_table(X, where)
+            if y is None
+            else discrete_table.read_target(y, self._names())
+        )
         columns = []
         for v in self._targets:
             variable = self._variables[v]
             if variable.name not in table.names:
-                raise table_error(f"there is no column {variable.name!r}", where)
+                raise discrete_table.table_error(
+                    f"there is no column {variable.name!r}", where
+                )
             values = table.columns[table.names.index(variable.name)]
-            right = encode_column(variable, values, where, "unknown")
+            right = discrete_table.encode_column(variable, values, where, "unknown")
             if (right == MISSING).any():
                 row = int(np.argmax(right == MISSING))
                 problem = "the right value is missing"
-                raise table_error(problem, where, variable.name, row)
+                raise discrete_table.table_error(problem, where, variable.name, row)
             columns.append(right)
         return np.column_stack(columns)
 

@@ -16,26 +16,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from partwise.errors import DataError
+from partwise.estimators import explanation
 from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
-from partwise.estimators.checks import as_pair, check_k, check_same_length
+from partwise.estimators.checks import as_pair, check_k, check_listed, check_same_length
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
-from partwise.estimators.explanation import (
-    Choice,
-    NumberedNames,
-    RowWeights,
-    contributions,
-    difference,
-)
-from partwise.estimators.labels import (
-    Label,
-    LabelCodes,
-    sorted_classes,
-)
+from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
+from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.features import FeatureDictEncoder
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
@@ -307,13 +298,13 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
         _, codes, scores, _ = decode_kbest(s, self.weights_, 2)
         winner, loser = codes[0], codes[1]
         ws = waist.workspace(s, 1)
-        total = difference(s, self.weights_, winner, loser, ws)
+        total = explanation.difference(s, self.weights_, winner, loser, ws)
         return Choice(
             "",
             self._labels.classes[winner[0]],
             self._labels.classes[loser[0]],
             float(scores[0, 0] - scores[0, 1]),
-            contributions(total, self._weights),
+            explanation.contributions(total, self._weights),
         )
 
 
@@ -351,8 +342,7 @@ def _has_names(X: Any) -> tuple[bool, Any]:
 
 
 def _label_list(y: Any) -> list[Label]:
-    if isinstance(y, str | bytes) or not isinstance(y, Iterable):
-        raise DataError(f"y must be a list of labels, not {type(y).__name__}")
+    check_listed(y, "y must be a list of labels")
     return list(y)
 
 

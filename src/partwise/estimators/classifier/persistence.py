@@ -11,6 +11,7 @@ from partwise.estimators.stored_labels import (
     cost_tensors,
     read_costs,
     read_encoder,
+    unpack_strings,
 )
 from partwise.model_file import Content, prefixed
 
@@ -43,10 +44,7 @@ def fill(model: Any, content: Content) -> int:
             raise content.error("the number of features does not fit the vocabulary")
     model.n_features_in_ = width
     if content.setting("has_names", bool):
-        part = content.part("names")
-        names = model_file.unpack_strings(
-            part.tensors, length=width, source=part.source
-        )
+        names = unpack_strings(content, "names", length=width)
         model.feature_names_in_ = np.array(names, object)
     read_costs(model, content)
     return (width + int(model.fit_intercept)) * len(model._labels)

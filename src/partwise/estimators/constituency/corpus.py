@@ -13,16 +13,10 @@ from partwise._threads import count_jobs
 from partwise.constituents import Tree, binarize, tags, words
 from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
 from partwise.errors import Advice, DataError, OutOfMemoryError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.productions import Production, describe_lack
-from partwise.features.span_codes import (
-    SPAN_TEMPLATES,
-    SPLIT_TEMPLATES,
-    encode_tokens,
-    span_rows,
-    split_rows,
-    word_rows,
-)
+from partwise.features import span_codes
 from partwise.solvers.memory import available_memory, in_words
 from partwise.structures.grammar import ConstituencyTrees, make_constituency_trees
 from partwise.structures.grammar.places import n_cells, n_phrases, n_splits
@@ -85,7 +79,7 @@ class GrammarSettings:
         (3, [0, 2])
         """
         given = [one.tags or () for one in sentences] if self.given_tags else None
-        codes = encode_tokens([one.words for one in sentences], given)
+        codes = span_codes.encode_tokens([one.words for one in sentences], given)
         of_words = [
             own
             for one in sentences
@@ -98,9 +92,9 @@ class GrammarSettings:
             codes.lengths,
             np.cumsum([0] + [len(own) for own in of_words]),
             np.array([a for own in of_words for a in own], np.int32),
-            make_sparse_rows(*word_rows(codes, self.hash_bits)),
-            make_sparse_rows(*span_rows(codes, self.hash_bits)),
-            make_sparse_rows(*split_rows(codes, self.hash_bits)),
+            make_sparse_rows(*span_codes.word_rows(codes, self.hash_bits)),
+            make_sparse_rows(*span_codes.span_rows(codes, self.hash_bits)),
+            make_sparse_rows(*span_codes.split_rows(codes, self.hash_bits)),
             None if gold is None else np.concatenate(gold),
             span_cost=span_cost,
             word_cost=word_cost,
@@ -119,7 +113,9 @@ class GrammarSettings:
         parts = len(grammar.rules) + n_phrases(n) * n_classes + n_splits(n)
         numbers = 2 * cells + 6 * parts + (16 * (n + 1) * k if k > 1 else 0)
         codes = cells * (2 if k > 1 else 1)
-        codes += n_phrases(n) * len(SPAN_TEMPLATES) + n_splits(n) * len(SPLIT_TEMPLATES)
+        codes += n_phrases(n) * len(span_codes.SPAN_TEMPLATES) + n_splits(n) * len(
+            span_codes.SPLIT_TEMPLATES
+        )
         return 8 * numbers + 4 * codes
 
     def check_memory(
@@ -146,11 +142,8 @@ class GrammarSettings:
 
 def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
     """Return a list of trees, or say what else was given."""
-    if isinstance(trees, Tree | str | bytes) or not isinstance(trees, Iterable):
-        raise DataError(
-            f"{what} must be a list of Tree, not {type(trees).__name__} "
-            "(read_brackets reads them from a file)"
-        )
+    hint = " (read_brackets reads them from a file)"
+    check_listed(trees, f"{what} must be a list of Tree", hint, no=(Tree,))
     result = list(trees)
     for i, tree in enumerate(result):
         if not isinstance(tree, Tree):
@@ -163,11 +156,8 @@ def as_words(
     sentences: Any, given_tags: bool, what: str = "sentences"
 ) -> list[TaggedWords]:
     """Return words, and tags if they are given: from words, pairs or trees."""
-    if isinstance(sentences, Tree | str | bytes) or not isinstance(sentences, Iterable):
-        raise DataError(
-            f"{what} must be a list of sentences, each a list of words, not "
-            f"{type(sentences).__name__}"
-        )
+    wanted = f"{what} must be a list of sentences, each a list of words"
+    check_listed(sentences, wanted, no=(Tree,))
     result = []
     for i, sentence in enumerate(sentences):
         one = _as_words(sentence, given_tags, f"{what}: number {i}")

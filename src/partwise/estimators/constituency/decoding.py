@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.constituents import Bracket, Tree, read_symbol, restore
+from partwise.estimators.best_codes import kbest
 from partwise.estimators.constituency.corpus import (
     GrammarSettings,
     TaggedWords,
     batches,
 )
 from partwise.estimators.constituency.grammar import TreebankGrammar
-from partwise.structures.decoding import decode, decode_kbest, part_marginals
+from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.grammar.parts import part_offsets
 from partwise.structures.interface import FloatArray
@@ -90,13 +91,11 @@ def kbest_trees(
     result = []
     for _, batch in batches(sentences):
         corpus = model.settings.structure(model.grammar, batch)
-        ptr, codes, scores, found = decode_kbest(corpus, model.weights, k, model.n_jobs)
-        for i, sentence in enumerate(batch):
+        found = kbest(corpus, model.weights, k, model.n_jobs)
+        for sentence, best in zip(batch, found, strict=True):
             trees: dict[Tree, float] = {}
-            for j in range(found[i]):
-                own = codes[j, ptr[i] : ptr[i + 1]].tolist()
-                tree = _tree(model, own, sentence)
-                trees.setdefault(tree, float(scores[i, j]))
+            for codes, score in best:
+                trees.setdefault(_tree(model, codes.tolist(), sentence), score)
             result.append(list(trees.items()))
     return result
 

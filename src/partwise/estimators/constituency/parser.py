@@ -10,21 +10,9 @@ from partwise.constituents import Bracket, Tree, read_symbol, subtrees
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.checks import check_choice, check_k
-from partwise.estimators.constituency.corpus import (
-    GrammarSettings,
-    TaggedWords,
-    as_trees,
-    as_words,
-    derivations,
-)
-from partwise.estimators.constituency.decoding import (
-    Model,
-    best_trees,
-    bracket_probabilities,
-    kbest_trees,
-    name_unproduced,
-    unproduced,
-)
+from partwise.estimators.constituency import corpus, decoding
+from partwise.estimators.constituency.corpus import GrammarSettings, TaggedWords
+from partwise.estimators.constituency.decoding import Model
 from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
 from partwise.estimators.constituency.persistence import fill, store
 from partwise.estimators.constituency.productions import (
@@ -120,12 +108,12 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
-        gold = as_trees(trees)
+        gold = corpus.as_trees(trees)
         if not gold:
             raise DataError("there are no trees to learn from")
         weights = sample_weights(sample_weight, len(gold))
         self._settings, self._grammar, productions = self._read_grammar(gold)
-        codes, kept = derivations(
+        codes, kept = corpus.derivations(
             gold, self._grammar, self._settings, self.underivable, productions
         )
         self.n_skipped_ = len(gold) - len(kept)
@@ -133,7 +121,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         if weights is not None:
             weights = weights[kept]
         self._name_symbols()
-        sentences = as_words(gold, bool(self.given_tags))
+        sentences = corpus.as_words(gold, bool(self.given_tags))
         self._settings.check_memory(self._grammar, sentences, self._jobs())
         structure = self._settings.structure(
             self._grammar,
@@ -142,7 +130,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             span_cost=float(self.span_cost),
             word_cost=float(self.word_cost),
         )
-        evaluate = None if dev is None else self._evaluator(as_trees(dev, "dev"))
+        evaluate = None if dev is None else self._evaluator(corpus.as_trees(dev, "dev"))
         return TrainingData(structure, weights, evaluate)
 
     def _read_grammar(
@@ -176,11 +164,11 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             raise DataError("dev: there are no trees")
         measure = find_measure(self.dev_metric, MEASURES)
         rehearse(measure, dev)
-        sentences = as_words(dev, bool(self.given_tags), "dev")
+        sentences = corpus.as_words(dev, bool(self.given_tags), "dev")
         self._settings.check_memory(self._grammar, sentences, self._jobs())
 
         def evaluate(w: FloatArray) -> float:
-            return measure(dev, best_trees(self._model(w), sentences)[0])
+            return measure(dev, decoding.best_trees(self._model(w), sentences)[0])
 
         return evaluate
 
@@ -188,13 +176,13 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
 
     def _encode(self, sentences: Any, k: int = 1) -> list[TaggedWords]:
         self._check_fitted()
-        found = as_words(sentences, self._settings.given_tags)
+        found = corpus.as_words(sentences, self._settings.given_tags)
         self._settings.check_memory(self._grammar, found, self._jobs(), k)
         return found
 
     def _unproduced(self, sentences: Any) -> list[str]:
         """Return the words of sentences that no rule produces."""
-        return unproduced(self._model(self.weights_), self._encode(sentences))
+        return decoding.unproduced(self._model(self.weights_), self._encode(sentences))
 
     def _model(self, w: FloatArray) -> Model:
         return Model(self._settings, self._grammar, w, self._jobs())
@@ -224,14 +212,15 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         check_choice("no_parse", no_parse, NO_PARSE)
         words = self._encode(sentences)
         model = self._model(self.weights_)
-        found, failed = best_trees(model, words)
+        found, failed = decoding.best_trees(model, words)
         trees: list[Tree | None] = list(found)
         if failed:
-            unknown = unproduced(model, (words[i] for i in failed))
+            unknown = decoding.unproduced(model, (words[i] for i in failed))
+            shown = "flat" if no_parse == "flat" else "None"
             warnings.warn(
                 f"{len(failed)} of {len(trees)} sentences have no tree under the "
                 f"grammar (the first is sentence {failed[0]}): their trees are "
-                f"{'flat' if no_parse == 'flat' else 'None'}{name_unproduced(unknown)}",
+                f"{shown}{decoding.name_unproduced(unknown)}",
                 UserWarning,
                 stacklevel=2,
             )
@@ -265,7 +254,9 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         if not 0.0 <= at_least <= 1.0:
             raise ValueError(f"at_least must lie between 0 and 1, not {at_least!r}")
         words = self._encode(sentences)
-        return bracket_probabilities(self._model(self.weights_), words, at_least)
+        return decoding.bracket_probabilities(
+            self._model(self.weights_), words, at_least
+        )
 
     def predict_kbest(
         self, sentences: Iterable[Any], k: int = 5
@@ -277,7 +268,9 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         score; there may be fewer than `k` trees.
         """
         check_k(k)
-        return kbest_trees(self._model(self.weights_), self._encode(sentences, k), k)
+        return decoding.kbest_trees(
+            self._model(self.weights_), self._encode(sentences, k), k
+        )
 
     def score(
         self, trees: Iterable[Tree], y: Any = None, *, metric: str = "f1"
@@ -295,5 +288,5 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             all brackets right. `bracket_scores` has more.
         """
         check_choice("metric", metric, MEASURES)
-        gold = as_trees(trees)
+        gold = corpus.as_trees(trees)
         return MEASURES[metric](gold, self.predict(gold))

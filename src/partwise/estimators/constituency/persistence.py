@@ -11,7 +11,7 @@ from partwise import model_file
 from partwise.estimators.constituency.corpus import GrammarSettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
-from partwise.estimators.stored_labels import check_mark, mark_of
+from partwise.estimators.stored_labels import check_mark, mark_of, unpack_strings
 from partwise.features import span_codes
 from partwise.model_file import Content, prefixed
 
@@ -119,13 +119,8 @@ def _are_sorted(rules: Any) -> bool:
 
 
 def _read_lexicon(content: Content) -> Lexicon:
-    source = content.source
-    words = model_file.unpack_strings(
-        content.part("words").tensors, unique=True, source=source
-    )
-    tags = model_file.unpack_strings(
-        content.part("tags").tensors, unique=True, source=source
-    )
+    words = unpack_strings(content, "words", unique=True)
+    tags = unpack_strings(content, "tags", unique=True)
     idx = content.tensor("tag_idx", dtype=np.int32, at_least=0, below=len(tags))
     ptr = content.pointers("tag_ptr", end=idx.size, length=len(words) + 1).tolist()
     names = [tags[number] for number in idx.tolist()]

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import (
-    FLAG,
-    NOT_NEGATIVE,
-    metric,
-    number,
-    one_of,
-)
+from partwise.estimators import allowed_values as allow
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import LearningSettings
 
@@ -56,15 +50,15 @@ class ConstituencySettings(LearningSettings):
 
     grammar: str | Sequence[str] | None = None
     horizontal: int | None = setting(
-        default=1, allowed=number(0, 1000, whole=True), optional=True
+        default=1, allowed=allow.number(0, 1000, whole=True), optional=True
     )
-    vertical: int = setting(default=1, allowed=number(1, 1000, whole=True))
-    given_tags: bool = setting(default=False, allowed=FLAG)
-    underivable: str = setting(default="refuse", allowed=one_of("refuse", "skip"))
-    hash_bits: int = setting(default=15, allowed=number(4, 24, whole=True))
-    span_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
-    word_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    vertical: int = setting(default=1, allowed=allow.number(1, 1000, whole=True))
+    given_tags: bool = setting(default=False, allowed=allow.FLAG)
+    underivable: str = setting(default="refuse", allowed=allow.one_of("refuse", "skip"))
+    hash_bits: int = setting(default=15, allowed=allow.number(4, 24, whole=True))
+    span_cost: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
+    word_cost: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
     tol: float = 0.1
     dev_metric: Any = setting(
-        default="f1", allowed=metric("f1", "precision", "recall", "exact_match")
+        default="f1", allowed=allow.metric("f1", "precision", "recall", "exact_match")
     )

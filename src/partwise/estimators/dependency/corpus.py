@@ -12,33 +12,22 @@ import numpy as np
 from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError, OutOfMemoryError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.labels import LabelCodes
-from partwise.features.arc_codes import (
-    ARC_TEMPLATES,
-    HEAD_TEMPLATES,
-    LABEL_CLASS,
-    MODIFIER_TEMPLATES,
-    PAIR_TEMPLATES,
-    code_index,
-    encode_words,
-)
+from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, ChosenTemplates, choose_templates
 from partwise.solvers.memory import available_memory, in_words
-from partwise.structures.dependency import (
-    AddedArcs,
-    DependencyTrees,
-    ListedArcs,
-    make_dependency_trees,
-    make_hashed_arcs,
-    make_label_templates,
-    make_labels,
-    make_templates,
-)
+from partwise.structures import dependency
+from partwise.structures.dependency import AddedArcs, DependencyTrees, ListedArcs
 from partwise.structures.interface import FloatArray
 from partwise.trees import check_tree, is_projective, lift, nonprojective_words
 
-N_FEATURES = 2 * (len(ARC_TEMPLATES) + 2) + len(
-    (*MODIFIER_TEMPLATES, *HEAD_TEMPLATES, *PAIR_TEMPLATES)
+N_FEATURES = 2 * (len(arc_codes.ARC_TEMPLATES) + 2) + len(
+    (
+        *arc_codes.MODIFIER_TEMPLATES,
+        *arc_codes.HEAD_TEMPLATES,
+        *arc_codes.PAIR_TEMPLATES,
+    )
 )
 """An arc and its label have at most these features, and one for each word between."""
 
@@ -102,14 +91,14 @@ class TreeSettings:
 
         With `gold`, their trees as well.
         """
-        words = encode_words(sentences, self.suffix)
+        words = arc_codes.encode_words(sentences, self.suffix)
         templates = self.templates
-        hashed = make_hashed_arcs(
+        hashed = dependency.make_hashed_arcs(
             words.codes,
             words.tags,
             words.attributes,
             words.lengths,
-            make_templates(
+            dependency.make_templates(
                 [_indices(pair) for pair in templates.arcs],
                 templates.between and _indices(templates.between),
                 templates.agreement and _indices(templates.agreement),
@@ -120,13 +109,13 @@ class TreeSettings:
         if gold:
             heads = np.concatenate([_no_words, *(s.heads or () for s in sentences)])
         if len(labels):
-            of_labels = make_labels(
+            of_labels = dependency.make_labels(
                 words.codes,
-                code_index(LABEL_CLASS),
+                arc_codes.code_index(arc_codes.LABEL_CLASS),
                 words.lengths,
-                make_label_templates(
-                    [code_index(name) for name in templates.modifier],
-                    [code_index(name) for name in templates.head],
+                dependency.make_label_templates(
+                    [arc_codes.code_index(name) for name in templates.modifier],
+                    [arc_codes.code_index(name) for name in templates.head],
                     [_indices(pair) for pair in templates.pairs],
                 ),
                 len(labels),
@@ -140,7 +129,7 @@ class TreeSettings:
                         for i, s in enumerate(sentences)
                     ]
                 )
-        return make_dependency_trees(
+        return dependency.make_dependency_trees(
             hashed if listed is None else AddedArcs(hashed, listed),
             words.lengths,
             heads,
@@ -215,7 +204,7 @@ _no_words = np.zeros(0, np.int32)
 
 
 def _indices(pair: tuple[str, str]) -> tuple[int, int]:
-    return code_index(pair[0]), code_index(pair[1])
+    return arc_codes.code_index(pair[0]), arc_codes.code_index(pair[1])
 
 
 def named(sentence: Sentence, i: int) -> str:
@@ -225,13 +214,8 @@ def named(sentence: Sentence, i: int) -> str:
 
 def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sentence]:
     """Return a list of sentences, or say what else was given."""
-    if isinstance(sentences, Sentence | str | bytes) or not isinstance(
-        sentences, Iterable
-    ):
-        raise DataError(
-            f"{what} must be a list of Sentence, not {type(sentences).__name__} "
-            "(read_trees reads them from a file, Sentence.from_columns makes one)"
-        )
+    hint = " (read_trees reads them from a file, Sentence.from_columns makes one)"
+    check_listed(sentences, f"{what} must be a list of Sentence", hint, no=(Sentence,))
     result = list(sentences)
     for i, sentence in enumerate(result):
         if not isinstance(sentence, Sentence):

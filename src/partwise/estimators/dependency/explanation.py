@@ -12,13 +12,7 @@ from partwise.data.treebank import Sentence
 from partwise.estimators.dependency.corpus import TreeSettings
 from partwise.estimators.explanation import Contribution
 from partwise.estimators.labels import Label
-from partwise.features.arc_codes import (
-    ATTRIBUTES,
-    CODES,
-    NOT_GIVEN,
-    case_of,
-    phrase_markers,
-)
+from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode
@@ -150,7 +144,7 @@ def _columns(sentence: Sentence, suffix: int) -> Columns:
 
     def given(column: Sequence[str], otherwise: Sequence[str]) -> list[str]:
         pairs = zip(column, otherwise, strict=True)
-        return [other if cell == NOT_GIVEN else cell for cell, other in pairs]
+        return [other if cell == arc_codes.NOT_GIVEN else cell for cell, other in pairs]
 
     lower = [form.lower() for form in sentence.forms]
     return {
@@ -159,8 +153,8 @@ def _columns(sentence: Sentence, suffix: int) -> Columns:
         "u": given(sentence.upos, sentence.xpos),
         "x": given(sentence.xpos, sentence.upos),
         "m": sentence.feats,
-        "c": [case_of(feats) for feats in sentence.feats],
-        "k": phrase_markers(sentence),
+        "c": [arc_codes.case_of(feats) for feats in sentence.feats],
+        "k": arc_codes.phrase_markers(sentence),
         "s": ["-" + form[-suffix:] for form in lower],
     }
 
@@ -179,10 +173,10 @@ def _described(columns: Columns, names: tuple[str, ...], position: int) -> str:
 
 def _sides(columns: Columns, h: int, m: int, pair: tuple[str, str]) -> str:
     sides = []
-    if CODES[pair[0]]:
-        sides.append("head " + _described(columns, CODES[pair[0]], h))
-    if CODES[pair[1]]:
-        sides.append("word " + _described(columns, CODES[pair[1]], m))
+    if arc_codes.CODES[pair[0]]:
+        sides.append("head " + _described(columns, arc_codes.CODES[pair[0]], h))
+    if arc_codes.CODES[pair[1]]:
+        sides.append("word " + _described(columns, arc_codes.CODES[pair[1]], m))
     return ", ".join(sides) or "any arc"
 
 
@@ -205,7 +199,7 @@ def _arc_names(
         names += [f"between: {tag}, {direction}" for tag in seen.values()]
     if templates.agreement:
         names.append(
-            f"agreement in {', '.join(ATTRIBUTES).lower()}, "
+            f"agreement in {', '.join(arc_codes.ATTRIBUTES).lower()}, "
             f"{_sides(columns, h, m, templates.agreement)}, {direction}"
         )
     return names

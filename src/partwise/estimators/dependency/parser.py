@@ -14,6 +14,7 @@ from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.costs import sample_weights
+from partwise.estimators.dependency import explanation, features
 from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
@@ -21,17 +22,7 @@ from partwise.estimators.dependency.corpus import (
     named,
     without_crossings,
 )
-from partwise.estimators.dependency.explanation import (
-    ArcChoice,
-    explain_arc,
-    head_and_word,
-)
-from partwise.estimators.dependency.features import (
-    arcs_as_trained,
-    as_matrices,
-    list_arcs,
-    most_listed,
-)
+from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
@@ -160,7 +151,9 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
         sample_weight = sample_weights(sample_weight, len(trees))
-        matrices = None if arc_features is None else as_matrices(arc_features, trees)
+        matrices = (
+            None if arc_features is None else features.as_matrices(arc_features, trees)
+        )
         if self._trees.projective:
             trees, kept = without_crossings(trees, self.crossing)
             if sample_weight is not None:
@@ -174,13 +167,13 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         if matrices is not None:
             n_features = matrices[0].shape[1]
             self._trees = replace(self._trees, n_arc_features=n_features)
-            listed = list_arcs(matrices, trees, n_features)
+            listed = features.list_arcs(matrices, trees, n_features)
         self._trees.check_memory(
             trees,
             len(self._labels),
             self._jobs(),
             training=True,
-            n_listed=most_listed(listed),
+            n_listed=features.most_listed(listed),
         )
         weights = None
         if self.punctuation_weight != 1.0:
@@ -233,7 +226,9 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         any_tree = replace(self._trees, single_root=False)
         check_training_trees(dev, any_tree, "dev")
         n_features = self._trees.n_arc_features
-        listed = arcs_as_trained(arc_features, dev, n_features, "dev_arc_features")
+        listed = features.arcs_as_trained(
+            arc_features, dev, n_features, "dev_arc_features"
+        )
         self._trees.check_memory(dev, len(self._labels), self._jobs())
         if self.dev_metric == "las" and not len(self._labels):
             raise ValueError("dev_metric='las' needs labels, which arcs do not have")
@@ -253,7 +248,9 @@ class DependencyParser(StructuredEstimator, DependencySettings):
     ) -> tuple[list[Sentence], Any]:
         self._check_fitted()
         words = as_sentences(sentences)
-        listed = arcs_as_trained(arc_features, words, self._trees.n_arc_features)
+        listed = features.arcs_as_trained(
+            arc_features, words, self._trees.n_arc_features
+        )
         self._trees.check_memory(words, len(self._labels), self._jobs(), k)
         return words, self._trees.structure(words, self._labels, listed=listed)
 
@@ -404,7 +401,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
-        head, word = head_and_word(arc)
+        head, word = explanation.head_and_word(arc)
         if not 1 <= word <= n:
             raise ValueError(f"words are counted from 1 to {n}; there is no {word}")
         if head is not None and not (0 <= head <= n and head != word):
@@ -414,7 +411,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
     def _explain(
         self, sentence: Sentence, corpus: Any, head: int | None, word: int
     ) -> ArcChoice:
-        return explain_arc(
+        return explanation.explain_arc(
             sentence, corpus, self.weights_, self._labels.classes, head, word,
             self._trees,
         )  # fmt: skip

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import (
-    FLAG,
-    NOT_NEGATIVE,
-    metric,
-    number,
-    one_of,
-)
+from partwise.estimators import allowed_values as allow
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import LearningSettings
 
@@ -57,15 +51,19 @@ class DependencySettings(LearningSettings):
 
     default_C: ClassVar = {"squared_hinge": 0.01, "hinge": 0.01, "log_loss": 1.0}
 
-    projective: bool = setting(default=True, allowed=FLAG)
-    single_root: bool = setting(default=True, allowed=FLAG)
-    labelled: bool | None = setting(default=None, allowed=FLAG)
-    crossing: str = setting(default="refuse", allowed=one_of("refuse", "lift", "skip"))
-    hash_bits: int = setting(default=22, allowed=number(8, 30, whole=True))
-    suffix: int = setting(default=3, allowed=number(1, 20, whole=True))
+    projective: bool = setting(default=True, allowed=allow.FLAG)
+    single_root: bool = setting(default=True, allowed=allow.FLAG)
+    labelled: bool | None = setting(default=None, allowed=allow.FLAG)
+    crossing: str = setting(
+        default="refuse", allowed=allow.one_of("refuse", "lift", "skip")
+    )
+    hash_bits: int = setting(default=22, allowed=allow.number(8, 30, whole=True))
+    suffix: int = setting(default=3, allowed=allow.number(1, 20, whole=True))
     features: str | Sequence[str] = "all"
-    head_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
-    label_cost: float = setting(default=1.0, allowed=NOT_NEGATIVE)
-    punctuation_weight: float = setting(default=1.0, allowed=NOT_NEGATIVE)
+    head_cost: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
+    label_cost: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
+    punctuation_weight: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
     tol: float = 0.1
-    dev_metric: Any = setting(default=None, allowed=metric("las", "uas", "complete"))
+    dev_metric: Any = setting(
+        default=None, allowed=allow.metric("las", "uas", "complete")
+    )

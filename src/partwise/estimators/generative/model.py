@@ -13,18 +13,11 @@ from partwise.estimators.checks import as_pair
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.generative.reference_distributions import counted
 from partwise.estimators.generative.settings import GenerativeSettings
-from partwise.solvers.log_distributions import (
-    make_log_distributions,
-    uniform_reference,
-)
+from partwise.solvers import log_distributions
 from partwise.solvers.loop import CONVERGED, Evaluate
 from partwise.solvers.registry import default_solver
-from partwise.structures.interface import (
-    LEAST_PROBABILITY,
-    FloatArray,
-    Structure,
-    distribution_of,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, Structure
 
 
 class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
@@ -147,15 +140,17 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         """Return the distributions to stay near to."""
         if name == "own":
             return self._own_reference()
-        groups = make_log_distributions(distribution_of(structure))
+        groups = log_distributions.make_log_distributions(
+            waist.distribution_of(structure)
+        )
         if name == "uniform":
-            return uniform_reference(groups)
+            return log_distributions.uniform_reference(groups)
         return counted(structure, groups, weight, float(self.smoothing))
 
     def _count(self, structure: Structure, weight: FloatArray | None) -> None:
         """Take the counts as probabilities: there is nothing to train."""
         counts = self._make_reference("likelihood", structure, weight)
-        w = np.log(np.maximum(counts, LEAST_PROBABILITY))
+        w = np.log(np.maximum(counts, waist.LEAST_PROBABILITY))
         status = "counted: the likelihood has its maximum there"
         solver = default_solver(self.loss, "divergence")  # had there been need
         self._keep(untrained(w, CONVERGED, status), solver)

@@ -17,10 +17,7 @@ REFERENCES = ("likelihood", "uniform")
 
 
 def counted(
-    s: Structure,
-    groups: LogDistributions,
-    weight: FloatArray | None,
-    smoothing: float,
+    s: Structure, groups: LogDistributions, weight: FloatArray | None, smoothing: float
 ) -> FloatArray:
     """Return smoothed counts as distributions: the maximum likelihood.
 

@@ -18,15 +18,9 @@ from partwise.errors import DataError
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures, Where
 from partwise.estimators.graph.inputs import ReadGraph
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.structures import graph as factor_graphs
 from partwise.structures.costs import make_token_weight
-from partwise.structures.graph import (
-    CliqueKind,
-    FactorGraph,
-    Layout,
-    make_graph,
-    make_relaxed_graph,
-    symmetric_classes,
-)
+from partwise.structures.graph import CliqueKind, FactorGraph, Layout
 from partwise.structures.graph.junction_tree import TooWideError
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import SparseRows, make_sparse_rows
@@ -72,7 +66,7 @@ class GraphEncoder:
             shape = tuple(sizes[kind] for kind in nodes)
             what = "clique" if edge_kind is None else "edge"
             alike = what == "edge" and not self.directed and len(set(nodes)) == 1
-            classes = symmetric_classes(shape[0]) if alike else None
+            classes = factor_graphs.symmetric_classes(shape[0]) if alike else None
             kinds.append(CliqueKind(shape, self.features[what].n_columns, classes))
         return kinds
 
@@ -113,11 +107,7 @@ class GraphEncoder:
         )
         rows = {
             what: encoder.features[what].learn(
-                [_features(graph, what) for graph in graphs],
-                [_n_elements(graph, what) for graph in graphs],
-                _where(graphs, what),
-                min_count,
-                hash_bits,
+                *_elements(graphs, what), min_count, hash_bits
             )
             for what in ELEMENTS
         }
@@ -162,11 +152,7 @@ class GraphEncoder:
                     "graphs"
                 )
         return {
-            what: self.features[what].encode(
-                [_features(graph, what) for graph in graphs],
-                [_n_elements(graph, what) for graph in graphs],
-                _where(graphs, what),
-            )
+            what: self.features[what].encode(*_elements(graphs, what))
             for what in ELEMENTS
         }
 
@@ -223,7 +209,9 @@ class GraphEncoder:
         n_labels = np.array([own.size for own in own_labels], np.int64)[of_node]
         vertex_ptr = np.cumsum([0, *(graph.n_nodes for graph in graphs)])
         layout = Layout(vertex_ptr, n_labels, counts, _ends(sizes), members, kinds)
-        make: Any = make_relaxed_graph if relaxed else make_graph
+        make: Any = (
+            factor_graphs.make_relaxed_graph if relaxed else factor_graphs.make_graph
+        )
         more: dict[str, Any] = {} if relaxed else {"max_table": max_table}
         right = None
         if gold is not None:
@@ -298,11 +286,16 @@ class GraphEncoder:
         ]
 
 
-def _where(graphs: Sequence[ReadGraph], what: str) -> Where:
+def _elements(
+    graphs: Sequence[ReadGraph], what: str
+) -> tuple[list[Any], list[int], Where]:
+    """Return the features and the numbers of elements, and how errors call one."""
+
     def where(i: int, j: int | None) -> str:
         return graphs[i].title if j is None else graphs[i].where(what, j)
 
-    return where
+    features = [_features(graph, what) for graph in graphs]
+    return features, [_n_elements(graph, what) for graph in graphs], where
 
 
 def _features(graph: ReadGraph, what: str) -> Any:

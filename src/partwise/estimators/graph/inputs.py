@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise.errors import DataError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.labels import Label
 from partwise.structures.interface import IntArray
 
@@ -96,8 +97,7 @@ def read_graphs(
             f"graphs must be a list of graphs, not {type(graphs).__name__} (wrap it in "
             "a list if it is the only one)"
         )
-    if not isinstance(graphs, Iterable):
-        raise DataError(f"graphs must be a list, not {type(graphs).__name__}")
+    check_listed(graphs, "graphs must be a list")
     found = []
     for i, given in enumerate(graphs):
         where = f"{called} {i}"
@@ -288,11 +288,8 @@ def _numbers(values: Any, where: str, width: int) -> IntArray:
 
 def read_labels(labels: Any, graphs: list[ReadGraph]) -> list[list[Label]]:
     """Return the labels of all nodes, in their order."""
-    if isinstance(labels, str | bytes | Mapping) or not isinstance(labels, Iterable):
-        raise DataError(
-            "labels must be a list with the labels of every graph, not "
-            f"{type(labels).__name__}"
-        )
+    wanted = "labels must be a list with the labels of every graph"
+    check_listed(labels, wanted, no=(Mapping,))
     given = list(labels)
     if len(given) != len(graphs):
         raise DataError(f"{len(graphs)} graphs, but labels of {len(given)}")
@@ -311,10 +308,7 @@ def _labels_of(labels: Any, graph: ReadGraph) -> list[Label]:
             odd = next(name for name in labels if name not in known)
             raise DataError(f"{where}: there is a label for {odd!r}, which is no node")
         return [labels[name] for name in names]
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise DataError(
-            f"{where}: its labels must be a list or a dict, not {type(labels).__name__}"
-        )
+    check_listed(labels, f"{where}: its labels must be a list or a dict")
     own = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     if len(own) != graph.n_nodes:
         raise DataError(f"{where}: {len(own)} labels for {graph.n_nodes} nodes")

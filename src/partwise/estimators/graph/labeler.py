@@ -10,6 +10,7 @@ import numpy as np
 
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.best_codes import kbest
 from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import TAGGING, find_measure, rehearse
@@ -20,12 +21,7 @@ from partwise.estimators.graph.settings import GraphSettings
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.settings import check_settings
 from partwise.solvers.loop import Evaluate
-from partwise.structures.decoding import (
-    decode,
-    decode_kbest,
-    decode_with_bounds,
-    part_marginals,
-)
+from partwise.structures import decoding
 from partwise.structures.graph import FactorGraph
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -186,7 +182,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         corpus = self._structure(read)
 
         def evaluate(w: FloatArray) -> float:
-            found = decode(corpus, w, self._jobs())
+            found = decoding.decode(corpus, w, self._jobs())
             return measure(right, self._lists(read, found.ptr, found.codes))
 
         return evaluate
@@ -236,7 +232,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
             For a networkx graph its labels by node, for arrays a list.
         """
         read, corpus = self._encode(graphs)
-        found = decode(corpus, self.weights_, self._jobs())
+        found = decoding.decode(corpus, self.weights_, self._jobs())
         lists = self._lists(read, found.ptr, found.codes)
         return [_named(graph, own) for graph, own in zip(read, lists, strict=True)]
 
@@ -253,7 +249,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         True
         """
         read, corpus = self._encode(graphs)
-        found = decode_with_bounds(corpus, self.weights_, self._jobs())
+        found = decoding.decode_with_bounds(corpus, self.weights_, self._jobs())
         lists = self._lists(read, found.ptr, found.codes)
         return [
             Labelling(_named(graph, own), float(score), float(bound))
@@ -280,7 +276,9 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
             np.append(corpus.vertices.n_labels, 0), corpus.vertices.ptr[:-1]
         )
         wanted[np.diff(corpus.vertices.ptr) == 0] = 0
-        ptr, mu, _ = part_marginals(corpus, self.weights_, wanted, self._jobs())
+        ptr, mu, _ = decoding.part_marginals(
+            corpus, self.weights_, wanted, self._jobs()
+        )
         return [
             self._probabilities(graph, mu[ptr[i] : ptr[i + 1]])
             for i, graph in enumerate(read)
@@ -310,21 +308,18 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         """Return the `k` best labellings of every graph with their scores."""
         check_k(k)
         read, corpus = self._encode(graphs, "predict_kbest")
-        found = decode_kbest(corpus, self.weights_, k, self._jobs())
-        best = [self._lists(read, found.ptr, codes) for codes in found.codes]
+        found = kbest(corpus, self.weights_, k, self._jobs())
+        decode = self._graphs.decode
         return [
-            [
-                (_named(graph, best[j][i]), float(found.scores[i, j]))
-                for j in range(found.found[i])
-            ]
-            for i, graph in enumerate(read)
+            [(_named(graph, decode(graph, y.tolist())), score) for y, score in best]
+            for graph, best in zip(read, found, strict=True)
         ]
 
     def score(self, graphs: Iterable[Any], labels: Iterable[Any]) -> float:
         """Return the share of nodes with the right label."""
         read, corpus = self._encode(graphs)
         right = read_labels(labels, read)
-        found = decode(corpus, self.weights_, self._jobs())
+        found = decoding.decode(corpus, self.weights_, self._jobs())
         return TAGGING["accuracy"](right, self._lists(read, found.ptr, found.codes))
 
     # --- understanding --------------------------------------------------------------

@@ -8,11 +8,7 @@ import numpy as np
 
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures
-from partwise.estimators.stored_labels import (
-    cost_tensors,
-    read_costs,
-    read_encoder,
-)
+from partwise.estimators.stored_labels import cost_tensors, read_costs, read_encoder
 from partwise.model_file import Content, prefixed
 
 

@@ -14,22 +14,12 @@ from partwise.estimators.hidden_markov.persistence import fill, store
 from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
 from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
-from partwise.estimators.sequence.answers import (
-    Ranked,
-    Span,
-    best_labels,
-    best_ranked,
-    best_spans,
-    label_probabilities,
-)
+from partwise.estimators.sequence import answers
+from partwise.estimators.sequence.answers import Ranked, Span
+from partwise.structures import hidden_markov
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import part_marginals
-from partwise.structures.hidden_markov import (
-    Probabilities,
-    draw_sequences,
-    from_weights,
-    with_unknown,
-)
+from partwise.structures.hidden_markov import Probabilities
 from partwise.structures.interface import FloatArray
 
 DECODINGS = ("best", "minimum_risk")
@@ -127,7 +117,9 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         self._check_fitted()
         K, V = len(self._labels), len(self._symbols)
         sequences = encode_symbols(X, int(self.column), self._symbols)
-        return sequences.chain(K, V + 1), with_unknown(self.weights_, K, V)
+        return sequences.chain(K, V + 1), hidden_markov.with_unknown(
+            self.weights_, K, V
+        )
 
     def predict(self, X: Any, *, decoding: str = "best") -> list[list[Label]]:
         """Return the states of every sequence.
@@ -150,7 +142,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
             risks = [p @ self._costs for p in self.predict_marginals(X)]
             return [self._labels.decode(r.argmin(axis=1).tolist()) for r in risks]
         chain, w = self._encode(X)
-        return best_labels(chain, w, self._labels, self._jobs())
+        return answers.best_labels(chain, w, self._labels, self._jobs())
 
     def predict_marginals(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probability of every state at every position, given the symbols.
@@ -161,7 +153,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
             Columns are in the order of `classes_`; rows add up to one.
         """
         chain, w = self._encode(X)
-        return label_probabilities(chain, w, len(self._labels), self._jobs())
+        return answers.label_probabilities(chain, w, len(self._labels), self._jobs())
 
     def predict_kbest(self, X: Any, k: int = 5) -> list[list[Ranked]]:
         """Return the `k` most probable paths of states, best first.
@@ -172,7 +164,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
             Each ``(labels, score)``; the score is ``ln P(states, symbols)``.
         """
         chain, w = self._encode(X)
-        return best_ranked(chain, w, self._labels, k, self._jobs())
+        return answers.best_ranked(chain, w, self._labels, k, self._jobs())
 
     def predict_spans(self, X: Any, *, scheme: str | None = None) -> list[list[Span]]:
         """Return the chunks of every sequence, where states spell chunks (B-PER, ...).
@@ -180,7 +172,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         As `SequenceTagger.predict_spans`.
         """
         chain, w = self._encode(X)
-        return best_spans(chain, w, self._labels, scheme, self._jobs())
+        return answers.best_spans(chain, w, self._labels, scheme, self._jobs())
 
     def log_likelihood(self, X: Any) -> FloatArray:
         """Return ``ln P(symbols)`` of every sequence, whatever the states are."""
@@ -219,7 +211,9 @@ class HiddenMarkovModel(HiddenMarkovTraining):
             if not isinstance(value, Integral) or value < 1:
                 raise ValueError(f"{name} must be an integer >= 1, not {value!r}")
         uniform = check_random_state(random_state).random_sample((2, n, length))
-        symbols, states = draw_sequences(self.probabilities_, n, length, uniform)
+        symbols, states = hidden_markov.draw_sequences(
+            self.probabilities_, n, length, uniform
+        )
         return (
             [self._symbols.decode(row) for row in symbols.tolist()],
             [self._labels.decode(row) for row in states.tolist()],
@@ -232,7 +226,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         """The distributions, as arrays in the order of `classes_` and `symbols_`."""
         self._check_fitted()
         w = np.exp(self.weights_)
-        return from_weights(w, len(self._labels), len(self._symbols))
+        return hidden_markov.from_weights(w, len(self._labels), len(self._symbols))
 
     @property
     def missing_(self) -> Probabilities:

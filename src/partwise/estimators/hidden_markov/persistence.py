@@ -6,22 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from partwise.estimators import stored_labels
 from partwise.estimators.generative.reference_distributions import check_probabilities
 from partwise.estimators.hidden_markov.choice import Candidate
 from partwise.estimators.labels import LabelCodes, class_array
-from partwise.estimators.stored_labels import (
-    cost_tensors,
-    pack_labels,
-    read_costs,
-    unpack_labels,
-)
 from partwise.model_file import Content, prefixed
 from partwise.structures.hidden_markov import Probabilities
 
 
 def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a hidden Markov model's own."""
-    tensors, are_integers = pack_labels("symbols", model._symbols)
+    tensors, are_integers = stored_labels.pack_labels("symbols", model._symbols)
     own = not isinstance(model.reference, str | None)
     if own:
         given = check_probabilities(
@@ -35,20 +30,20 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "suitable_C": model._suitable_C,
         "chosen": None if model._chosen is None else list(model._chosen[:3]),
     }
-    return tensors | cost_tensors(model), settings
+    return tensors | stored_labels.cost_tensors(model), settings
 
 
 def fill(model: Any, content: Content) -> int:
     """Fill a model from a file; return how many weights it has to have."""
     K = len(model._labels)
     are_integers = content.setting("integer_symbols", bool)
-    symbols = unpack_labels(content, "symbols", are_integers)
+    symbols = stored_labels.unpack_labels(content, "symbols", are_integers)
     if not symbols:
         raise content.error("a model needs at least one symbol")
     model._symbols = LabelCodes(symbols)
     model.symbols_ = class_array(symbols)
     V = len(symbols)
-    read_costs(model, content)
+    stored_labels.read_costs(model, content)
     model._suitable_C = content.setting("suitable_C", float)
     if not 0.0 < model._suitable_C < np.inf:
         raise content.error("setting 'suitable_C' should be a positive number")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partwise.errors import DataError
 from partwise.estimators.checks import check_labelled, label_lists
 from partwise.estimators.hidden_markov.symbols import symbol_lists
-from partwise.estimators.labels import LabelCodes
+from partwise.estimators.labels import LabelCodes, listed
 from partwise.structures.chain import Chain
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
@@ -91,7 +91,7 @@ def encode_symbols(X: Any, column: int, symbols: LabelCodes) -> SymbolSequences:
     if kinds and kinds != {isinstance(known[0], str)}:
         raise DataError(
             "X: symbols of another kind than in training; the model knows "
-            f"{', '.join(map(repr, known[:5]))}{', ...' if known[5:] else ''}"
+            f"{listed(known, 5)}"
         )
     code_of = {symbol: code for code, symbol in enumerate(known)}
     codes = [code_of.get(symbol, len(known)) for symbol in flat]

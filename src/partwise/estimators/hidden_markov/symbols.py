@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from partwise.data.columns import ColumnData, resolve_column
 from partwise.errors import DataError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.labels import sorted_classes
 from partwise.structures.interface import IntArray
 
@@ -29,19 +29,13 @@ def symbol_lists(X: Any, column: int = 0) -> tuple[IntArray, list[Any]]:
     >>> ptr.tolist(), flat
     ([0, 2, 3], ['a', 'b', 'b'])
     """
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise DataError(
-            f"X must be a list of sequences of symbols, not {type(X).__name__}"
-        )
+    check_listed(X, "X must be a list of sequences of symbols")
     if isinstance(X, ColumnData):
         return X.ptr, X.columns[resolve_column(X, column)]
     flat: list[Any] = []
     ptr = [0]
     for i, symbols in enumerate(X):
-        if isinstance(symbols, str | bytes) or not isinstance(symbols, Iterable):
-            raise DataError(
-                f"X, sequence {i}: expected a list of symbols, not {symbols!r}"
-            )
+        check_listed(symbols, f"X, sequence {i}: expected a list of symbols", show=True)
         flat.extend(symbols)
         for t, symbol in enumerate(flat[ptr[-1] :]):
             if isinstance(symbol, bool | np.bool_) or not isinstance(

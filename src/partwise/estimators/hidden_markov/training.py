@@ -18,14 +18,8 @@ from partwise.estimators.generative.reference_distributions import (
     check_probabilities,
 )
 from partwise.estimators.generative.suitable_weights import suitable_Cs
-from partwise.estimators.hidden_markov.choice import (
-    Candidate,
-    Trial,
-    choose,
-    compare,
-    make_candidates,
-    make_trials,
-)
+from partwise.estimators.hidden_markov import choice
+from partwise.estimators.hidden_markov.choice import Candidate, Trial
 from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 from partwise.estimators.hidden_markov.symbol_sequences import (
     SymbolSequences,
@@ -34,19 +28,15 @@ from partwise.estimators.hidden_markov.symbol_sequences import (
 from partwise.estimators.hidden_markov.symbols import sorted_symbols, symbol_lists
 from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.losses import get_loss
-from partwise.solvers import Solver, make_problem, solve
+from partwise.solvers import make_problem, solve
 from partwise.solvers.base import State
 from partwise.solvers.loop import INTERRUPTED, Evaluate, Solution
 from partwise.solvers.progress import ProgressBar
-from partwise.solvers.registry import default_solver, make_solver
+from partwise.structures import interface as waist
 from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
 from partwise.structures.hidden_markov import to_weights, with_unknown
-from partwise.structures.interface import (
-    LEAST_PROBABILITY,
-    CodeArray,
-    FloatArray,
-)
+from partwise.structures.interface import CodeArray, FloatArray
 
 CHOICE_TOL = 1e-2
 """Candidates are compared when they are this near to their optimum."""
@@ -156,7 +146,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         else:
             references = list(REFERENCES if self.smoothing > 0 else REFERENCES[1:])
         Cs = self._suitable_Cs(data) if self.C is None else [float(self.C)]
-        trials = make_trials(data, weight, held_out, int(self.cv), self._seed())
+        trials = choice.make_trials(data, weight, held_out, int(self.cv), self._seed())
         limit = self.time_limit
         end = np.inf if limit is None else time.perf_counter() + limit
 
@@ -164,9 +154,9 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
             return self._costs_of(trial, candidates, end)
 
         self.candidates_ = tuple(
-            compare(make_candidates(references, Cs), trials, costs_of)
+            choice.compare(choice.make_candidates(references, Cs), trials, costs_of)
         )
-        self._chosen = choose(self.candidates_)
+        self._chosen = choice.choose(self.candidates_)
 
     def _costs_of(
         self, trial: Trial, candidates: Sequence[Candidate], end: float
@@ -178,7 +168,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         for candidate in candidates:
             if candidate.objective == "likelihood":
                 counts = self._make_reference("likelihood", chain, trial.weight)
-                w = np.log(np.maximum(counts, LEAST_PROBABILITY))
+                w = np.log(np.maximum(counts, waist.LEAST_PROBABILITY))
             elif time.perf_counter() >= end:
                 break
             else:
@@ -192,11 +182,6 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
             found = self._decode(trial.dev, w)
             result.append(trial.dev.costs_of(found, self._costs))
         return result
-
-    def _chosen_solver(self) -> Solver:
-        if self.solver == "auto":
-            return default_solver(self.loss, "divergence")
-        return make_solver(self.solver)
 
     def _try(
         self,
@@ -213,7 +198,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         left, tol = max(end - time.perf_counter(), 1e-3), max(self.tol, CHOICE_TOL)
         solution = solve(
             problem,
-            self._chosen_solver(),
+            self._choose_solver(problem).solver,
             tol=tol,
             max_iter=self.max_iter,
             random_state=self._seed(),

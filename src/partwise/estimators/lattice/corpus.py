@@ -10,6 +10,7 @@ import numpy as np
 
 from partwise.data.lattice import LatticeInput, LatticePath
 from partwise.errors import DataError
+from partwise.estimators.checks import check_listed
 from partwise.features import FeatureDictEncoder
 from partwise.structures.interface import CodeArray
 from partwise.structures.lattice import (
@@ -96,16 +97,11 @@ class LatticeReader:
         keep_words: bool,
         what: str = "lattice",
     ):
-        if isinstance(lattices, str | bytes | LatticeInput) or not isinstance(
-            lattices, Iterable
-        ):
-            raise DataError(
-                f"lattices must be a list of lattices, not {type(lattices).__name__}"
-            )
-        if good is not None and not isinstance(good, Iterable):
-            raise DataError(
-                f"good paths must be a list, with those of every lattice, not {good!r}"
-            )
+        wanted = "lattices must be a list of lattices"
+        check_listed(lattices, wanted, no=(LatticeInput,))
+        if good is not None:
+            wanted = "good paths must be a list, with those of every lattice"
+            check_listed(good, wanted, show=True)
         self._lattices = lattices
         self._good = None if good is None else iter(good)
         self.learning = learning
@@ -191,11 +187,8 @@ class LatticeReader:
                 raise DataError(
                     f"{title}: there are good paths of {len(self) - 1} lattices only"
                 )
-            if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
-                raise DataError(
-                    f"{title}: good paths must be lists of numbers of edges, not "
-                    f"{paths!r}"
-                )
+            wanted = f"{title}: good paths must be lists of numbers of edges"
+            check_listed(paths, wanted, show=True)
             one = isinstance(paths, LatticePath)
             paths = [paths] if one else list(paths)
             if paths and isinstance(paths[0], int | np.integer):

@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.metrics.chunks import spans
+from partwise.structures import decoding
 from partwise.structures.chain import Chain, segment_probabilities
-from partwise.structures.decoding import (
-    Decoded,
-    decode,
-    decode_kbest,
-    part_marginals,
-)
 from partwise.structures.interface import FloatArray
 
 
@@ -49,7 +44,7 @@ def best_ranked(
 ) -> list[list[Ranked]]:
     """Return the `k` best label sequences, best first; fewer where there are fewer."""
     check_k(k)
-    ptr, codes, scores, found = decode_kbest(chain, w, k, n_jobs)
+    ptr, codes, scores, found = decoding.decode_kbest(chain, w, k, n_jobs)
     check_possible(scores[:, 0])
     return [
         [
@@ -68,7 +63,7 @@ def label_probabilities(
 ) -> list[NDArray[np.float64]]:
     """Return the probability of every label at every token, a row a token."""
     wanted = n_labels * np.diff(chain.ptr)
-    ptr, mu, log_z = part_marginals(chain, w, wanted, n_jobs)
+    ptr, mu, log_z = decoding.part_marginals(chain, w, wanted, n_jobs)
     check_possible(log_z)
     return [mu[a:b].reshape(-1, n_labels) for a, b in pairwise(ptr.tolist())]
 
@@ -99,12 +94,12 @@ def best_spans(
     return result
 
 
-def _decode(chain: Chain, w: FloatArray, n_jobs: int) -> Decoded:
-    best = decode(chain, w, n_jobs)
+def _decode(chain: Chain, w: FloatArray, n_jobs: int) -> decoding.Decoded:
+    best = decoding.decode(chain, w, n_jobs)
     check_possible(best.scores)
     return best
 
 
-def _sequences(best: Decoded, labels: LabelCodes) -> list[list[Label]]:
+def _sequences(best: decoding.Decoded, labels: LabelCodes) -> list[list[Label]]:
     flat = labels.decode(best.codes.tolist())
     return [flat[a:b] for a, b in pairwise(best.ptr.tolist())]

@@ -15,6 +15,7 @@ import numpy as np
 
 from partwise.data import ColumnData
 from partwise.errors import DataError, ModelFileError
+from partwise.estimators.checks import check_listed
 from partwise.estimators.explanation import NumberedNames
 from partwise.features import (
     Encoded,
@@ -26,14 +27,9 @@ from partwise.features import (
 )
 from partwise.features.token_features import looks_like_blocks
 from partwise.model_file import Content
+from partwise.structures import rows as feature_rows
 from partwise.structures.interface import IntArray
-from partwise.structures.rows import (
-    LARGEST,
-    Rows,
-    SparseRows,
-    make_dense_rows,
-    no_rows,
-)
+from partwise.structures.rows import LARGEST, Rows, SparseRows
 
 Tensors = dict[str, Any]
 
@@ -87,7 +83,7 @@ def _tokens(encoded: Encoded) -> Tokens:
         SparseRows(nodes.ptr, nodes.idx, nodes.val, nodes.n_columns),
         SparseRows(edges.ptr, edges.idx, edges.val, edges.n_columns)
         if edges.n_columns
-        else no_rows(),
+        else feature_rows.no_rows(),
     )
 
 
@@ -204,7 +200,7 @@ class DenseInput:
         np.cumsum([len(matrix) for matrix in matrices], out=ptr[1:])
         filled = [matrix for matrix in matrices if len(matrix)]
         values = np.concatenate(filled) if filled else np.zeros((0, self.n_features))
-        return Tokens(ptr, make_dense_rows(values), no_rows())
+        return Tokens(ptr, feature_rows.make_dense_rows(values), feature_rows.no_rows())
 
     def _matrix(self, sequence: Any) -> Any:
         try:
@@ -248,11 +244,8 @@ class DenseInput:
 
 def check_sequences(X: Any) -> None:
     """Raise `DataError` for what is no list of sequences at all."""
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise DataError(
-            f"X must be a list of sequences, not {type(X).__name__}; "
-            "for one sequence write [sequence]"
-        )
+    hint = "; for one sequence write [sequence]"
+    check_listed(X, "X must be a list of sequences", hint)
 
 
 def as_columns(X: Any) -> Any:

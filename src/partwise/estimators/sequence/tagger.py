@@ -9,60 +9,23 @@ from numpy.typing import NDArray
 
 from partwise import metrics
 from partwise.errors import DataError
+from partwise.estimators import checks, explanation
+from partwise.estimators import costs as weighting
 from partwise.estimators.base import StructuredEstimator, TrainingData
-from partwise.estimators.checks import (
-    as_pair,
-    check_labelled,
-    check_same_length,
-    forbidden_labels,
-    label_lists,
-)
-from partwise.estimators.costs import (
-    class_weights,
-    cost_matrix,
-    sample_weights,
-    token_weights,
-)
-from partwise.estimators.dev_metrics import (
-    rehearse,
-    tagging_measure,
-)
-from partwise.estimators.explanation import (
-    ChainWeights,
-    Explanation,
-    explain_sequence,
-    show_token,
-)
-from partwise.estimators.labels import (
-    Label,
-    LabelCodes,
-    sorted_classes,
-)
-from partwise.estimators.sequence.answers import (
-    Ranked,
-    Span,
-    best_labels,
-    best_ranked,
-    best_spans,
-    label_probabilities,
-)
+from partwise.estimators.dev_metrics import rehearse, tagging_measure
+from partwise.estimators.explanation import ChainWeights, Explanation
+from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.sequence import answers
+from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.solvers.loop import Evaluate
-from partwise.structures.chain import (
-    Chain,
-    illegal_position,
-    make_chain,
-)
+from partwise.structures import rows as feature_rows
+from partwise.structures.chain import Chain, illegal_position, make_chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.rows import (
-    Pairs,
-    SparseRows,
-    make_pair_rows,
-    observed_pairs,
-)
+from partwise.structures.rows import Pairs, SparseRows
 
 
 def _any_cost(chain: Chain) -> bool:
@@ -169,9 +132,9 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             self.hash_bits,
             self.transition_features,
         )
-        y = label_lists(y)
+        y = checks.label_lists(y)
         tokens = source.fit_encode(X)
-        check_labelled(tokens.ptr, y)
+        checks.check_labelled(tokens.ptr, y)
         flat = [label for labels in y for label in labels]
         labels = LabelCodes(sorted_classes(flat))
         if len(labels) < 2:
@@ -183,14 +146,14 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         self._input: Input = source
         self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
-        self._costs = cost_matrix(self.costs, labels)
-        sample_weight = sample_weights(sample_weight, len(y))
-        token_weight = token_weights(token_weight, tokens.ptr)
+        self._costs = weighting.cost_matrix(self.costs, labels)
+        sample_weight = weighting.sample_weights(sample_weight, len(y))
+        token_weight = weighting.token_weights(token_weight, tokens.ptr)
         by_class = self._class_weights(gold, tokens.ptr, sample_weight)
         costs = by_class[:, None] * self._costs
         self._pairs: Pairs | None = None
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
-            self._pairs = observed_pairs(tokens.nodes, gold, len(labels))
+            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if self.loss != "log_loss" and not _any_cost(chain):
             raise DataError("every mistake costs nothing: nothing to learn from")
@@ -202,7 +165,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
                 f"the constraints forbid the labels of sequence {i} at token {t} "
                 f"({context}); correct the labels or loosen the constraints"
             )
-        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
+        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate)
@@ -213,7 +176,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         per_token = None
         if sample_weight is not None:
             per_token = np.repeat(sample_weight, np.diff(ptr))
-        return class_weights(self.class_weight, self._labels, gold, per_token)
+        return weighting.class_weights(self.class_weight, self._labels, gold, per_token)
 
     def _chain(
         self,
@@ -226,7 +189,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """Wrap encoded tokens, with everything the model knows, into a structure."""
         nodes = tokens.nodes
         if self._pairs is not None:
-            nodes = make_pair_rows(nodes, self._pairs)
+            nodes = feature_rows.make_pair_rows(nodes, self._pairs)
         return make_chain(
             nodes,
             tokens.ptr,
@@ -240,14 +203,14 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             forbidden_transitions=self._masks.transitions,
             forbidden_start=self._masks.start,
             forbidden_end=self._masks.end,
-            forbidden_labels=forbidden_labels(tokens.ptr, allowed, self._labels),
+            forbidden_labels=checks.forbidden_labels(tokens.ptr, allowed, self._labels),
         )
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
-        y = label_lists(y)
+        y = checks.label_lists(y)
         tokens = self._input.encode(X)
-        check_labelled(tokens.ptr, y)
+        checks.check_labelled(tokens.ptr, y)
         if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
             raise DataError("dev: none of its labels occurs in the training data")
         chain = self._chain(tokens)
@@ -262,7 +225,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         return self._chain(self._input.encode(X, self._jobs()), None, allowed)
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
-        return best_labels(chain, w, self._labels, self._jobs())
+        return answers.best_labels(chain, w, self._labels, self._jobs())
 
     def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
         """Return the best labels of every sequence.
@@ -294,7 +257,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             Columns are in the order of `classes_`; rows add up to one.
         """
         chain, K = self._encode(X, allowed), len(self._labels)
-        return label_probabilities(chain, self.weights_, K, self._jobs())
+        return answers.label_probabilities(chain, self.weights_, K, self._jobs())
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
@@ -307,7 +270,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             Each a ``(labels, score)``; fewer than `k` where fewer are possible.
         """
         chain = self._encode(X, allowed)
-        return best_ranked(chain, self.weights_, self._labels, k, self._jobs())
+        return answers.best_ranked(chain, self.weights_, self._labels, k, self._jobs())
 
     def predict_spans(
         self, X: Any, *, scheme: str | None = None, allowed: Any = None
@@ -330,20 +293,22 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             probability that exactly these tokens carry these labels.
         """
         chain = self._encode(X, allowed)
-        return best_spans(chain, self.weights_, self._labels, scheme, self._jobs())
+        return answers.best_spans(
+            chain, self.weights_, self._labels, scheme, self._jobs()
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of tokens with the right label.
 
         `sample_weight` weighs sequences.
         """
-        y = label_lists(y)
+        y = checks.label_lists(y)
         predicted = self.predict(X)
         accuracy = metrics.token_accuracy(y, predicted)  # checks the lengths too
         if sample_weight is None:
             return accuracy
         weight = np.asarray(sample_weight, np.float64)
-        check_same_length(len(y), len(weight), "sample_weight")
+        checks.check_same_length(len(y), len(weight), "sample_weight")
         lengths = np.array([len(labels) for labels in y])
         right = [
             sum(a == b for a, b in zip(p, q, strict=True))
@@ -358,9 +323,9 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         self._check_fitted()
         return ChainWeights(
             self._input.names(),
-            self._input.edge_names(),
             self._labels.classes,
             self._pairs,
+            self._input.edge_names(),
             self.start,
             self.end,
         )
@@ -415,5 +380,5 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         x = x if hasattr(x, "__len__") else list(x)
         chain = self._encode([x])
-        words = [show_token(token) for token in x]
-        return explain_sequence(chain, self.weights_, self._weights, words)
+        words = [explanation.show_token(token) for token in x]
+        return explanation.explain_sequence(chain, self.weights_, self._weights, words)

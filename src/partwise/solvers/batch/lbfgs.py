@@ -49,11 +49,7 @@ class LBFGS(BatchSolver):
     history: int = 6
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"lbfgs": {}}
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        if self.history < 1:
-            raise ValueError(f"history must be at least 1, not {self.history!r}")
+    at_least: ClassVar[dict[str, float]] = {"history": 1}
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""

@@ -133,13 +133,13 @@ class CuttingPlane(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
     losses = ("hinge",)
     needs = (argmax, add_costs, cost)
+    at_least: ClassVar[dict[str, float]] = {"drop_after": 1}
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        super().__post_init__()
         if not 0.0 < self.step <= 1.0:
             raise ValueError(f"step must lie in 0..1, not be 0: {self.step!r}")
-        if self.drop_after < 1:
-            raise ValueError("drop_after must be at least 1")
 
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the planes, and of vectors like the weights.

@@ -15,42 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
-from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
 from partwise.solvers.keeping import Keeper
+from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
-from partwise.structures.vectors import copy
 
 Codes = NDArray[np.int32]
-
-
-@kernel
-def _find_outputs(
-    s: Structure,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    ptr: IntArray,
-    codes: Codes,
-    slack: FloatArray,
-    costs: FloatArray,
-    scratch: Scratch,
-    ws: Any,
-) -> None:
-    """Write the most violated outputs, their slack and their cost."""
-    for i in range(start, stop):
-        if C[i] == 0.0:
-            waist.gold(s, i, codes[ptr[i] : ptr[i + 1]])
-            continue
-        waist.visit(s, i, ws)
-        slack[i] = most_violated(s, i, w, scratch, ws)
-        copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
-        costs[i] = waist.cost(s, i, scratch.y)
 
 
 @kernel
@@ -167,28 +141,18 @@ class Planes(Keeper):
 
         Yield the fraction done.
         """
-        s, C, ptr = problem.structure, problem.C, self.ptr
-        codes, costs = np.zeros(int(ptr[-1]), np.int32), np.zeros(problem.n_examples)
-
-        def find(start: int, stop: int, worker: Worker) -> None:
-            _find_outputs(
-                s, start, stop, C, w, ptr, codes, slack, costs, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
-
-        yield from problem.crew().visit(find)
-        self.codes = np.vstack([self.codes, codes])
-        self.costs = np.append(self.costs, C @ costs)
+        found = make_worst_outputs(self.ptr)
+        yield from find_worst_outputs(problem, w, found, slack)
+        self.codes = np.vstack([self.codes, found.codes])
+        self.costs = np.append(self.costs, problem.C @ found.costs)
         self._multiply_last(problem)
 
     def weigh_again(self, problem: Problem) -> None:
         """Compute costs and products for other weights C_i of the examples."""
         codes, count = self.codes, len(self)
         self.costs, self.gram = np.zeros(count), np.zeros((0, 0))
-        _fill_costs(
-            problem.structure, 0, problem.n_examples, problem.C, self.ptr, codes,
-            self.costs,
-        )  # fmt: skip
+        s, n = problem.structure, problem.n_examples
+        _fill_costs(s, 0, n, problem.C, self.ptr, codes, self.costs)
         for n in range(1, count + 1):
             self.codes = codes[:n]
             self._multiply_last(problem)
@@ -199,10 +163,8 @@ class Planes(Keeper):
         total = np.zeros(problem.n_weights)
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            _add_planes(
-                s, start, stop, C, alpha, ptr, codes, w, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
+            own = worker.scratch, worker.workspace
+            _add_planes(s, start, stop, C, alpha, ptr, codes, w, *own)
 
         for _ in problem.crew(n_sums=total.size).sum_up(add, total):
             pass
@@ -217,10 +179,8 @@ class Planes(Keeper):
         vector, products = self.combine(problem, last), np.zeros(n)
 
         def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
-            _multiply(
-                s, start, stop, C, vector, ptr, codes, out, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
+            own = worker.scratch, worker.workspace
+            _multiply(s, start, stop, C, vector, ptr, codes, out, *own)
 
         for _ in problem.crew(n_sums=n).sum_up(add, products):
             pass

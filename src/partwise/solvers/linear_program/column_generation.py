@@ -23,7 +23,7 @@ from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.linear_program.extragradient import STEPS, Extragradient
 from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
-from partwise.solvers.linear_program.master import Master
+from partwise.solvers.linear_program.master import Master, Task
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
 from partwise.solvers.linear_program.rows import Rows
 from partwise.solvers.linear_program.warm_up import warm_up
@@ -176,20 +176,14 @@ class ColumnGeneration(Solver):
     losses = ("hinge", "set_hinge")
     penalties = ("l1", "positive l1")
     needs = (kbest, add_costs, cost)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"master": MASTERS, "step": STEPS}
+    at_least: ClassVar[dict[str, float]] = {"steps": 1, "passes": 0, "drop_after": 1}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        for name, known in (("master", MASTERS), ("step", STEPS)):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(known)}, "
-                    f"not {getattr(self, name)!r}"
-                )
+        super().__post_init__()
         if not self.change > 0.0:
             raise ValueError(f"change must be positive, not {self.change!r}")
-        for name, least in (("steps", 1), ("passes", 0), ("drop_after", 1)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} must be at least {least}")
 
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the vectors; rows come as they are needed."""
@@ -294,10 +288,9 @@ class ColumnGeneration(Solver):
         if self.tighten and state.effort >= TIGHTEN_AT and small:
             # No rows are missing, and steps get nowhere: the last digits.
             master = HighsMaster(problem.positive, "highs")
-        w, lam, bound = master.solve(
-            rows, problem.C, state.master_w[rows.weight_of], state.lam, accuracy,
-            state.effort, rng,
-        )  # fmt: skip
+        w = state.master_w[rows.weight_of]
+        task = Task(rows, problem.C, w, state.lam, accuracy, state.effort)
+        w, lam, bound = master.solve(task, rng)
         state.dual = max(state.dual, min(bound, state.primal))
         state.master_w = np.zeros(problem.n_weights)
         state.master_w[rows.weight_of] = w

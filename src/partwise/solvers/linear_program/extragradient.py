@@ -9,21 +9,13 @@ for a weight that is split into two parts of different sign, one of which is zer
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.linear_program.master import (
-    Master,
-    MasterProblem,
-    Solved,
-    dual_bound,
-    make_master_problem,
-    multiply,
-    multiply_transposed,
-    row_dot,
-    shrink,
-)
-from partwise.solvers.linear_program.rows import Rows
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
 from partwise.solvers.linear_program.saddle_steps import restarted_steps
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -40,10 +32,10 @@ def _spectral_norm(p: MasterProblem, n_columns: int, group_of: IntArray) -> floa
     rows = np.zeros(p.margin.size)
     norm = 1.0
     for _ in range(POWER_STEPS):
-        multiply(p, w, rows)
+        master.multiply(p, w, rows)
         for r in range(rows.size):
             rows[r] += xi[group_of[r]]
-        multiply_transposed(p, rows, w)
+        master.multiply_transposed(p, rows, w)
         xi[:] = 0.0
         for r in range(rows.size):
             xi[group_of[r]] += rows[r]
@@ -53,34 +45,36 @@ def _spectral_norm(p: MasterProblem, n_columns: int, group_of: IntArray) -> floa
     return np.sqrt(norm)
 
 
+class SaddlePoint(NamedTuple):
+    """Weights, slacks and multipliers."""
+
+    w: FloatArray
+    xi: FloatArray
+    lam: FloatArray
+
+
 @kernel
 def _move(
     p: MasterProblem,
     group_of: IntArray,
     step: float,
-    w: FloatArray,
-    xi: FloatArray,
-    lam: FloatArray,
-    w_at: FloatArray,
-    xi_at: FloatArray,
-    lam_at: FloatArray,
+    here: SaddlePoint,
+    at: SaddlePoint,
     pull: FloatArray,
-    w_out: FloatArray,
-    xi_out: FloatArray,
-    lam_out: FloatArray,
+    out: SaddlePoint,
 ) -> None:
-    """Step from (w, xi, lam) along the gradients at the point `at`: half of (13)."""
-    multiply_transposed(p, lam_at, pull)
-    for j in range(w.size):
-        w_out[j] = shrink(w[j] + step * pull[j], step, p.positive)
-    for r in range(lam.size):
-        missing = p.margin[r] - xi_at[group_of[r]] - row_dot(p, r, w_at)
-        lam_out[r] = max(lam[r] + step * missing, 0.0)
-    for b in range(xi.size):
+    """Step from `here` along the gradients at another point: half of (13)."""
+    master.multiply_transposed(p, at.lam, pull)
+    for j in range(here.w.size):
+        out.w[j] = master.shrink(here.w[j] + step * pull[j], step, p.positive)
+    for r in range(here.lam.size):
+        missing = p.margin[r] - at.xi[group_of[r]] - master.row_dot(p, r, at.w)
+        out.lam[r] = max(here.lam[r] + step * missing, 0.0)
+    for b in range(here.xi.size):
         mass = 0.0
         for k in range(p.group_ptr[b], p.group_ptr[b + 1]):
-            mass += lam_at[p.order[k]]
-        xi_out[b] = max(xi[b] - step * (p.cap[b] - mass), 0.0)
+            mass += at.lam[p.order[k]]
+        out.xi[b] = max(here.xi[b] - step * (p.cap[b] - mass), 0.0)
 
 
 @kernel
@@ -98,29 +92,25 @@ def _extragradient(
     p: MasterProblem,
     group_of: IntArray,
     step: float,
-    w: FloatArray,
-    xi: FloatArray,
-    lam: FloatArray,
+    here: SaddlePoint,
     change: float,
     accuracy: float,
     most: int,
 ) -> int:
     """Iterate (13) until both tolerances hold (Algorithm 2, lines 9 and 10)."""
+    w, xi, lam = here
     pull = np.zeros(w.size)
-    w_bar, xi_bar, lam_bar = w.copy(), xi.copy(), lam.copy()
-    w_new, xi_new, lam_new = w.copy(), xi.copy(), lam.copy()
+    predicted = SaddlePoint(w.copy(), xi.copy(), lam.copy())
+    new = SaddlePoint(w.copy(), xi.copy(), lam.copy())
     for t in range(most):
-        _move(p, group_of, step, w, xi, lam, w, xi, lam, pull, w_bar, xi_bar, lam_bar)
-        _move(
-            p, group_of, step, w, xi, lam, w_bar, xi_bar, lam_bar, pull,
-            w_new, xi_new, lam_new,
-        )  # fmt: skip
-        moved_w, size_w = _change(w_new, w)
-        moved_xi, size_xi = _change(xi_new, xi)
-        moved_lam, size_lam = _change(lam_new, lam)
-        w[:] = w_new
-        xi[:] = xi_new
-        lam[:] = lam_new
+        _move(p, group_of, step, here, here, pull, predicted)
+        _move(p, group_of, step, here, predicted, pull, new)
+        moved_w, size_w = _change(new.w, w)
+        moved_xi, size_xi = _change(new.xi, xi)
+        moved_lam, size_lam = _change(new.lam, lam)
+        w[:] = new.w
+        xi[:] = new.xi
+        lam[:] = new.lam
         gap = (xi * p.cap).sum() - (lam * p.margin).sum()
         for j in range(w.size):
             gap += abs(w[j])
@@ -154,18 +144,10 @@ class Extragradient(Master):
         self.change, self.most = change, most
         self.balance = 1.0
 
-    def solve(
-        self,
-        rows: Rows,
-        C: FloatArray,
-        w: FloatArray,
-        lam: FloatArray,
-        accuracy: float,
-        effort: int,
-        rng: np.random.Generator,
-    ) -> Solved:
+    def solve(self, task: Task, rng: np.random.Generator) -> Solved:
         """Step until the tolerances hold, or `effort` times `most` times."""
-        p = make_master_problem(rows, C, self.positive)
+        rows, C, w, lam, accuracy, effort = task
+        p = master.make_master_problem(rows, C, self.positive)
         if self.step == "scaled":
             w, lam, self.balance, bound = restarted_steps(
                 p, w, lam, self.balance, accuracy, effort * self.most
@@ -177,20 +159,11 @@ class Extragradient(Master):
             norm = np.sqrt(2.0 * float(rows.val @ rows.val) + 2.0 * len(rows))
         else:
             norm = 1.05 * float(_spectral_norm(p, w.size, group_of))
-        bound = dual_bound(p, lam, w.size)
+        bound = master.dual_bound(p, lam, w.size)
         w, lam = w.copy(), lam.copy()
         hw, xi = np.zeros(len(rows)), np.zeros(p.cap.size)
-        multiply(p, w, hw)
+        master.multiply(p, w, hw)
         np.maximum.at(xi, group_of, p.margin - hw)  # line 5: raised to feasibility
-        _extragradient(
-            p,
-            group_of,
-            1.0 / norm,
-            w,
-            xi,
-            lam,
-            self.change,
-            accuracy,
-            effort * self.most,
-        )
-        return Solved(w, lam, max(bound, dual_bound(p, lam, w.size)))
+        here, most = SaddlePoint(w, xi, lam), effort * self.most
+        _extragradient(p, group_of, 1.0 / norm, here, self.change, accuracy, most)
+        return Solved(w, lam, max(bound, master.dual_bound(p, lam, w.size)))

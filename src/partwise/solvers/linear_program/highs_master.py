@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from partwise.solvers.linear_program.master import (
-    Master,
-    Solved,
-    dual_bound,
-    make_master_problem,
-)
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import Master, Solved, Task
 from partwise.solvers.linear_program.rows import Rows
 from partwise.structures.interface import FloatArray, IntArray
 
@@ -86,29 +82,21 @@ class HighsMaster(Master):
         )  # fmt: skip
         self.n_rows = len(rows)
 
-    def solve(
-        self,
-        rows: Rows,
-        C: FloatArray,
-        w: FloatArray,
-        lam: FloatArray,
-        accuracy: float,
-        effort: int,
-        rng: np.random.Generator,
-    ) -> Solved:
+    def solve(self, task: Task, rng: np.random.Generator) -> Solved:
         """Add the new rows and optimise from the last basis."""
+        rows, C, w, lam = task[:4]
         self._extend(rows, C)
         self.model.run()
         solution: Any = self.model.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual), 0.0)
-        p = make_master_problem(rows, C, self.positive)
+        p = master.make_master_problem(rows, C, self.positive)
         if x.size == 0 or not np.isfinite(x).all():
-            return Solved(w, lam, dual_bound(p, lam, w.size))
+            return Solved(w, lam, master.dual_bound(p, lam, w.size))
         new = np.maximum(x[self.plus], 0.0)
         if not self.positive:
             new -= np.maximum(x[self.minus], 0.0)
-        return Solved(new, multipliers, dual_bound(p, multipliers, w.size))
+        return Solved(new, multipliers, master.dual_bound(p, multipliers, w.size))
 
     def forget(self, dropped: IntArray) -> None:
         """Delete rows that are no longer there."""

@@ -149,6 +149,29 @@ def shrink_all(values: FloatArray, amount: float, positive: bool) -> FloatArray:
     return out
 
 
+class Task(NamedTuple):
+    """The master problem of a round, and how well to solve it.
+
+    Attributes
+    ----------
+    rows, C : Rows, array
+        All constraints so far, and the weight of every example.
+    w, lam : array
+        Where the last round ended; new columns, and new rows, are at zero.
+    accuracy : float
+        Objective and bound should differ by no more than this.
+    effort : int
+        How hard to try, beyond the usual.
+    """
+
+    rows: Rows
+    C: FloatArray
+    w: FloatArray
+    lam: FloatArray
+    accuracy: float
+    effort: int
+
+
 class Solved(NamedTuple):
     """Where a master problem was left: weights, multipliers, the best bound seen."""
 
@@ -164,22 +187,8 @@ class Master(Keeper, ABC):
     """
 
     @abstractmethod
-    def solve(
-        self,
-        rows: Rows,
-        C: FloatArray,
-        w: FloatArray,
-        lam: FloatArray,
-        accuracy: float,
-        effort: int,
-        rng: np.random.Generator,
-    ) -> Solved:
-        """Return weights and multipliers, from those of the last round.
-
-        New columns start at zero, and so do the multipliers of new rows. Objective and
-        bound should differ by no more than `accuracy`; `effort` says how hard to try,
-        beyond the usual.
-        """
+    def solve(self, task: Task, rng: np.random.Generator) -> Solved:
+        """Return weights and multipliers, from those of the last round."""
 
     def forget(self, dropped: IntArray) -> None:
         """Be told which rows are no longer there."""

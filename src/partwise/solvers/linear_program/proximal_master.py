@@ -9,24 +9,13 @@ feasible, so the bound gets as good as the weights.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.linear_program.master import (
-    Master,
-    MasterProblem,
-    Solved,
-    dual_bound,
-    make_master_problem,
-    multiply,
-    multiply_transposed,
-    primal_value,
-    row_dot,
-    shrink,
-    shrink_all,
-    slack_sum,
-)
-from partwise.solvers.linear_program.rows import Rows
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
 from partwise.structures.interface import FloatArray, IntArray
 
 MOST_PASSES = 20
@@ -39,49 +28,48 @@ LOOK_EVERY = 5
 """Passes between looks at the gap."""
 
 
+class ProximalStep(NamedTuple):
+    """A proximal problem: its centre, the weight of the term, and where it is now.
+
+    `sqnorm` are the squared norms of the rows, `pull` is ``H' lam``.
+    """
+
+    p: MasterProblem
+    sqnorm: FloatArray
+    rho: float
+    centre: FloatArray
+    w: FloatArray
+    pull: FloatArray
+    lam: FloatArray
+
+
 @kernel
-def _shift(
-    p: MasterProblem,
-    r: int,
-    change: float,
-    rho: float,
-    centre: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    lam: FloatArray,
-) -> None:
+def _shift(x: ProximalStep, r: int, change: float) -> None:
     """Change one multiplier, and the weights with it."""
-    lam[r] += change
+    p, rho, pull = x.p, x.rho, x.pull
+    x.lam[r] += change
     for k in range(p.ptr[r], p.ptr[r + 1]):
         j = p.idx[k]
         pull[j] += change * p.val[k]
-        w[j] = shrink(centre[j] + pull[j] / rho, 1.0 / rho, p.positive)
+        x.w[j] = master.shrink(x.centre[j] + pull[j] / rho, 1.0 / rho, p.positive)
 
 
 @kernel
-def _ascend(
-    p: MasterProblem,
-    groups: IntArray,
-    sqnorm: FloatArray,
-    rho: float,
-    centre: FloatArray,
-    w: FloatArray,
-    pull: FloatArray,
-    lam: FloatArray,
-) -> None:
+def _ascend(x: ProximalStep, groups: IntArray) -> None:
     """Improve the multipliers of every example once.
 
     Those of an example sum to at most C. Below that, the row that is violated most
     gains and the one that is least so loses, each by a Newton step; at it, mass moves
     from the one to the other.
     """
+    p, sqnorm, rho, w, lam = x.p, x.sqnorm, x.rho, x.w, x.lam
     for b in groups:
         mass, slope_high, slope_low = 0.0, -np.inf, np.inf
         high, low = -1, -1
         for k in range(p.group_ptr[b], p.group_ptr[b + 1]):
             r = p.order[k]
             mass += lam[r]
-            slope = p.margin[r] - row_dot(p, r, w)
+            slope = p.margin[r] - master.row_dot(p, r, w)
             if slope > slope_high:
                 high, slope_high = r, slope
             if lam[r] > 0.0 and slope < slope_low:
@@ -91,26 +79,24 @@ def _ascend(
             if low >= 0 and low != high and slope_high > slope_low:
                 bend = 2.0 * (sqnorm[high] + sqnorm[low]) / rho
                 step = min((slope_high - slope_low) / bend, lam[low])
-                _shift(p, high, step, rho, centre, w, pull, lam)
-                _shift(p, low, -step, rho, centre, w, pull, lam)
+                _shift(x, high, step)
+                _shift(x, low, -step)
             continue
         if slope_high > 0.0:
             step = min(slope_high * rho / sqnorm[high], free)
-            _shift(p, high, step, rho, centre, w, pull, lam)
+            _shift(x, high, step)
         if low >= 0:
-            slope_low = p.margin[low] - row_dot(p, low, w)
+            slope_low = p.margin[low] - master.row_dot(p, low, w)
             if slope_low < 0.0:
                 step = max(slope_low * rho / sqnorm[low], -lam[low])
-                _shift(p, low, step, rho, centre, w, pull, lam)
+                _shift(x, low, step)
 
 
-def _proximal_gap(
-    p: MasterProblem, w: FloatArray, pull: FloatArray, lam: FloatArray
-) -> float:
+def _proximal_gap(x: ProximalStep) -> float:
     """Return how far the proximal problem is from solved, where `w` is best."""
-    hw = np.zeros(lam.size)
-    multiply(p, w, hw)
-    return float(slack_sum(p, hw) + pull @ w - lam @ p.margin)
+    hw = np.zeros(x.lam.size)
+    master.multiply(x.p, x.w, hw)
+    return float(master.slack_sum(x.p, hw) + x.pull @ x.w - x.lam @ x.p.margin)
 
 
 class ProximalMaster(Master):
@@ -122,58 +108,42 @@ class ProximalMaster(Master):
         self.positive = positive
         self.rho = 0.0
 
-    def solve(
-        self,
-        rows: Rows,
-        C: FloatArray,
-        w: FloatArray,
-        lam: FloatArray,
-        accuracy: float,
-        effort: int,
-        rng: np.random.Generator,
-    ) -> Solved:
+    def solve(self, task: Task, rng: np.random.Generator) -> Solved:
         """Take `effort` proximal steps, one as long as there are rows to be found."""
-        p = make_master_problem(rows, C, self.positive)
+        rows, w = task.rows, task.w
+        p = master.make_master_problem(rows, task.C, self.positive)
         sqnorm = np.add.reduceat(rows.val**2, rows.ptr[:-1])
         if self.rho == 0.0:
             # One over the size of weights that would give a typical row its margin.
             size = np.abs(rows.val).sum() / len(rows)
             self.rho = size / max(float(p.margin.mean()), 1e-12)
-        best, bound = primal_value(p, w), dual_bound(p, lam, w.size)
-        lam, pull = lam.copy(), np.zeros(w.size)
-        multiply_transposed(p, lam, pull)
-        for _ in range(effort):
+        lam, pull = task.lam.copy(), np.zeros(w.size)
+        best, bound = master.primal_value(p, w), master.dual_bound(p, lam, w.size)
+        master.multiply_transposed(p, lam, pull)
+        for _ in range(task.effort):
             centre = w
-            w = shrink_all(centre + pull / self.rho, 1.0 / self.rho, self.positive)
-            passes = self._ascend(
-                p, sqnorm, centre, w, pull, lam, SHARE * (best - bound), rng
+            w = master.shrink_all(
+                centre + pull / self.rho, 1.0 / self.rho, self.positive
             )
-            best = min(best, primal_value(p, w))
-            bound = max(bound, dual_bound(p, lam, w.size))
+            here = ProximalStep(p, sqnorm, self.rho, centre, w, pull, lam)
+            passes = self._ascend(here, SHARE * (best - bound), rng)
+            best = min(best, master.primal_value(p, w))
+            bound = max(bound, master.dual_bound(p, lam, w.size))
             # Hard work asks for a stronger term, easy work allows a weaker one.
             if passes >= MOST_PASSES:
                 self.rho *= 1.3
             elif passes < MOST_PASSES // 2:
                 self.rho *= 0.7
-            if best - bound <= accuracy:
+            if best - bound <= task.accuracy:
                 break
         return Solved(w, lam, bound)
 
     def _ascend(
-        self,
-        p: MasterProblem,
-        sqnorm: FloatArray,
-        centre: FloatArray,
-        w: FloatArray,
-        pull: FloatArray,
-        lam: FloatArray,
-        accuracy: float,
-        rng: np.random.Generator,
+        self, here: ProximalStep, accuracy: float, rng: np.random.Generator
     ) -> int:
         """Solve the proximal problem, not too well; return how many passes it took."""
         for done in range(1, MOST_PASSES + 1):
-            groups = rng.permutation(p.cap.size)
-            _ascend(p, groups, sqnorm, self.rho, centre, w, pull, lam)
-            if done % LOOK_EVERY == 0 and _proximal_gap(p, w, pull, lam) <= accuracy:
+            _ascend(here, rng.permutation(here.p.cap.size))
+            if done % LOOK_EVERY == 0 and _proximal_gap(here) <= accuracy:
                 break
         return done

@@ -16,7 +16,6 @@ from partwise.solvers.keeping import Keeper
 from partwise.structures import interface as waist
 from partwise.structures.interface import (
     CodeArray,
-    Diff,
     FloatArray,
     IntArray,
     SparseSum,
@@ -40,7 +39,7 @@ class RowRoom(NamedTuple):
 
 @kernel
 def _take_parts(
-    s: Structure, i: int, y: CodeArray, sign: float, parts: SparseSum, diff: Diff
+    s: Structure, i: int, y: CodeArray, sign: float, parts: SparseSum, diff: waist.Diff
 ) -> None:
     found = waist.parts_of(s, i, y, diff.ids, diff.counts)
     for p in range(found):
@@ -56,7 +55,7 @@ def _write_row(
     room: RowRoom,
     at: int,
     parts: SparseSum,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> int:
     """Write ``Phi(good) - Phi(y)`` from `at` on; return where it ends.
@@ -93,7 +92,7 @@ class RowScratch(NamedTuple):
     y: CodeArray
     y_good: CodeArray
     parts: SparseSum
-    diff: Diff
+    diff: waist.Diff
 
 
 @kernel

@@ -13,14 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.linear_program.master import (
-    MasterProblem,
-    excess,
-    multiply,
-    multiply_transposed,
-    shrink,
-    slack_sum,
-)
+from partwise.solvers.linear_program import master
+from partwise.solvers.linear_program.master import MasterProblem
 from partwise.structures.interface import FloatArray
 
 LOOK_EVERY = 20
@@ -62,13 +56,13 @@ def _bounds(
     p: MasterProblem, w: FloatArray, hw: FloatArray, lam: FloatArray, pull: FloatArray
 ) -> tuple[float, float]:
     """Return objective and lower bound, given ``H w`` and ``H' lam``."""
-    primal = slack_sum(p, hw)
+    primal = master.slack_sum(p, hw)
     for j in range(w.size):
         primal += abs(w[j])
     dual = 0.0
     for r in range(lam.size):
         dual += lam[r] * p.margin[r]
-    return primal, dual / excess(p, lam, pull)
+    return primal, dual / master.excess(p, lam, pull)
 
 
 @kernel
@@ -99,8 +93,8 @@ def _restarted_steps(
     """Change `w` and `lam`; return how steps are balanced, and the best bound."""
     n, m = w.size, lam.size
     pull, hw, hw_new = np.zeros(n), np.zeros(m), np.zeros(m)
-    multiply_transposed(p, lam, pull)
-    multiply(p, w, hw)
+    master.multiply_transposed(p, lam, pull)
+    master.multiply(p, w, hw)
     mean_w, mean_pull, mean_lam, mean_hw = w.copy(), pull.copy(), lam.copy(), hw.copy()
     start_w, start_lam = w.copy(), lam.copy()
     best, bound = _bounds(p, w, hw, lam, pull)
@@ -109,15 +103,15 @@ def _restarted_steps(
     for t in range(1, most + 1):
         for j in range(n):
             step = tau[j] / balance
-            w[j] = shrink(w[j] + step * pull[j], step, p.positive)
-        multiply(p, w, hw_new)
+            w[j] = master.shrink(w[j] + step * pull[j], step, p.positive)
+        master.multiply(p, w, hw_new)
         for r in range(m):
             missing = p.margin[r] - 2.0 * hw_new[r] + hw[r]
             lam[r] += balance * sigma[r] * missing
             hw[r] = hw_new[r]
         for b in range(p.cap.size):
             project(lam, p, b)
-        multiply_transposed(p, lam, pull)
+        master.multiply_transposed(p, lam, pull)
         count += 1
         _average(mean_w, w, count)
         _average(mean_pull, pull, count)

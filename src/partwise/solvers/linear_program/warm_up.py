@@ -14,14 +14,8 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.losses.wrong_outputs import (
-    UNFINISHED,
-    Candidates,
-    Rules,
-    Search,
-    Violations,
-    find_violations,
-)
+from partwise.losses import wrong_outputs
+from partwise.losses.wrong_outputs import Rules, Search
 from partwise.solvers.linear_program.rows import RowRoom, Rows, RowScratch, write_row_of
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
@@ -39,8 +33,8 @@ def _learn(
     positive: bool,
     w: FloatArray,
     augmented: FloatArray,
-    found: Violations,
-    candidates: Candidates,
+    found: wrong_outputs.Violations,
+    candidates: wrong_outputs.Candidates,
     scratch: Scratch,
     diff: Diff,
     room: RowRoom,
@@ -56,8 +50,8 @@ def _learn(
         i = examples[n]
         if C[i] == 0.0:
             continue
-        found.slack[i] = UNFINISHED
-        find_violations(
+        found.slack[i] = wrong_outputs.UNFINISHED
+        wrong_outputs.find_violations(
             s, w, rules, i, i + 1, augmented, found, candidates, scratch, diff, ws
         )
         if not found.amount[i] > 0.0:

@@ -19,15 +19,9 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
-from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.visiting import visiting_order
 from partwise.structures import interface as waist
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
 WITHOUT_GAPS = ("shuffled", "cyclic")
@@ -78,31 +72,34 @@ def mean_weights(average: RunningAverage) -> FloatArray:
     return average.now - average.late / average.counts[VISITS]
 
 
+class Site(NamedTuple):
+    """What a visit works on: corpus, C, the weights, and scratch arrays."""
+
+    s: Structure
+    C: FloatArray
+    average: RunningAverage
+    cost_augmented: bool
+    scratch: Scratch
+    diff: waist.Diff
+    ws: Any
+
+
 @kernel
-def find_output(
-    s: Structure, i: int, w: FloatArray, cost_augmented: bool, scratch: Scratch, ws: Any
-) -> None:
+def find_output(site: Site, i: int) -> None:
     """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
+    s, scratch, ws = site.s, site.scratch, site.ws
     waist.visit(s, i, ws)
-    waist.part_scores(s, i, w, scratch.theta, ws)
-    if cost_augmented:
+    waist.part_scores(s, i, site.average.now, scratch.theta, ws)
+    if site.cost_augmented:
         waist.add_costs(s, i, scratch.theta)
     waist.gold(s, i, scratch.y_gold)
     waist.argmax(s, i, scratch.theta, scratch.y, ws)
 
 
 @kernel
-def correct(
-    s: Structure,
-    i: int,
-    y: CodeArray,
-    y_gold: CodeArray,
-    step: float,
-    average: RunningAverage,
-    diff: Diff,
-    ws: Any,
-) -> None:
+def correct(site: Site, i: int, y: CodeArray, y_gold: CodeArray, step: float) -> None:
     """Do ``now += step * (Phi(i, y_gold) - Phi(i, y))``, for the average as well."""
+    s, average, diff, ws = site.s, site.average, site.diff, site.ws
     waist.diff_add(s, i, y, y_gold, step, average.now, diff, ws)
     if average.late.size > 0:
         late = step * average.counts[VISITS]
@@ -122,6 +119,11 @@ class MistakeDrivenState(State):
         self.scratch = make_scratch(s)
         self.diff = waist.make_diff(s)
         self.workspace = waist.workspace(s, k)
+
+    def site(self, problem: Problem, cost_augmented: bool) -> Site:
+        """Return what visits work on."""
+        own = self.scratch, self.diff, self.workspace
+        return Site(problem.structure, problem.C, self.average, cost_augmented, *own)
 
     def restored(self) -> None:
         """Go on from the end of a pass."""
@@ -145,10 +147,7 @@ class MistakeDriven(Solver):
     losses = tuple(LOSSES)
     needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
     minimises = False
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_order(self.order, WITHOUT_GAPS)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": WITHOUT_GAPS}
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, beside the weights."""

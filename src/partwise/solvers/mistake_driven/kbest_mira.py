@@ -10,17 +10,11 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven.base import (
-    MISTAKES,
-    VISITS,
-    MistakeDrivenState,
-    RunningAverage,
-    correct,
-)
+from partwise.solvers.mistake_driven import base
+from partwise.solvers.mistake_driven.base import Site
 from partwise.solvers.mistake_driven.mira import MIRA
 from partwise.structures import interface as waist
-from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
-from partwise.structures.scratch import Scratch
+from partwise.structures.interface import FloatArray, IntArray
 
 # A quadratic program of a few variables: steps are cheap, and dozens are usual;
 # outputs with nearly dependent features take thousands.
@@ -92,21 +86,13 @@ def share_mass(
 
 
 @kernel
-def _find_candidates(
-    s: Structure,
-    i: int,
-    w: FloatArray,
-    cost_augmented: bool,
-    candidates: BestOutputs,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> tuple[int, float]:
+def _find_candidates(site: Site, i: int, candidates: BestOutputs) -> tuple[int, float]:
     """Fill outputs and values; return how many there are and the largest value."""
+    s, w, scratch, ws = site.s, site.average.now, site.scratch, site.ws
     ys, values = candidates.ys, candidates.values
     waist.visit(s, i, ws)
     waist.part_scores(s, i, w, scratch.theta, ws)
-    if cost_augmented:
+    if site.cost_augmented:
         waist.add_costs(s, i, scratch.theta)
     waist.gold(s, i, ys[0])
     k = candidates.scores.size
@@ -115,47 +101,35 @@ def _find_candidates(
     values[0] = 0.0
     largest = 0.0
     for j in range(1, count):
-        margin = waist.diff_dot(s, i, ys[j], ys[0], w, diff, ws)
+        margin = waist.diff_dot(s, i, ys[j], ys[0], w, site.diff, ws)
         values[j] = waist.cost(s, i, ys[j]) - margin
         largest = max(largest, values[j])
     return count, largest
 
 
 @kernel
-def _learn(
-    s: Structure,
-    visits: IntArray,
-    C: FloatArray,
-    cost_augmented: bool,
-    delta: float,
-    average: RunningAverage,
-    candidates: BestOutputs,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> None:
+def _learn(site: Site, visits: IntArray, delta: float, candidates: BestOutputs) -> None:
     """Change the weights by the least that gives all candidates their margin."""
+    s, average, diff, ws = site.s, site.average, site.diff, site.ws
     ys, distances, mass = candidates.ys, candidates.distances, candidates.mass
     for i in visits:
-        count, largest = _find_candidates(
-            s, i, average.now, cost_augmented, candidates, scratch, diff, ws
-        )
+        count, largest = _find_candidates(site, i, candidates)
         if largest > delta:
-            average.counts[MISTAKES] += 1
+            average.counts[base.MISTAKES] += 1
             for j in range(count):
                 mass[j] = 0.0
                 for m in range(j):
                     distances[j, m] = waist.diff_sqnorm(s, i, ys[j], ys[m], diff, ws)
                     distances[m, j] = distances[j, m]
-            mass[0] = C[i]
+            mass[0] = site.C[i]
             share_mass(candidates.values, distances, mass, count)
             for j in range(1, count):
                 if mass[j] > 0.0:
-                    correct(s, i, ys[j], ys[0], mass[j], average, diff, ws)
-        average.counts[VISITS] += 1
+                    base.correct(site, i, ys[j], ys[0], mass[j])
+        average.counts[base.VISITS] += 1
 
 
-class KBestState(MistakeDrivenState):
+class KBestState(base.MistakeDrivenState):
     """The running average, and room for the candidates of an example."""
 
     def __init__(self, problem: Problem, averaging: bool, k: int):
@@ -207,12 +181,7 @@ class KBestMIRA(MIRA):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira-kbest": {}}
     needs = (waist.kbest, waist.add_costs, waist.cost)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        super().__post_init__()
-        if self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k!r}")
+    at_least: ClassVar[dict[str, float]] = {"delta": 0, "k": 1}
 
     def make_state(self, problem: Problem) -> KBestState:
         """Make the state at zero weights."""
@@ -220,8 +189,5 @@ class KBestMIRA(MIRA):
 
     def learn(self, problem: Problem, state: KBestState, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
-        _learn(
-            problem.structure, visits, problem.C, self.cost_augmented, self.delta,
-            state.average, state.candidates, state.scratch, state.diff,
-            state.workspace,
-        )  # fmt: skip
+        site = state.site(problem, self.cost_augmented)
+        _learn(site, visits, self.delta, state.candidates)

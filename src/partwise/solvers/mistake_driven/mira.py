@@ -11,45 +11,29 @@ from typing import Any, ClassVar
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven.base import (
-    MISTAKES,
-    VISITS,
-    MistakeDriven,
-    RunningAverage,
-    correct,
-    find_output,
-)
+from partwise.solvers.mistake_driven import base
+from partwise.solvers.mistake_driven.base import MistakeDriven, Site
 from partwise.structures import interface as waist
-from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
-from partwise.structures.scratch import Scratch
+from partwise.structures.interface import IntArray
 
 
 @kernel
-def _learn(
-    s: Structure,
-    visits: IntArray,
-    C: FloatArray,
-    cost_augmented: bool,
-    delta: float,
-    average: RunningAverage,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> None:
+def _learn(site: Site, visits: IntArray, delta: float) -> None:
     """Project the weights onto ``now . dPhi >= cost``, as far as C allows."""
-    y, y_gold = scratch.y, scratch.y_gold
+    s, average, diff, ws = site.s, site.average, site.diff, site.ws
+    y, y_gold = site.scratch.y, site.scratch.y_gold
     for i in visits:
-        find_output(s, i, average.now, cost_augmented, scratch, ws)
+        base.find_output(site, i)
         margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)
         violation = waist.cost(s, i, y) - margin
         if violation > delta:
-            average.counts[MISTAKES] += 1
+            average.counts[base.MISTAKES] += 1
             sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
-            step = C[i]
+            step = site.C[i]
             if step * sqnorm > violation:
                 step = violation / sqnorm
-            correct(s, i, y, y_gold, step, average, diff, ws)
-        average.counts[VISITS] += 1
+            base.correct(site, i, y, y_gold, step)
+        average.counts[base.VISITS] += 1
 
 
 @dataclass(frozen=True)
@@ -96,16 +80,8 @@ class MIRA(MistakeDriven):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira": {}}
     needs = (waist.argmax, waist.add_costs, waist.cost)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        super().__post_init__()
-        if not self.delta >= 0:
-            raise ValueError(f"delta must not be negative, not {self.delta!r}")
+    at_least: ClassVar[dict[str, float]] = {"delta": 0}
 
     def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
         """Visit some examples in order; correct the weights at missed margins."""
-        _learn(
-            problem.structure, visits, problem.C, self.cost_augmented, self.delta,
-            state.average, state.scratch, state.diff, state.workspace,
-        )  # fmt: skip
+        _learn(state.site(problem, self.cost_augmented), visits, self.delta)

@@ -7,24 +7,10 @@ from typing import Any, ClassVar
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
-from partwise.solvers.mistake_driven.base import (
-    MISTAKES,
-    VISITS,
-    MistakeDriven,
-    MistakeDrivenState,
-    RunningAverage,
-    correct,
-    find_output,
-)
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    output_size,
-)
-from partwise.structures.scratch import Scratch
+from partwise.solvers.mistake_driven import base
+from partwise.solvers.mistake_driven.base import MistakeDriven, Site
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 
 @kernel
@@ -36,24 +22,15 @@ def _differ(y: CodeArray, y_gold: CodeArray, size: int) -> bool:
 
 
 @kernel
-def _learn(
-    s: Structure,
-    visits: IntArray,
-    steps: FloatArray,
-    cost_augmented: bool,
-    average: RunningAverage,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
-) -> None:
+def _learn(site: Site, visits: IntArray, steps: FloatArray) -> None:
     """Figure 1 of the paper, the inner loop."""
-    y, y_gold = scratch.y, scratch.y_gold
+    y, y_gold, average = site.scratch.y, site.scratch.y_gold, site.average
     for i in visits:
-        find_output(s, i, average.now, cost_augmented, scratch, ws)
-        if _differ(y, y_gold, output_size(s, i)):
-            average.counts[MISTAKES] += 1
-            correct(s, i, y, y_gold, steps[i], average, diff, ws)
-        average.counts[VISITS] += 1
+        base.find_output(site, i)
+        if _differ(y, y_gold, waist.output_size(site.s, i)):
+            average.counts[base.MISTAKES] += 1
+            base.correct(site, i, y, y_gold, steps[i])
+        average.counts[base.VISITS] += 1
 
 
 @dataclass(frozen=True)
@@ -95,11 +72,8 @@ class Perceptron(MistakeDriven):
     names: ClassVar[dict[str, dict[str, Any]]] = {"perceptron": {}}
 
     def learn(
-        self, problem: Problem, state: MistakeDrivenState, visits: IntArray
+        self, problem: Problem, state: base.MistakeDrivenState, visits: IntArray
     ) -> None:
         """Visit some examples in order; correct the weights at mistakes."""
-        steps = problem.C / problem.C.max()
-        _learn(
-            problem.structure, visits, steps, self.cost_augmented, state.average,
-            state.scratch, state.diff, state.workspace,
-        )  # fmt: skip
+        site = state.site(problem, self.cost_augmented)
+        _learn(site, visits, problem.C / problem.C.max())

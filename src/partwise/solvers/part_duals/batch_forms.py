@@ -17,12 +17,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
 from partwise.solvers.base import NOT_FINITE, Problem, State
-from partwise.solvers.part_duals.dual_parts import (
-    DualParts,
-    gibbs_points,
-    score_parts,
-    weights_of,
-)
+from partwise.solvers.part_duals import dual_parts
+from partwise.solvers.part_duals.dual_parts import DualParts
 from partwise.solvers.part_duals.state import DualPartsState
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
@@ -167,8 +163,8 @@ class ThetaState(BatchFormState):
             _move_theta(
                 s, self.w, here, eta, start, stop, dual.theta, scratch.theta, ws
             )
-            gibbs_points(s, dual, start, stop, scratch, ws)
-            weights_of(s, C, dual.ptr, dual.mu, start, stop, w, scratch, ws)
+            dual_parts.gibbs_points(s, dual, start, stop, scratch, ws)
+            dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, w, scratch, ws)
 
         self.tried_w = np.zeros_like(self.w)
         yield from self.crew.sum_up(add, self.tried_w)
@@ -317,7 +313,7 @@ class PrimalState(BatchFormState):
     def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
         """Write the part scores of every example to ``dual.theta``."""
         self.check_size(problem)
-        score_parts(problem.structure, self.z, dual.ptr, dual.theta, ws)
+        dual_parts.score_parts(problem.structure, self.z, dual.ptr, dual.theta, ws)
         if dual.cost.size:
             dual.theta[:] += self.tau * dual.cost
 

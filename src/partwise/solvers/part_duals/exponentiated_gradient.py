@@ -23,20 +23,12 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.part_duals.batch_forms import (
-    BatchFormState,
-    PrimalState,
-    ThetaState,
-)
-from partwise.solvers.part_duals.dual_parts import (
-    LARGEST_STEP,
-    gibbs_points,
-    score_gold,
-    score_parts,
-)
+from partwise.solvers.part_duals import batch_forms, dual_parts
+from partwise.solvers.part_duals.batch_forms import BatchFormState
+from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
-from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
 from partwise.structures import interface as waist
 from partwise.structures.gibbs import scores_from_marginals
@@ -152,14 +144,11 @@ class ExponentiatedGradient(Solver):
     }
     losses = ("log_loss", "hinge")
     needs = (waist.marginals,)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"form": FORMS, "order": ORDERS}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.form not in FORMS:
-            raise ValueError(
-                f"unknown form {self.form!r}; choose from {', '.join(FORMS)}"
-            )
-        check_order(self.order)
+        super().__post_init__()
         if isinstance(self.step, str):
             if self.step not in STEPS:
                 raise ValueError(
@@ -208,7 +197,9 @@ class ExponentiatedGradient(Solver):
             self._settle(problem, state)
         if self.form == "online":
             return state
-        return ThetaState(problem, state, self._first_step(problem, previous), fixed)
+        return batch_forms.ThetaState(
+            problem, state, self._first_step(problem, previous), fixed
+        )
 
     def _check_step(self, problem: Problem) -> None:
         number = not isinstance(self.step, str)
@@ -241,17 +232,19 @@ class ExponentiatedGradient(Solver):
 
     def _primal_point(
         self, problem: Problem, previous: State | None, fixed: FloatArray
-    ) -> PrimalState:
+    ) -> batch_forms.PrimalState:
         z, tau = self._weights(problem), 0.0
-        if isinstance(previous, PrimalState) and previous.has_loss(problem.loss):
+        if isinstance(previous, batch_forms.PrimalState) and previous.has_loss(
+            problem.loss
+        ):
             previous.check_size(problem)
             z, tau = previous.z, previous.tau
         first_step = self._first_step(problem, previous)
         if z is not None or problem.loss.name != "hinge":
-            return PrimalState(problem, z, tau, first_step, fixed)
+            return batch_forms.PrimalState(problem, z, tau, first_step, fixed)
         calls = 0
         for score in self._hinge_scores():
-            state = PrimalState(problem, z, -score, first_step, fixed)
+            state = batch_forms.PrimalState(problem, z, -score, first_step, fixed)
             state.oracle_calls += calls
             calls = state.oracle_calls
             if state.dual_value >= 0.0:
@@ -289,7 +282,7 @@ class ExponentiatedGradient(Solver):
             dual.theta[:] = scores_from_marginals(s, mu)
             return False
         if w is not None:
-            score_parts(s, w, dual.ptr, dual.theta, state.workspace)
+            dual_parts.score_parts(s, w, dual.ptr, dual.theta, state.workspace)
             return False
         if problem.loss.name == "hinge":
             for score in self._hinge_scores():
@@ -302,14 +295,14 @@ class ExponentiatedGradient(Solver):
         state.mixing = self._searches_online and self.start_at == "mixture"
         if not state.mixing:
             score = GOLD_SCORE if self.gold_score is None else self.gold_score
-            score_gold(s, dual.ptr, score, dual.theta, state.scratch)
+            dual_parts.score_gold(s, dual.ptr, score, dual.theta, state.scratch)
         return True
 
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
         s, dual = problem.structure, state.dual
         problem.crew().run(
-            lambda start, stop, worker: gibbs_points(
+            lambda start, stop, worker: dual_parts.gibbs_points(
                 s, dual, start, stop, worker.scratch, worker.workspace
             )
         )

@@ -154,11 +154,11 @@ class SMOThenEG(Solver):
         *ExponentiatedGradient.needs,
         gibbs_scores,
     )
+    at_least: ClassVar[dict[str, float]] = {"smo_passes": 1}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.smo_passes < 1:
-            raise ValueError("smo_passes must be at least 1; for none use 'eg'")
+        super().__post_init__()
         # Each half checks its own.
         _ = self._smo, self._eg
 

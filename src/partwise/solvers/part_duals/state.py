@@ -10,23 +10,11 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State, chunks
-from partwise.solvers.part_duals.dual_parts import (
-    DualParts,
-    Trial,
-    add_gold,
-    ascend_all,
-    margins_of,
-    weights_of,
-)
+from partwise.solvers.part_duals import dual_parts
+from partwise.solvers.part_duals.dual_parts import DualParts, Trial
+from partwise.structures import interface as waist
 from partwise.structures.gibbs import part_pointers
-from partwise.structures.interface import (
-    FloatArray,
-    IntArray,
-    Structure,
-    add_costs,
-    largest_sizes,
-    workspace,
-)
+from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import make_scratch
 
@@ -42,7 +30,7 @@ def dual_memory(problem: Problem, keep_theta: bool) -> int:
 @kernel
 def _fill_costs(s: Structure, ptr: IntArray, out: FloatArray) -> None:
     for i in range(ptr.size - 1):
-        add_costs(s, i, out[ptr[i] : ptr[i + 1]])
+        waist.add_costs(s, i, out[ptr[i] : ptr[i + 1]])
 
 
 class DualPartsState(State):
@@ -65,8 +53,8 @@ class DualPartsState(State):
         self.C = problem.C
         self.w = np.zeros(problem.n_weights)
         self.scratch = make_scratch(s)
-        self.workspace = workspace(s, 1)
-        largest = max(largest_sizes(s)[0], 1)
+        self.workspace = waist.workspace(s, 1)
+        largest = max(waist.largest_sizes(s)[0], 1)
         self.trial = Trial(np.zeros(largest), np.zeros(largest), np.zeros(largest))
         self.dual = DualParts(
             ptr=ptr,
@@ -78,7 +66,7 @@ class DualPartsState(State):
             bend=np.zeros(n),
             gap=np.zeros(n),
         )
-        add_gold(s, ptr, 1.0, self.dual.mu, self.scratch)
+        dual_parts.add_gold(s, ptr, 1.0, self.dual.mu, self.scratch)
         if hinge:
             _fill_costs(s, ptr, self.dual.cost)
         self.dual_value = 0.0
@@ -122,7 +110,7 @@ class DualPartsState(State):
         self.dual.mu[:] *= share
         self.dual.value[:] *= share
         s, ptr = problem.structure, self.dual.ptr
-        add_gold(s, ptr, 1.0 - share, self.dual.mu, self.scratch)
+        dual_parts.add_gold(s, ptr, 1.0 - share, self.dual.mu, self.scratch)
         self.refresh(problem)
         return share
 
@@ -131,7 +119,7 @@ class DualPartsState(State):
     ) -> Iterator[float]:
         """Take a step for every example of `order`; yield the fraction done."""
         for start, stop in chunks(order.size):
-            self.dual_value, calls = ascend_all(
+            self.dual_value, calls = dual_parts.ascend_all(
                 problem.structure, order, start, stop, problem.C, self.w, self.dual,
                 mix, fixed, self.dual_value, self.trial, self.scratch, self.workspace,
             )  # fmt: skip
@@ -149,10 +137,8 @@ class DualPartsState(State):
         s, C, dual = problem.structure, problem.C, self.dual
 
         def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
-            weights_of(
-                s, C, dual.ptr, dual.mu, start, stop, own, worker.scratch,
-                worker.workspace,
-            )  # fmt: skip
+            tools = worker.scratch, worker.workspace
+            dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, own, *tools)
 
         for _ in problem.crew(n_sums=w.size).sum_up(add, w):
             pass
@@ -169,8 +155,10 @@ class DualPartsState(State):
 
         def look(start: int, stop: int, worker: Worker) -> None:
             own = worker.scratch, worker.workspace
-            problem.loss.fill(s, self.w, values, start, stop, *own)
-            margins_of(s, self.w, dual.ptr, dual.mu, start, stop, margins, *own)
+            problem.loss.fill(s, self.w, values, start, stop, worker)
+            dual_parts.margins_of(
+                s, self.w, dual.ptr, dual.mu, start, stop, margins, *own
+            )
 
         problem.crew().run(look)
         self.oracle_calls += n

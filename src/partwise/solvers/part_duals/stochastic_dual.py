@@ -23,7 +23,7 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
-from partwise.solvers.visiting import check_order, visiting_order
+from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.structures.interface import marginals
 
 
@@ -51,10 +51,7 @@ class StochasticDualCoordinateAscent(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"sdca": {}}
     losses = ("log_loss",)
     needs = (marginals,)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_order(self.order)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": ORDERS}
 
     def memory(self, problem: Problem) -> int:
         """Return the bytes of the marginals."""

@@ -12,17 +12,8 @@ import numpy as np
 
 from partwise.solvers.base import STALLED
 from partwise.solvers.loop import CONVERGED, INTERRUPTED, MAX_ITER
-from partwise.solvers.quadratic_program.problem import (
-    QuadraticProgram,
-    make_point,
-    read_vector,
-)
-from partwise.solvers.quadratic_program.steps import (
-    FLOOR,
-    ConjugateStep,
-    FixedStep,
-    Move,
-)
+from partwise.solvers.quadratic_program import problem, steps
+from partwise.solvers.quadratic_program.problem import QuadraticProgram
 from partwise.structures.interface import FloatArray
 
 
@@ -168,9 +159,11 @@ def eg_qp(
     log_x = _log_start(qp, start)
     step = qp.theory_step() if eta == "theory" else eta
     fixed = None if step is None or isinstance(step, str) else float(step)
-    move: Move = ConjugateStep(qp) if fixed is None else FixedStep(qp, fixed)
+    move: steps.Move = (
+        steps.ConjugateStep(qp) if fixed is None else steps.FixedStep(qp, fixed)
+    )
 
-    here = best = make_point(qp, log_x, None)
+    here = best = problem.make_point(qp, log_x, None)
     bound = -math.inf
     trace: list[QPStep] = []
     reason = MAX_ITER
@@ -228,7 +221,7 @@ def _log_start(qp: QuadraticProgram, start: Any) -> FloatArray:
     """Return the logarithm of the first point, in the order of the blocks."""
     if start is None:
         return -np.log(qp.blocks.sizes.astype(np.float64))[qp.blocks.of]
-    x = read_vector("start", start)
+    x = problem.read_vector("start", start)
     if len(x) != len(qp.b):
         raise ValueError(f"start has {len(x)} variables, but b has {len(qp.b)}")
     if not (x > 0).all():
@@ -244,7 +237,7 @@ def _log_start(qp: QuadraticProgram, start: Any) -> FloatArray:
         raise ValueError(
             f"start is not feasible: block {worst} sums to {sums[worst]:.9g}, not 1"
         )
-    return qp.blocks.normalize(np.maximum(np.log(x), FLOOR))
+    return qp.blocks.normalize(np.maximum(np.log(x), steps.FLOOR))
 
 
 def _sentence(reason: str, n_iter: int, gap: float, tol: float) -> str:

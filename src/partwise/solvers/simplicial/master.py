@@ -114,7 +114,7 @@ class HullProblem:
         free = np.flatnonzero(self.moving & ~is_base & ~stuck)
         if free.size == 0:
             return None
-        hessian = points.curvature(free, base[free], here, self.dual.groups)
+        hessian = points.curvature(free, base[free], here)
         hessian[np.diag_indices(free.size)] += DAMPING * np.abs(gain[free]).max()
         direction = _newton(hessian, gain[free])
         scale = 1.0

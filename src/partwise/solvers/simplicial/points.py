@@ -33,10 +33,14 @@ class Points(Keeper, ABC):
         The working set of every point.
     alpha : array
         Its weight; those of a set add up to one.
+    groups : LogDistributions or None
+        The distributions among the columns, whose multipliers bend the dual function.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("offset", "owner", "alpha")
     growing: ClassVar[tuple[str, ...]] = kept
+
+    groups: LogDistributions | None = None
 
     def __init__(self, n_sets: int, n_columns: int):
         self.n_sets, self.n_columns = n_sets, n_columns
@@ -57,13 +61,7 @@ class Points(Keeper, ABC):
         """Return the sum of the vectors with these weights."""
 
     @abstractmethod
-    def curvature(
-        self,
-        free: IntArray,
-        base: IntArray,
-        at: Minimum,
-        groups: LogDistributions | None,
-    ) -> FloatArray:
+    def curvature(self, free: IntArray, base: IntArray, at: Minimum) -> FloatArray:
         """Return minus the Hessian by the weights of the points `free`.
 
         What a free point gains, the point `base` of the same place loses; the
@@ -136,17 +134,11 @@ class DensePoints(Points):
         """Return the sum of the vectors with these weights."""
         return alpha @ self.vectors
 
-    def curvature(
-        self,
-        free: IntArray,
-        base: IntArray,
-        at: Minimum,
-        groups: LogDistributions | None,
-    ) -> FloatArray:
+    def curvature(self, free: IntArray, base: IntArray, at: Minimum) -> FloatArray:
         """Return minus the Hessian by the weights of the points `free`."""
         change = self.vectors[free] - self.vectors[base]
         result = (change * at.curvature) @ change.T
-        if groups is not None:
+        if (groups := self.groups) is not None:
             moved = np.flatnonzero((at.lam > 0.0) & (at.bend > 0.0))
             by_weight = change[:, groups.order] * at.tilt[groups.order]
             mixed = np.add.reduceat(by_weight, groups.ptr[:-1], axis=1)[:, moved]
@@ -180,13 +172,7 @@ class SparsePoints(Points):
         """Return the sum of the vectors with these weights."""
         return np.asarray(self.vectors.T @ alpha, np.float64)
 
-    def curvature(
-        self,
-        free: IntArray,
-        base: IntArray,
-        at: Minimum,
-        groups: LogDistributions | None,
-    ) -> FloatArray:
+    def curvature(self, free: IntArray, base: IntArray, at: Minimum) -> FloatArray:
         """Return minus the Hessian by the weights of the points `free`."""
         gram = self.gram
         mixed = gram[np.ix_(free, base)]

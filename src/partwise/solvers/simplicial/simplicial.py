@@ -112,13 +112,11 @@ class RestrictedSimplicialDecomposition(Solver):
     losses = ("hinge", "squared_hinge")
     penalties = ("l2", "divergence")
     needs = (argmax, add_costs, cost)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.variant not in VARIANTS:
-            raise ValueError(
-                f"variant must be one of {', '.join(VARIANTS)}, not {self.variant!r}"
-            )
+        super().__post_init__()
         leasts = {"points": 3, "directions": 1, "working_sets": 1, "rounds": 1}
         for name, least in leasts.items():
             value = getattr(self, name)

@@ -11,12 +11,9 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses.margin import most_violated
+from partwise.solvers import log_distributions
 from partwise.solvers.base import Problem, State
-from partwise.solvers.log_distributions import (
-    LogDistributions,
-    projected_bound,
-    scaled_bound,
-)
+from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.simplicial.points import DensePoints, Points, SparsePoints
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
 from partwise.structures import interface as waist
@@ -120,6 +117,7 @@ class SimplicialState(State):
             if self.groups is None
             else DensePoints(n_sets, n_columns)
         )
+        self.points.groups = self.groups
         self.dual_function = ProximalDual(reference, centre, weight, self.groups)
         self.extended = centre.copy()
         self.iterate = centre[:n].copy()
@@ -196,12 +194,12 @@ class SimplicialState(State):
         vector, offset = self.points.total()
         assert self.problem.reference is not None
         curvature = float(vector[n:] @ vector[n:])
-        bound = scaled_bound(
+        bound = log_distributions.scaled_bound(
             vector[:n], offset, self.problem.reference, self.groups,
             curvature=curvature, cone=self.squared,
         )  # fmt: skip
         self.dual = max(self.dual, bound)
-        self.estimate_of_paper, self.outside = projected_bound(
+        self.estimate_of_paper, self.outside = log_distributions.projected_bound(
             vector[:n], offset - 0.5 * curvature, self.problem.reference, self.groups
         )
 

@@ -29,19 +29,9 @@ import numpy as np
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks, finish
 from partwise.solvers.gradient import BatchGradient
-from partwise.solvers.stochastic.scaled_weights import (
-    ScaledWeights,
-    make_scaled_weights,
-    settle,
-)
+from partwise.solvers.stochastic import scaled_weights, steps
+from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
-from partwise.solvers.stochastic.steps import (
-    GAIN,
-    ORIGIN,
-    descend_log,
-    descend_margin,
-    empty_account,
-)
 from partwise.structures.interface import FloatArray, IntArray, make_diff, workspace
 from partwise.structures.scratch import make_scratch
 
@@ -69,7 +59,7 @@ def lower_bound(problem: Problem, learnt: FloatArray, account: FloatArray) -> fl
         may have a mass above its C, which limits the multiple; for the squared
         hinge mass has a price instead.
     """
-    mass, gain = account[:GAIN], float(account[GAIN])
+    mass, gain = account[: steps.GAIN], float(account[steps.GAIN])
     heavy = mass > 0.0
     price, most = float(learnt @ learnt), math.inf
     if problem.loss.name == "squared_hinge":
@@ -105,7 +95,9 @@ class SGDState(State):
         s, n = problem.structure, problem.n_examples
         w = origin if origin.size else np.zeros(problem.n_weights)
         self.origin = origin.copy()
-        self.weights = make_scaled_weights(w, empty_account(n), averaged)
+        self.weights = scaled_weights.make_scaled_weights(
+            w, steps.empty_account(n), averaged
+        )
         self.restored()
         self.eta_0 = self.bound = 0.0
         self.loss = problem.loss.name
@@ -125,17 +117,17 @@ class SGDState(State):
             previous.loss == self.loss
             and account.size == mine.v_account.size
             and previous.weights.u.size == mine.u.size
-            and not account[:GAIN][C == 0.0].any()
+            and not account[: steps.GAIN][C == 0.0].any()
         )
 
     def settle(self, problem: Problem) -> None:
         """Make `w` the weights that the steps have led to; raise the bound."""
         weights = self.weights
         with np.errstate(all="ignore"):
-            settle(weights)
+            scaled_weights.settle(weights)
             account = weights.u_account if weights.u.size else weights.v_account
             w, origin = self.w, self.origin
-            learnt = w - account[ORIGIN] * origin if origin.size else w
+            learnt = w - account[steps.ORIGIN] * origin if origin.size else w
             self.bound = max(self.bound, lower_bound(problem, learnt, account))
 
     def descend(
@@ -147,22 +139,20 @@ class SGDState(State):
         capped: bool = True,
     ) -> Generator[float, None, bool]:
         """Take a step for every example; return False if a loss was not finite."""
-        s = problem.structure
+        name = problem.loss.name
         weight = problem.C * (int(np.count_nonzero(problem.C)) * schedule.decay)
+        own = self.values, self.scratch, self.diff, self.workspace
+        site = steps.Site(problem.structure, weight, schedule, weights, *own)
         for start, stop in chunks(order.size):
             # Weights that overflow show in the losses; no need to warn of them.
             with np.errstate(all="ignore"):
-                if problem.loss.name == "log_loss":
-                    fine = descend_log(
-                        s, order, start, stop, weight, schedule, weights, self.values,
-                        self.scratch, self.workspace,
-                    )  # fmt: skip
+                if name == "log_loss":
+                    fine = steps.descend_log(site, order, start, stop)
                 else:
-                    fine = descend_margin(
-                        s, order, start, stop, weight,
-                        problem.loss.name == "squared_hinge", capped, schedule, weights,
-                        self.values, self.scratch, self.diff, self.workspace,
-                    )  # fmt: skip
+                    squared = name == "squared_hinge"
+                    fine = steps.descend_margin(
+                        site, order, start, stop, squared, capped
+                    )
             self.oracle_calls += stop - start
             yield stop / order.size
             if not fine:
@@ -244,18 +234,15 @@ class StochasticGradientDescent(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"sgd": {}}
     losses = ("hinge", "squared_hinge", "log_loss")
     needs = ()
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"averaging": tuple(AVERAGING)}
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        super().__post_init__()
         if self.eta_0 is not None and not 0.0 < self.eta_0 < math.inf:
             raise ValueError(
                 f"eta_0 must be positive and finite, or None to choose it, not "
                 f"{self.eta_0!r}"
-            )
-        if self.averaging not in AVERAGING:
-            raise ValueError(
-                f"unknown averaging {self.averaging!r}; choose from "
-                f"{', '.join(AVERAGING)}"
             )
         if not 0.5 <= self.power <= 1.0:
             raise ValueError(f"power must lie in 0.5..1, not {self.power!r}")
@@ -317,17 +304,19 @@ class StochasticGradientDescent(Solver):
     ) -> Generator[float, None, float]:
         """Try first steps on a sample, by the objective on the same examples."""
         still = self._schedule(problem, 0.0)
-        account = empty_account(problem.n_examples)
+        account = steps.empty_account(problem.n_examples)
         C = problem.C[sample]
         order = np.resize(sample, max(sample.size, TRIAL_STEPS))
 
         def trial(eta_0: float) -> Generator[float, None, float]:
-            weights = make_scaled_weights(state.weights.v, account, averaged=False)
+            weights = scaled_weights.make_scaled_weights(
+                state.weights.v, account, averaged=False
+            )
             schedule = self._schedule(problem, eta_0)
             # With a cap the first steps could be of any length, and later ones not.
             fine = yield from state.descend(problem, order, schedule, weights, False)
             if fine:
-                settle(weights)
+                scaled_weights.settle(weights)
                 # Steps of no length only look.
                 fine = yield from state.descend(problem, sample, still, weights)
             if not fine:

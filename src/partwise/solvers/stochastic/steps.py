@@ -10,17 +10,13 @@ all ``alpha cost``, or of each distribution's mass times its entropy.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.stochastic.scaled_weights import (
-    SCALE,
-    ScaledWeights,
-    end_step,
-    shares_of,
-)
+from partwise.solvers.stochastic import scaled_weights
+from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, share_in_average, step_size
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
@@ -28,6 +24,22 @@ from partwise.structures.scratch import Scratch, score_of
 
 GAIN, ORIGIN = -2, -1
 """Where an account keeps the gain, and the share of the weights at the start."""
+
+
+class Site(NamedTuple):
+    """What steps work on: corpus, weights of examples, and weights to learn.
+
+    `values` takes the loss of every example before its step.
+    """
+
+    s: Structure
+    weight: FloatArray
+    schedule: Schedule
+    weights: ScaledWeights
+    values: FloatArray
+    scratch: Scratch
+    diff: Diff
+    ws: Any
 
 
 def empty_account(n_examples: int) -> FloatArray:
@@ -38,21 +50,19 @@ def empty_account(n_examples: int) -> FloatArray:
 
 
 @kernel
-def _scores(
-    s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
-) -> None:
+def _scores(site: Site, i: int) -> None:
     """Leave the part scores under ``w = scale v`` in ``scratch.theta``."""
-    waist.part_scores(s, i, v, scratch.theta, ws)
-    for r in range(waist.n_parts(s, i)):
-        scratch.theta[r] *= scale
+    theta, scale = site.scratch.theta, site.weights.factors[scaled_weights.SCALE]
+    waist.part_scores(site.s, i, site.weights.v, theta, site.ws)
+    for r in range(waist.n_parts(site.s, i)):
+        theta[r] *= scale
 
 
 @kernel
-def _slack(
-    s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
-) -> float:
+def _slack(site: Site, i: int) -> float:
     """Do what `most_violated` does, under ``w = scale v``; infinite on overflow."""
-    _scores(s, i, v, scale, scratch, ws)
+    s, scratch, ws = site.s, site.scratch, site.ws
+    _scores(site, i)
     waist.add_costs(s, i, scratch.theta)
     waist.gold(s, i, scratch.y_gold)
     best = waist.argmax(s, i, scratch.theta, scratch.y, ws)
@@ -67,16 +77,15 @@ def _slack(
 
 
 @kernel
-def _log_loss(
-    s: Structure, i: int, v: FloatArray, scale: float, scratch: Scratch, ws: Any
-) -> tuple[float, float]:
+def _log_loss(site: Site, i: int) -> tuple[float, float]:
     """Return log loss and entropy under ``w = scale v``; infinite on overflow.
 
     What is expected less what is right, part by part, is left in ``scratch.mu``.
     """
+    s, scratch = site.s, site.scratch
     theta, mu = scratch.theta, scratch.mu
-    _scores(s, i, v, scale, scratch, ws)
-    loss = entropy = waist.marginals(s, i, theta, mu, ws)
+    _scores(site, i)
+    loss = entropy = waist.marginals(s, i, theta, mu, site.ws)
     for r in range(waist.n_parts(s, i)):
         entropy -= mu[r] * theta[r]
     waist.gold(s, i, scratch.y_gold)
@@ -105,24 +114,12 @@ def _enter(
 def _end_step(weights: ScaledWeights, schedule: Schedule, eta: float) -> None:
     """Let the penalty pull, at the end of its step, which no length makes unstable."""
     share = share_in_average(schedule, weights.steps[0] + 1)
-    end_step(weights, 1.0 / (1.0 + eta * schedule.decay), share)
+    scaled_weights.end_step(weights, 1.0 / (1.0 + eta * schedule.decay), share)
 
 
 @kernel
 def descend_margin(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    weight: FloatArray,
-    squared: bool,
-    capped: bool,
-    schedule: Schedule,
-    weights: ScaledWeights,
-    values: FloatArray,
-    scratch: Scratch,
-    diff: Diff,
-    ws: Any,
+    site: Site, order: IntArray, start: int, stop: int, squared: bool, capped: bool
 ) -> bool:
     """Take a step for each of these examples, on the hinge or its square.
 
@@ -131,16 +128,17 @@ def descend_margin(
     too long the next slack is larger still; if `capped`, none goes past the point
     where its own slack is gone.
     """
-    y, y_gold = scratch.y, scratch.y_gold
+    s, weights, diff, ws = site.s, site.weights, site.diff, site.ws
+    y, y_gold = site.scratch.y, site.scratch.y_gold
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        slack = _slack(s, i, weights.v, weights.factors[SCALE], scratch, ws)
-        values[i] = slack * slack if squared else slack
-        if not np.isfinite(values[i]):
+        slack = _slack(site, i)
+        site.values[i] = slack * slack if squared else slack
+        if not np.isfinite(site.values[i]):
             return False
-        eta = step_size(schedule, weights.steps[0])
-        size = eta * weight[i]
+        eta = step_size(site.schedule, weights.steps[0])
+        size = eta * site.weight[i]
         if slack > 0.0 and size > 0.0:
             if squared:
                 size *= 2.0 * slack
@@ -148,43 +146,32 @@ def descend_margin(
                     sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
                     if size * sqnorm > slack:
                         size = slack / sqnorm
-            for_v, for_u = shares_of(weights, size)
+            for_v, for_u = scaled_weights.shares_of(weights, size)
             waist.diff_add(s, i, y, y_gold, for_v, weights.v, diff, ws)
             if weights.u.size:
                 waist.diff_add(s, i, y, y_gold, for_u, weights.u, diff, ws)
             _enter(weights, i, for_v, for_u, waist.cost(s, i, y))
-        _end_step(weights, schedule, eta)
+        _end_step(weights, site.schedule, eta)
     return True
 
 
 @kernel
-def descend_log(
-    s: Structure,
-    order: IntArray,
-    start: int,
-    stop: int,
-    weight: FloatArray,
-    schedule: Schedule,
-    weights: ScaledWeights,
-    values: FloatArray,
-    scratch: Scratch,
-    ws: Any,
-) -> bool:
+def descend_log(site: Site, order: IntArray, start: int, stop: int) -> bool:
     """Do the same for the log loss."""
-    mu = scratch.mu
+    s, weights, ws, mu = site.s, site.weights, site.ws, site.scratch.mu
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        loss, entropy = _log_loss(s, i, weights.v, weights.factors[SCALE], scratch, ws)
-        values[i] = loss
+        loss, entropy = _log_loss(site, i)
+        site.values[i] = loss
         if not np.isfinite(loss):
             return False
-        eta = step_size(schedule, weights.steps[0])
+        eta = step_size(site.schedule, weights.steps[0])
         if eta > 0.0:
-            for_v, for_u = shares_of(weights, eta * weight[i])
+            for_v, for_u = scaled_weights.shares_of(weights, eta * site.weight[i])
             waist.add_parts(s, i, mu, -for_v, weights.v, ws)
             if weights.u.size:
                 waist.add_parts(s, i, mu, -for_u, weights.u, ws)
             _enter(weights, i, for_v, for_u, entropy)
-        _end_step(weights, schedule, eta)
+        _end_step(weights, site.schedule, eta)
     return True

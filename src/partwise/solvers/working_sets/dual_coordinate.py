@@ -22,20 +22,14 @@ from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.working_sets.sets import (
-    WorkingSets,
-    add_member,
-    drop_zeros,
-    is_member,
-)
+from partwise.solvers.working_sets import sets as working
+from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
-from partwise.structures.parallel import Worker
-from partwise.structures.scratch import Scratch
-from partwise.structures.vectors import copy
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -58,7 +52,7 @@ class CoordinateRule(NamedTuple):
     update : bool
         Whether dual variables move after inference, or only in sweeps.
     ptr, codes : array
-        Outputs that `_find_outputs` found, with their slack; or nothing: then they are
+        Outputs that `find_worst_outputs` found, with their slack; if empty, they are
         found one by one.
     """
 
@@ -118,7 +112,7 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
             rise += step * (slope - 0.5 * step * bend)
         emptied |= alpha == 0.0
     if emptied:
-        drop_zeros(sets, i)
+        working.drop_zeros(sets, i)
         # Rounding must not leave mass behind in an empty set.
         if sets.newest[i] < 0:
             sets.mass[i] = 0.0
@@ -128,27 +122,6 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
 @may_move.implement(CoordinateRule)
 def _(rule: CoordinateRule, site: Site, i: int) -> bool:
     return site.sets.newest[i] >= 0
-
-
-@kernel
-def _find_outputs(
-    s: Structure,
-    start: int,
-    stop: int,
-    C: FloatArray,
-    w: FloatArray,
-    slack: FloatArray,
-    ptr: IntArray,
-    codes: CodeArray,
-    scratch: Scratch,
-    ws: Any,
-) -> None:
-    """Write the most violated outputs of some examples, and their slack."""
-    for i in range(start, stop):
-        if C[i] > 0.0:
-            waist.visit(s, i, ws)
-            slack[i] = most_violated(s, i, w, scratch, ws)
-            copy(scratch.y[: ptr[i + 1] - ptr[i]], codes[ptr[i] :])
 
 
 @look.implement(CoordinateRule)
@@ -164,9 +137,9 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
     size = waist.output_size(s, i)
     violation = rule.slack[i] - sets.mass[i] / (2.0 * site.C[i])
     # Lines 6-8; an output that is there already is not added twice.
-    if violation > rule.delta and not is_member(sets, i, y, size):
+    if violation > rule.delta and not working.is_member(sets, i, y, size):
         sqnorm = waist.diff_sqnorm(s, i, y, y_gold, site.diff, ws)
-        add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
+        working.add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
     if rule.update and sets.newest[i] >= 0:
         return move(rule, site, i)
     return 0.0
@@ -222,15 +195,12 @@ class DualCoordinateDescent(Solver):
     }
     losses = ("squared_hinge",)
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
+    at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.variant not in VARIANTS:
-            raise ValueError(
-                f"unknown variant {self.variant!r}; choose from {', '.join(VARIANTS)}"
-            )
-        if self.sweeps < 0 or self.delta < 0:
-            raise ValueError("sweeps and delta must not be negative")
+        super().__post_init__()
         if self.variant == "cpd" and self.sweeps == 0:
             raise ValueError("cpd learns in its sweeps and needs at least one")
 
@@ -284,23 +254,13 @@ class DualCoordinateDescent(Solver):
     def _infer(
         self, problem: Problem, state: DualCoordinateState, order: IntArray
     ) -> Iterator[float]:
-        s = problem.structure
         found, done = NOT_FOUND, 0.0
-        if self.variant == "cpd" and len((crew := problem.crew()).workers) > 1:
+        if self.variant == "cpd" and len(problem.crew().workers) > 1:
             # The weights stay the same: threads find all outputs before any enters.
-            ptr = output_pointers(s)
-            codes = np.zeros(ptr[-1], np.int32)
-            found = ptr, codes
-
-            def find(start: int, stop: int, worker: Worker) -> None:
-                _find_outputs(
-                    s, start, stop, problem.C, state.w, state.slack, ptr, codes,
-                    worker.scratch, worker.workspace,
-                )  # fmt: skip
-
-            for fraction in crew.visit(find):
+            worst = make_worst_outputs(output_pointers(problem.structure))
+            for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
                 yield 0.9 * fraction
-            done = 0.9
+            found, done = (worst.ptr, worst.codes), 0.9
         rule = partial(self._rule, state, found)
         for fraction in infer(rule, problem, state, state.w, order):
             yield done + (1.0 - done) * fraction

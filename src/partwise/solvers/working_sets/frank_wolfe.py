@@ -23,13 +23,8 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.visiting import check_order, visiting_order
-from partwise.solvers.working_sets.extrapolation import (
-    LONGER,
-    SHORTER,
-    carry_over,
-    extrapolate,
-)
+from partwise.solvers.visiting import ORDERS, visiting_order
+from partwise.solvers.working_sets import extrapolation
 from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
 from partwise.solvers.working_sets.state import WorkingSetState
@@ -78,7 +73,7 @@ class FrankWolfeState(SequentialMinimalState):
         old, direction = self.sets, self.board.direction
         super().make_room(s, order, position)
         before = np.zeros(self.sets.alpha.size)
-        carry_over(old, self.sets, self.before, before)
+        extrapolation.carry_over(old, self.sets, self.before, before)
         self.before = before
         # What rounding has left there must not depend on how much room there was.
         self.board = self.board._replace(direction=direction)
@@ -91,7 +86,7 @@ class FrankWolfeState(SequentialMinimalState):
 
     def normalise(self) -> None:
         """Make the dual variables of every example sum to one."""
-        extrapolate(self.sets, self.sets.alpha, 0.0)
+        extrapolation.extrapolate(self.sets, self.sets.alpha, 0.0)
 
     def show(self, averaging: str | None) -> None:
         """Set `w`: the iterate, or the mean in which pass k has weight k."""
@@ -168,20 +163,14 @@ class FrankWolfe(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
     losses = ("hinge",)
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "steps": STEPS, "averaging": AVERAGING, "order": ORDERS,
+    }  # fmt: skip
+    at_least: ClassVar[dict[str, float]] = {"sweeps": 0}
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if self.steps not in STEPS:
-            raise ValueError(
-                f"unknown steps {self.steps!r}; choose from {', '.join(STEPS)}"
-            )
-        if self.averaging not in AVERAGING:
-            raise ValueError(
-                f"unknown averaging {self.averaging!r}; choose None or 'weighted'"
-            )
-        if self.sweeps < 0:
-            raise ValueError("sweeps must not be negative")
-        check_order(self.order)
+        super().__post_init__()
         published = self.steps == "towards" and not self.sweeps and not self.momentum
         if not self.line_search and not published:
             raise ValueError(
@@ -240,12 +229,12 @@ class FrankWolfe(Solver):
         """Try a longer step in the direction of the pass; undo it if it is too long."""
         alpha = state.sets.alpha.copy()
         iterate, dual = state.iterate, state.dual
-        extrapolate(state.sets, state.before, state.momentum)
+        extrapolation.extrapolate(state.sets, state.before, state.momentum)
         state.refresh(problem, problem.C)
         if state.dual >= dual:
-            state.momentum *= LONGER
+            state.momentum *= extrapolation.LONGER
         else:
-            state.momentum *= SHORTER
+            state.momentum *= extrapolation.SHORTER
             state.sets.alpha[:] = alpha
             state.iterate, state.dual = iterate, dual
         state.before = alpha

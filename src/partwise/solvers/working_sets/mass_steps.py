@@ -15,14 +15,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses.margin import most_violated
-from partwise.solvers.working_sets.sets import (
-    WorkingSets,
-    add_member,
-    drop_zeros,
-    is_member,
-    rank_members,
-    value_members,
-)
+from partwise.solvers.working_sets import sets as working
+from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import Site
 from partwise.solvers.working_sets.visits import look, may_move, move
 from partwise.structures import interface as waist
@@ -182,7 +176,7 @@ def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> flo
                 sets.alpha[m] = 0.0
         m = sets.older[m]
     if emptied:
-        drop_zeros(sets, i)
+        working.drop_zeros(sets, i)
     return C * step * (slope - 0.5 * step * bend)
 
 
@@ -195,8 +189,8 @@ def _(rule: StepRule, site: Site, i: int) -> bool:
 @move.implement(StepRule)
 def _(rule: StepRule, site: Site, i: int) -> float:
     y_gold, values, ws = site.scratch.y_gold, rule.board.values, site.ws
-    value_members(site.s, i, site.w, site.sets, values, y_gold, site.diff, ws)
-    high, low, _ = rank_members(site.sets, i, values)
+    working.value_members(site.s, i, site.w, site.sets, values, y_gold, site.diff, ws)
+    high, low, _ = working.rank_members(site.sets, i, values)
     return step_to_best(rule, site, i, high, low)
 
 
@@ -206,12 +200,12 @@ def _(rule: StepRule, site: Site, i: int) -> float:
     slack = most_violated(s, i, site.w, scratch, ws)
     y, values = scratch.y, rule.board.values
     _value_by_parts(s, i, sets, values, scratch)
-    high, low, mean = rank_members(sets, i, values)
+    high, low, mean = working.rank_members(sets, i, values)
     rule.gap[i] = site.C[i] * max(slack - mean, 0.0)
     value = slack - waist.shortfall(s, i, ws)
     size = waist.output_size(s, i)
-    if value > values[high] and not is_member(sets, i, y, size):
-        add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
+    if value > values[high] and not working.is_member(sets, i, y, size):
+        working.add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
         high = sets.newest[i]
         values[high] = value
     rise = step_to_best(rule, site, i, high, low)

@@ -12,16 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-    diff_dot,
-    output_size,
-    parts_of,
-)
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
 
@@ -120,11 +112,11 @@ def sum_parts(
 ) -> None:
     """Add ``alpha_y n_r(y)`` over all members to the parts of every example."""
     for i in range(sets.newest.size):
-        size = output_size(s, i)
+        size = waist.output_size(s, i)
         m = sets.newest[i]
         while m >= 0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            found = parts_of(s, i, y, scratch.ids, scratch.counts)
+            found = waist.parts_of(s, i, y, scratch.ids, scratch.counts)
             for p in range(found):
                 mu[ptr[i] + scratch.ids[p]] += sets.alpha[m] * scratch.counts[p]
             m = sets.older[m]
@@ -134,7 +126,7 @@ def sum_parts(
 def _copy_members(s: Structure, old: WorkingSets, new: WorkingSets) -> None:
     """Copy what is still linked, keeping the order within each example."""
     for i in range(old.newest.size):
-        size = output_size(s, i)
+        size = waist.output_size(s, i)
         new.mass[i] = old.mass[i]
         last = -1
         m = old.newest[i]
@@ -162,7 +154,7 @@ def _count_members(s: Structure, sets: WorkingSets) -> tuple[int, int]:
         m = sets.newest[i]
         while m >= 0:
             members += 1
-            codes += output_size(s, i)
+            codes += waist.output_size(s, i)
             m = sets.older[m]
     return members, codes
 
@@ -190,15 +182,15 @@ def value_members(
     sets: WorkingSets,
     values: FloatArray,
     y_gold: CodeArray,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> None:
     """Set ``values[m] = cost - w . dPhi`` for the members of example `i`."""
-    size = output_size(s, i)
+    size = waist.output_size(s, i)
     m = sets.newest[i]
     while m >= 0:
         y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-        values[m] = sets.cost[m] - diff_dot(s, i, y, y_gold, w, diff, ws)
+        values[m] = sets.cost[m] - waist.diff_dot(s, i, y, y_gold, w, diff, ws)
         m = sets.older[m]
 
 

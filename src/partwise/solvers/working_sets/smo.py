@@ -21,16 +21,8 @@ from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.working_sets.sets import (
-    WorkingSets,
-    add_member,
-    drop_zeros,
-    is_member,
-    make_working_sets,
-    rank_members,
-    sum_parts,
-    value_members,
-)
+from partwise.solvers.working_sets import sets as working
+from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
 from partwise.structures import interface as waist
@@ -44,7 +36,7 @@ def _put_on_gold(s: Structure, sets: WorkingSets, y_gold: CodeArray) -> None:
     """Give all the mass of every example to its right output: there w = 0."""
     for i in range(sets.newest.size):
         waist.gold(s, i, y_gold)
-        add_member(sets, i, y_gold, waist.output_size(s, i), 0.0, 0.0)
+        working.add_member(sets, i, y_gold, waist.output_size(s, i), 0.0, 0.0)
         sets.alpha[sets.newest[i]] = 1.0
         sets.mass[i] = 1.0
 
@@ -84,8 +76,8 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
     emptied = False
     for pair in range(rule.pair_steps):
         if pair > 0:
-            value_members(s, i, w, sets, values, y_gold, diff, ws)
-        high, low, _ = rank_members(sets, i, values)
+            working.value_members(s, i, w, sets, values, y_gold, diff, ws)
+        high, low, _ = working.rank_members(sets, i, values)
         violation = values[high] - values[low]
         if violation <= rule.delta:
             break
@@ -101,7 +93,7 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
         emptied |= sets.alpha[low] == 0.0
         rise += C * step * (violation - 0.5 * step * bend)
     if emptied:
-        drop_zeros(sets, i)
+        working.drop_zeros(sets, i)
     return rise
 
 
@@ -114,7 +106,9 @@ def _(rule: PairRule, site: Site, i: int) -> bool:
 @move.implement(PairRule)
 def _(rule: PairRule, site: Site, i: int) -> float:
     y_gold, ws = site.scratch.y_gold, site.ws
-    value_members(site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws)
+    working.value_members(
+        site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws
+    )
     return _move_mass(rule, site, i)
 
 
@@ -124,14 +118,14 @@ def _(rule: PairRule, site: Site, i: int) -> float:
     slack = most_violated(s, i, w, scratch, ws)
     rule.slack[i] = slack
     y, y_gold, values = scratch.y, scratch.y_gold, rule.values
-    value_members(s, i, w, sets, values, y_gold, site.diff, ws)
-    _, low, _ = rank_members(sets, i, values)
+    working.value_members(s, i, w, sets, values, y_gold, site.diff, ws)
+    _, low, _ = working.rank_members(sets, i, values)
     # No output of all there are is worth more: nothing to gain here.
     if slack - values[low] <= rule.delta:
         return 0.0
     size = waist.output_size(s, i)
-    if not is_member(sets, i, y, size):
-        add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
+    if not working.is_member(sets, i, y, size):
+        working.add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
         values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
     return _move_mass(rule, site, i)
 
@@ -158,7 +152,7 @@ class SequentialMinimalState(WorkingSetState):
         super().__init__(problem)
         s, n = problem.structure, problem.n_examples
         n_codes = int(output_pointers(s)[-1])
-        self.sets = make_working_sets(n, 2 * n + 16, 2 * n_codes + 64)
+        self.sets = working.make_working_sets(n, 2 * n + 16, 2 * n_codes + 64)
         _put_on_gold(s, self.sets, self.scratch.y_gold)
         self.fit_scratch()
 
@@ -199,7 +193,7 @@ def expected_parts(
     s = problem.structure
     ptr = part_pointers(s)
     mu = np.zeros(ptr[-1])
-    sum_parts(s, state.sets, ptr, mu, state.scratch)
+    working.sum_parts(s, state.sets, ptr, mu, state.scratch)
     return ptr, mu
 
 
@@ -235,13 +229,7 @@ class SequentialMinimalOptimization(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        if self.pair_steps < 1:
-            raise ValueError("pair_steps must be at least 1")
-        if self.sweeps < 0 or self.delta < 0:
-            raise ValueError("sweeps and delta must not be negative")
+    at_least: ClassVar[dict[str, float]] = {"pair_steps": 1, "sweeps": 0, "delta": 0}
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None

@@ -15,13 +15,7 @@ from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
 from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
 from partwise.structures import interface as waist
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-)
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
 
@@ -35,7 +29,7 @@ def _weights_of(
     w: FloatArray,
     sets: WorkingSets,
     y_gold: CodeArray,
-    diff: Diff,
+    diff: waist.Diff,
     ws: Any,
 ) -> None:
     """Add ``scale_i sum_y alpha dPhi`` of some examples to `w`; set their mass."""
@@ -73,7 +67,7 @@ class Site(NamedTuple):
     w: FloatArray
     sets: WorkingSets
     scratch: Scratch
-    diff: Diff
+    diff: waist.Diff
     ws: Any
 
 
@@ -125,10 +119,8 @@ class WorkingSetState(State):
         diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            _weights_of(
-                s, scale, start, stop, w, sets, worker.scratch.y_gold,
-                diffs[worker.number], worker.workspace,
-            )  # fmt: skip
+            own = worker.scratch.y_gold, diffs[worker.number], worker.workspace
+            _weights_of(s, scale, start, stop, w, sets, *own)
 
         w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
         for _ in crew.sum_up(add, w):
