@@ -367,7 +367,7 @@ def test_lattice_refuses(change, good, message):
         ([1.0, 0.0, 0.0, 0.0], "edge 0 lies on the right path.* not 1"),
         ([0.0, -1.0, 0.0, 0.0], "finite and not negative"),
         ([0.0, np.nan, 0.0, 0.0], "finite and not negative"),
-        ([0.0], "not one for every edge"),
+        ([0.0], "do not give one for every edge"),
     ],
 )
 def test_lattice_refuses_costs(costs, message):

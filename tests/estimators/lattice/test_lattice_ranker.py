@@ -15,7 +15,7 @@ from partwise import LatticeEdge, LatticeInput, LatticePath, LatticeRanker, load
 from partwise.data import read_lattices
 from partwise.errors import DataError, ModelFileError
 from partwise.metrics.lattices import edit_distance, lattice_scores
-from partwise.structures.lattice import layout
+from partwise.structures.lattice import ordering
 from partwise.structures.lattice.ordering import order_corpus
 from partwise.synthetic import make_lattices
 from places import GOLDEN
@@ -188,7 +188,7 @@ def test_ranker_sorts_every_edge_once(ranker, monkeypatch):
         n_sorted.append(source.size)
         return order_corpus(ptr, n_nodes, source, *rest)
 
-    monkeypatch.setattr(layout, "order_corpus", count)
+    monkeypatch.setattr(ordering, "order_corpus", count)
     ranker.predict(TEST)
     assert sum(n_sorted) == sum(len(lattice.edges) for lattice in TEST)
 
