@@ -37,7 +37,7 @@ def check_listed(
     no: tuple[type, ...] = (),
     show: bool = False,
 ) -> None:
-    """Raise `DataError` for anything that is no collection, or a single item.
+    """Raise `DataError` for a single item where a collection is needed.
 
     Strings are single items, and so are objects of the types `no`. The message is
     `wanted`, what was given (its type, or with `show` itself), and the `hint`.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @declares_settings
 class TrainingSettings:
-    """What all estimators have to be told about a training run.
+    """The settings of a training run, for all estimators.
 
     Parameters
     ----------

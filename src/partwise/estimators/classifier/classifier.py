@@ -323,7 +323,7 @@ def _has_names(X: Any) -> tuple[bool, Any]:
     if hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
         return False, X
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        return False, X  # scikit-learn says best what is wrong
+        return False, X  # scikit-learn reports what is wrong
     looked_at: list[Any] = []
     rest = iter(X)
     for example in rest:

@@ -216,7 +216,7 @@ class DenseInput:
             return matrix.reshape(0, self.n_features)
         if matrix.ndim != 2:
             raise DataError(
-                f"it has {matrix.ndim} dimensions; dense features are 2-D, one row a "
+                f"it has {matrix.ndim} dimensions; dense features are 2-D, one row per "
                 "token"
             )
         bad = np.argwhere(~(np.abs(matrix) <= LARGEST))
@@ -243,7 +243,7 @@ class DenseInput:
 
 
 def check_sequences(X: Any) -> None:
-    """Raise `DataError` for what is no list of sequences at all."""
+    """Raise `DataError` for anything but a list of sequences."""
     hint = "; for one sequence write [sequence]"
     check_listed(X, "X must be a list of sequences", hint)
 
