@@ -280,7 +280,7 @@ class State(Keeper, ABC):
 
 
 class Solver(ABC):
-    """A way to minimise the objective; it knows no structure.
+    """A way to minimise the objective, on any structure.
 
     A subclass names itself (`names` maps a name to constructor settings), says which
     `losses` it minimises, with which `penalties`, and which questions a structure must

@@ -126,7 +126,7 @@ def solve(
     checkpoint : path, optional
         Where to save the state after every pass, atomically.
     resume : bool
-        Go on from `checkpoint` if it exists. The result is bit for bit that of a run
+        Continue from `checkpoint` if it exists. The result is bit for bit that of a run
         that was never interrupted.
     time_limit : float, optional
         Stop after this many seconds.

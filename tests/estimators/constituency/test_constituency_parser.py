@@ -235,7 +235,7 @@ def test_constituency_parser_knows_new_words_by_what_they_look_like() -> None:
         ),
         (["S -> A A", "A -> 'a'", "X -> A"], "X -> A is of no use: nothing leads"),
         (["S -> A B", "A -> 'a'"], "none to B"),
-        (["S -> 'a' B"], "line 1 .* a word stands beside other symbols"),
+        (["S -> 'a' B"], "line 1 .* a word stands next to other symbols"),
         (["S NP VP"], "line 1 of the grammar"),
         (["S -> A", "A -> 'a"], "line 2 .* the quote of 'a is not closed"),
         (["S -> NP VP . [1.0]"], r"line 1 .*: \[1.0\] is not a symbol"),

@@ -267,12 +267,12 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     def _positional(self, count: int, where: str) -> list[Name]:
         """Return names for columns without any: all variables, or all but y."""
         names = [variable.name for variable in self._variables]
-        beside = [name for name in names if name not in self._names()]
-        for these in (names, beside):
+        others = [name for name in names if name not in self._names()]
+        for these in (names, others):
             if len(these) == count:
                 return these
         raise DataError(
-            f"{where} has {count} columns without names; expected {len(beside)}, all "
+            f"{where} has {count} columns without names; expected {len(others)}, all "
             f"but the targets of training, or {len(names)}, all"
         )
 

@@ -92,7 +92,7 @@ def _read_line(line: str, number: int) -> Iterator[Production]:
         is_word = _is_quoted(alternative[0])
         if any(map(_is_quoted, alternative)) and len(alternative) > 1:
             raise DataError(
-                f"{place}: a word stands beside other symbols in "
+                f"{place}: a word stands next to other symbols in "
                 f"{' '.join(alternative)!r} (give it a tag of its own)"
             )
         if is_word:  # in brackets, as trees have it

@@ -126,7 +126,7 @@ class MistakeDrivenState(State):
         return Site(problem.structure, problem.C, self.average, cost_augmented, *own)
 
     def restored(self) -> None:
-        """Go on from the end of a pass."""
+        """Continue from the end of a pass."""
         self.notice_separation()
 
     def notice_separation(self) -> None:
