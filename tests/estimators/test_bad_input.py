@@ -238,7 +238,9 @@ def test_bad_sample_weights_are_explained_before_training(
 
 
 def test_bad_costs_of_a_classifier_are_explained() -> None:
-    with pytest.raises(DataError, match="costs: 'X' is no label of the training data"):
+    with pytest.raises(
+        DataError, match="costs: 'X' is not a label of the training data"
+    ):
         untrained_classifier(costs={("P", "X"): 2.0}).fit(ROWS, LABELS)
 
 

@@ -226,7 +226,7 @@ def test_token_weight_is_split_by_cross_validation() -> None:
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ({"X": 1.0}, "class_weight: 'X' is no label of the training data"),
+        ({"X": 1.0}, "class_weight: 'X' is not a label of the training data"),
         ({"O": -1.0}, r"class_weight\['O'\] must be a finite number, not negative"),
         ({"O": np.nan}, r"class_weight\['O'\] must be a finite number"),
         ({"O": np.inf}, r"class_weight\['O'\] must be a finite number"),
@@ -242,7 +242,7 @@ def test_class_weight_mistakes_raise(weight: Any, message: str) -> None:
 
 
 def test_class_weight_of_an_unknown_class_raises() -> None:
-    with pytest.raises(DataError, match="class_weight: 7 is no label"):
+    with pytest.raises(DataError, match="class_weight: 7 is not a label"):
         MulticlassClassifier(class_weight={7: 1.0}).fit(ROWS, TARGET)
 
 

@@ -71,7 +71,7 @@ def test_top_features_are_the_largest_weights() -> None:
     assert tagger.top_features(n=0) == []
     only = tagger.top_features(label="R")
     assert only == [item for item in top if item[1] == "R"]
-    with pytest.raises(DataError, match="'X' is no label"):
+    with pytest.raises(DataError, match="'X' is not a label"):
         tagger.top_features(label="X")
 
 

@@ -77,7 +77,7 @@ def test_progress_reports_a_large_state_before_training(
     text = io.StringIO()
     monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=text))
     solve(problem, ExponentiatedGradient(), callbacks=[progress.ProgressBar(1e-3)])
-    assert "ExponentiatedGradient keeps 1 MiB beside the weights" in text.getvalue()
+    assert "ExponentiatedGradient keeps 1 MiB besides the weights" in text.getvalue()
 
 
 def test_state_is_as_large_as_was_said(problem: Problem) -> None:

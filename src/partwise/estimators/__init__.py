@@ -1,1 +1,1 @@
-"""Estimators: structured prediction with scikit-learn's manners."""
+"""Estimators: structured prediction following scikit-learn's conventions."""

@@ -23,7 +23,7 @@ class Allowed:
     words : str
         What a value must be, for messages.
     type_text : str
-        What documentation says of its type.
+        What documentation says about its type.
     allows : callable
         Says whether a value is allowed.
     choices : tuple of str
@@ -52,7 +52,7 @@ def number(
     above: float = -math.inf,
     whole: bool = False,
 ) -> Allowed:
-    """Allow finite numbers in an interval, its ends included, but for `above`.
+    """Allow finite numbers in an interval with its ends, except for `above`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def number(
 
 
 def one_of(*choices: str, other: str = "") -> Allowed:
-    """Allow some names, and, where it is said what, anything that is not a string.
+    """Allow some names and, if `other` says what, anything that is not a string.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def _is_seed(value: Any) -> bool:
-    """Say whether a value is no negative integer."""
+    """Say whether a value is anything but a negative integer."""
     return not isinstance(value, Integral) or int(value) >= 0
 
 

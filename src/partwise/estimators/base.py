@@ -38,7 +38,7 @@ from partwise.solvers.trace import Trace
 from partwise.structures import make_softmax_margin
 from partwise.structures.interface import FloatArray, Structure, n_good
 
-# Ends of training that a user should hear of.
+# Ends of training that users should be warned about.
 UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
 
 
@@ -72,12 +72,12 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     weights_ : array
         All the weights.
     solution_ : Solution
-        All that training found, and how it ended. Its `state` is kept only with
+        Everything that training found, and how it ended. Its `state` is kept only with
         `warm_start`.
     certificate_ : Certificate or None
         Objective, lower bound and relative gap; None if no objective was minimised.
     trace_ : Trace
-        One row a pass.
+        One row per pass.
     status_ : str
         How training ended, in a sentence.
     n_iter_ : int
@@ -99,7 +99,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     loss: str
     C: float | None
     solver: str | Solver
-    # What they are where they are no settings.
+    # Their values where they are not settings.
     penalty: str = "l2"
     l1_ratio: float = 0.0
     margin: str = "cost"
@@ -128,7 +128,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
             cls.__doc__ = document(cls.__doc__, cls, StructuredEstimator.__doc__ or "")
 
     def _check_settings(self) -> None:
-        """Check all that can be checked before any data is touched."""
+        """Check everything that can be checked before looking at the data."""
         check_settings(self)
         if self.checkpoint is not None:
             model_file.check_writable(self.checkpoint)
@@ -184,9 +184,9 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         return shares[self.penalty]
 
     def _with_costs(self, structure: Structure, wanted: bool) -> Structure:
-        """Bring costs into the log loss too, where a user asks for them.
+        """Bring costs into the log loss too, if the user asks for them.
 
-        Without that it is the likelihood, which knows no costs.
+        Otherwise it is the likelihood, which has no costs.
         """
         if wanted and self.loss == "log_loss":
             return make_softmax_margin(structure)
@@ -195,7 +195,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
     def _fit(self, *data: Any, **options: Any) -> Self:
         """Learn from what `fit` is given, on a copy.
 
-        When that fails, the model there was is still whole. The warning comes last,
+        If that fails, the earlier model is unchanged. The warning comes last,
         since a filter may turn it into an exception.
         """
         fitted = copy.copy(self)
@@ -288,7 +288,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         self._reason, self._mark = reason, ""
 
     def _set_labels(self, labels: LabelCodes) -> None:
-        """Set the labels that outputs are made of."""
+        """Set the labels of outputs."""
         self._labels = labels
         self.classes_ = class_array(labels.classes)
 
@@ -330,7 +330,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
 
 
 def is_unfinished(solution: Solution, solver: Solver) -> bool:
-    """Say whether training ended in a way that a user should hear of."""
+    """Say whether training ended in a way that users should be warned about."""
     # All its passes are all that a solver without an objective can finish.
     finished = solution.reason == MAX_ITER and not solver.minimises
     return solution.reason in UNFINISHED and not finished

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def check_listed(
     no: tuple[type, ...] = (),
     show: bool = False,
 ) -> None:
-    """Raise `DataError` for anything that is no collection, or a single item.
+    """Raise `DataError` for a single item where a collection is needed.
 
     Strings are single items, and so are objects of the types `no`. The message is
     `wanted`, what was given (its type, or with `show` itself), and the `hint`.
@@ -52,6 +53,24 @@ def check_listed(
     if isinstance(given, (str, bytes, *no)) or not isinstance(given, Iterable):
         found = repr(given) if show else type(given).__name__
         raise DataError(f"{wanted}, not {found}{hint}")
+
+
+def peek(X: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
+    """Return the first item that is not empty, and all of them, unconsumed.
+
+    Examples
+    --------
+    >>> first, whole = peek(iter([[], ["a"], ["b"]]))
+    >>> first, list(whole)
+    (['a'], [[], ['a'], ['b']])
+    """
+    looked_at: list[Any] = [None]
+    rest = iter(X)
+    for item in rest:
+        looked_at.append(item)
+        if not hasattr(item, "__len__") or len(item):
+            break
+    return looked_at[-1], chain(looked_at[1:], rest)
 
 
 def check_same_length(n_inputs: int, n_others: int, what: str = "y") -> None:

@@ -22,8 +22,8 @@ def cost_matrix(costs: Any, labels: LabelCodes) -> FloatArray:
     Parameters
     ----------
     costs : matrix, dict, callable, "hamming", "ring" or None
-        In a dict, pairs not named cost 1. A function is asked for the cost of every
-        ``(right, predicted)``, right ones excepted. None, or "hamming": all wrong
+        In a dict, pairs not named cost 1. A function is called for the cost of every
+        wrong pair ``(right, predicted)``. None, or "hamming": all wrong
         labels cost 1. "ring": labels are integers on a ring, the smallest after the
         largest, and a mistake costs the distance along it.
     labels : LabelCodes
@@ -110,7 +110,7 @@ def class_weights(
     ----------
     class_weight : dict, "balanced" or None
         Classes not named in the dict weigh 1. "balanced" makes all classes weigh the
-        same in all: ``n / (n_classes * count)``, as in scikit-learn.
+        same in total: ``n / (n_classes * count)``, as in scikit-learn.
     labels : LabelCodes
         The classes.
     gold : array of int32

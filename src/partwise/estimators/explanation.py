@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 
 
 class Explanation(list[Choice]):
-    """One `Choice` a token; prints as a table."""
+    """One `Choice` per token; prints as a table."""
 
     def __str__(self) -> str:
         """Return a table with the three largest contributions of each choice."""

@@ -93,7 +93,7 @@ class LabelCodes:
         if label not in self._code:
             known = listed(self.classes)
             raise DataError(
-                f"{where}: {label!r} is no label of the training data ({known})"
+                f"{where}: {label!r} is not a label of the training data ({known})"
             )
         return self._code[label]
 

@@ -1,4 +1,4 @@
-"""The regularisation path: models for several C, each started from the one before."""
+"""The regularisation path: models for several C, each started from the last."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PathPoint:
     dev_score : float or None
         The score of the weights that were kept, on development data if there is any.
     seconds : float
-        What training took, from the start that the C before gave.
+        How long training took, starting from the model for the C before.
     estimator : estimator
         A fitted model of its own; all of a path share one vocabulary.
     """
@@ -60,7 +60,7 @@ class PathPoint:
 
     @property
     def trace(self) -> Trace:
-        """One row a pass."""
+        """One row per pass."""
         return self.solution.trace
 
     @property
@@ -113,7 +113,7 @@ class Path:
         return self.points[-1].solution.reason == INTERRUPTED
 
     def __str__(self) -> str:
-        """Show a table, one row a C."""
+        """Show a table, one row per C."""
         lines = [f"{'C':>10} {'passes':>7} {'seconds':>8} {'gap':>8} {'dev':>8}"]
         for point in self.points:
             certificate, dev = point.certificate, point.dev_score
@@ -137,7 +137,7 @@ def C_path(
     """Train a model for every C, from the smallest to the largest.
 
     The data is encoded once, and training for a C starts where the one before ended:
-    faster than as many fits, and each model has a certificate all the same.
+    faster than fitting each one, and each model still has a certificate.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def C_path(
     Cs : iterable of float
         The values of C.
     **fit_options
-        What else its ``fit`` takes: `dev`, and for taggers `token_weight`, `allowed`.
+        Other arguments of ``fit``: `dev`, and for taggers `token_weight`, `allowed`.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def save_model(model: Any, path: str | Path, dtype: str) -> None:
     tensors |= labels
     tensors |= prefixed("w", model_file.pack_sparse(model.weights_, np.dtype(dtype)))
     trace = {name: model.trace_[name].astype(np.float64) for name in COLUMNS}
-    for added in ADDED:  # where they say nothing, the first versions can read the file
+    for added in ADDED:  # left out if all zero, so that old versions can read the file
         if not trace[added].any():
             del trace[added]
     tensors |= prefixed("trace", trace)
@@ -118,8 +118,8 @@ def load(path: str | Path) -> Any:
 def _weight_limit(tensors: Mapping[str, Any]) -> int:
     """Bound the weights a file may ask for by what it holds.
 
-    Zeros are not stored, and hashing makes many: two gigabytes of them, which are
-    no memory until they are touched, need no proof.
+    Zeros are not stored, and hashing makes many: two gigabytes of them, which take
+    no memory until they are touched, are always allowed.
     """
     return max(2**28, 256 * sum(int(tensor.size) for tensor in tensors.values()))
 
@@ -160,7 +160,7 @@ def _read_solver(content: Content) -> Any:
             return known[name](**described.get("settings", {}))
         except (TypeError, ValueError) as error:
             raise content.error(f"the solver's settings are damaged: {error}") from None
-    raise content.error("the solver is not one that this version knows")
+    raise content.error("this version does not know the solver")
 
 
 def _empty_model(cls: Any, content: Content) -> Any:

@@ -1,4 +1,4 @@
-"""Where the estimator of a name is found, without importing any of them before."""
+"""Finding estimators by name, without importing any of them before."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def find_estimator(name: str) -> Any:
     for point in entry_points(group=GROUP):
         try:
             found = _estimator(point, name)
-        except Exception as error:  # of another package: whatever it may be
+        except Exception as error:  # code of another package may raise anything
             broken.append(f"{point.name} ({point.value}): {error}")
             continue
         if found is not None:
@@ -67,9 +67,9 @@ def find_estimator(name: str) -> Any:
 
 
 def registered(cls: type) -> type:
-    """Return the class under whose name models of a class are found again.
+    """Return the class under whose name models of a class are saved.
 
-    For a class that nobody has registered, that is one it is derived from.
+    For a class that is not registered, that is one it is derived from.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def _added(name: str) -> Iterator[Any]:
     for point in entry_points(group=GROUP):
         try:
             yield _estimator(point, name)
-        except Exception:  # it is none of those that are in use
+        except Exception:  # it cannot be one that is in use
             continue
 
 

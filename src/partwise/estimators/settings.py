@@ -35,7 +35,7 @@ class Setting:
     doc : str
         What it means, in sentences.
     type_text : str
-        What documentation says of its type.
+        What documentation says about its type.
     allowed : Allowed or None
         Which values it may have; None where `fit` looks at them itself.
     optional : bool
@@ -127,7 +127,7 @@ def declares_settings(cls: type[T]) -> type[T]:
     >>> from partwise.estimators.allowed_values import COUNT
     >>> @declares_settings
     ... class Cook:
-    ...     '''What a cook has to be told.
+    ...     '''The settings of a cook.
     ...
     ...     Parameters
     ...     ----------
@@ -260,7 +260,7 @@ def document(doc: str, cls: type, shared: str) -> str:
         A docstring whose section `Attributes` is added to that of `doc`.
     """
     sections = dict(_sections(inspect.cleandoc(doc)))
-    if "Parameters" in sections:  # somebody knows better
+    if "Parameters" in sections:  # it documents its settings itself
         return doc
     first = {"": sections.pop("")}
     first["Parameters"] = "\n".join(map(str, settings_of(cls).values()))

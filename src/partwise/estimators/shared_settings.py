@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @declares_settings
 class TrainingSettings:
-    """What all estimators have to be told about a training run.
+    """The settings of a training run, for all estimators.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class TrainingSettings:
     verbose : int
         1 shows a progress bar.
     warm_start : bool
-        Go on from the last fit when the data is the same, with another `C`, `tol` or
+        Continue from the last fit when the data is the same, with another `C`, `tol` or
         `max_iter`.
     patience
         With development data: stop after this many passes without a new best.
     checkpoint : path
         Save the state of training there after every pass.
     resume : bool
-        Go on from `checkpoint` if it exists.
+        Continue from `checkpoint` if it exists.
     time_limit
         Stop training after this many seconds.
     callbacks : sequence of Callback

@@ -57,7 +57,7 @@ class Certificate(NamedTuple):
         return max(self.gap, 0.0) / size
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the certificate in words."""
         about = "" if self.exact else "about "
         return (
             f"objective {about}{self.primal:.6g}; no weights could lower it by more "
@@ -98,7 +98,7 @@ class Loss(ABC):
     needs: ClassVar[tuple[Generic, ...]]
 
     def key(self) -> str:
-        """Return a text that no other loss has, settings and all."""
+        """Return a text that identifies the loss and its settings."""
         return self.name
 
     @abstractmethod

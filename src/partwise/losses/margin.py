@@ -65,7 +65,7 @@ def _mark_unproved(
 
 
 def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
-    """Return for how many examples the most violated output is not proved to be it.
+    """Return for how many examples the most violated output is not proved to be so.
 
     None, without looking, where inference is exact.
     """

@@ -80,7 +80,7 @@ class SetHinge(Loss):
         return repr(self)
 
     def rules(self) -> Rules:
-        """Return the settings as kernels want them."""
+        """Return the settings in the form that kernels use."""
         return Rules(
             self.margin == "unit", self.compare == "closest", DISTANCES[self.distance]
         )

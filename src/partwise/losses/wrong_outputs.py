@@ -19,18 +19,18 @@ from partwise.structures.scratch import Scratch, score_of
 from partwise.structures.vectors import copy
 
 MOST_OUTPUTS = 256
-"""So many best outputs are looked at for the largest violation of LP (7)."""
+"""How many best outputs are examined for the largest violation of LP (7)."""
 
 UNFINISHED = -1.0
-"""In the place of a slack: more outputs are needed to know."""
+"""Instead of a slack: more outputs are needed to tell."""
 
 
 CODES, PARTS, FEATURES = 0, 1, 2
-"""Ways to tell how far two outputs are apart."""
+"""Ways to measure how far apart two outputs are."""
 
 
 class Rules(NamedTuple):
-    """Which margin is asked for, and between which outputs.
+    """Which margin is required, and between which outputs.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ def find_violations(
     diff: waist.Diff,
     ws: Any,
 ) -> None:
-    """Do it for the examples whose slack is unfinished; some may stay so."""
+    """Search the examples whose slack is unfinished; some may remain so."""
     for i in range(start, stop):
         if found.slack[i] >= 0.0:
             continue
@@ -283,11 +283,11 @@ class Search:
     s : structure
         A corpus that answers `kbest`.
     rules : Rules
-        Which margin is asked for.
+        Which margin is required.
     n_jobs : int
-        How many threads look.
+        How many threads search.
     used : array, optional
-        Examples where this is zero are passed over.
+        Examples where this is zero are skipped.
 
     Examples
     --------

@@ -15,7 +15,7 @@ EVIDENCE = dict.fromkeys(
     ("dcd-ssvm", "eg", "frank-wolfe"), "the fastest to a proved gap of 1% in our races"
 )
 
-# What is taken when the duals of the fastest solver do not fit into memory.
+# Used instead when the duals of the fastest solver do not fit into memory.
 SMALLEST = {"log_loss": "lbfgs", "hinge": "smo"}
 
 
@@ -52,7 +52,7 @@ def choose_solver(problem: Problem) -> Choice:
 
 
 def name_of(solver: Solver) -> str:
-    """Return the name that stands for a solver: that of its class if it has none.
+    """Return the name of a solver, or that of its class if it has none.
 
     Examples
     --------
@@ -65,6 +65,6 @@ def name_of(solver: Solver) -> str:
         if all_solvers().get(name) is type(solver)
         and all(getattr(solver, key) == value for key, value in settings.items())
     }
-    # Of several names, the one that says most.
+    # Of several names, the most specific one.
     most = max(own, key=lambda name: (len(own[name]), len(name)), default="")
     return most or type(solver).__name__

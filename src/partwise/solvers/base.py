@@ -169,7 +169,7 @@ def make_problem(
         if not waist.distribution_of.provided_by(type(waist.innermost(structure))):
             raise PairingError(
                 "a reference is for generative models, and the weights of "
-                f"{type(structure).__name__} are no log-probabilities; leave it out"
+                f"{type(structure).__name__} are not log-probabilities; leave it out"
             )
         groups = log_distributions.make_log_distributions(
             waist.distribution_of(structure)
@@ -205,7 +205,7 @@ def check_sample_weight(sample_weight: Any, count: int) -> FloatArray:
 
 
 def finish(work: Generator[float, None, Result]) -> Result:
-    """Do all of the work without showing how far it is; return its result.
+    """Do all of the work without reporting progress; return its result.
 
     Examples
     --------
@@ -226,8 +226,8 @@ def finish(work: Generator[float, None, Result]) -> Result:
 class State(Keeper, ABC):
     """What a solver knows between passes: weights, duals, counters.
 
-    All that a pass depends on is named in `kept` (see `Keeper`), but for the counter of
-    oracle calls and the estimate, which the loop takes care of.
+    All that a pass depends on is named in `kept` (see `Keeper`), except for the
+    counter of oracle calls and the estimate, which the loop takes care of.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class State(Keeper, ABC):
     estimate : Certificate or None
         The certificate as far as the last pass has seen it.
     halted : str
-        Why the solver itself cannot go on: `NOT_FINITE` when there is no objective
+        Why the solver itself cannot continue: `NOT_FINITE` when there is no objective
         to minimise, with the last good weights in `w`; `STALLED` when rounding
         allows no better weights; `SEPARATED` when a whole pass found nothing to
         correct. Empty while it can.
@@ -280,7 +280,7 @@ class State(Keeper, ABC):
 
 
 class Solver(ABC):
-    """A way to minimise the objective; it knows no structure.
+    """A way to minimise the objective, on any structure.
 
     A subclass names itself (`names` maps a name to constructor settings), says which
     `losses` it minimises, with which `penalties`, and which questions a structure must
@@ -317,7 +317,7 @@ class Solver(ABC):
                 )
 
     def memory(self, problem: Problem) -> int:
-        """Return about how many bytes the state will take, beside the weights."""
+        """Return about how many bytes the state will take, besides the weights."""
         return 0
 
     @abstractmethod
@@ -327,7 +327,7 @@ class Solver(ABC):
         """Make the state before the first pass.
 
         `previous` is where an earlier run on the same structure ended, perhaps with
-        another C or another solver; use of it what helps.
+        another C or another solver; take from it whatever helps.
         """
 
     @abstractmethod
@@ -344,7 +344,7 @@ class Solver(ABC):
         """
 
     def remark(self, w: FloatArray) -> str:
-        """Return what the status of a model should say about its weights, if any."""
+        """Return what a model's status should say about its weights, if anything."""
         return ""
 
     def error_bound(
@@ -354,5 +354,5 @@ class Solver(ABC):
         w: FloatArray,
         certificate: Certificate | None,
     ) -> float | None:
-        """Return a bound on the error on new data; None where theory knows none."""
+        """Return a bound on the error on new data; None if there is no theory."""
         return None

@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on as if it had never stopped."""
+"""Checkpoints: everything a run needs to continue as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partwise.structures.interface import FloatArray
 
 KIND = "checkpoint"
 VERSION = 2
-"""Of what states keep, by which names; others are not read."""
+"""The version of what states keep, and under which names; others are not read."""
 
 PREFIX = "state."
 TRACE = "trace."
@@ -42,7 +42,7 @@ class Run:
 def save_checkpoint(path: Path, run: Run, mark: str) -> None:
     """Write the run to `path`, atomically.
 
-    `mark` names the problem, the solver and the seed; only the same can resume.
+    `mark` names the problem, the solver and the seed; a run resumes only with the same.
     """
     estimate = run.state.estimate or (math.nan, math.nan, False)
     tensors = {PREFIX + key: value for key, value in run.state.tensors().items()}
@@ -63,7 +63,7 @@ def save_checkpoint(path: Path, run: Run, mark: str) -> None:
 
 
 def refuse_other_files(path: Path) -> None:
-    """Raise `ModelFileError` if there is a file at `path` that is no checkpoint."""
+    """Raise `ModelFileError` if the file at `path` is not a checkpoint."""
     if path.exists() and path.stat().st_size:
         try:
             model_file.read(path, kind=KIND)

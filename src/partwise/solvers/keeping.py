@@ -1,4 +1,4 @@
-"""What lasts: the attributes that a checkpoint holds, named once by every class."""
+"""Attributes that a checkpoint holds, named once by every class."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Keeper:
         self.restored()
 
     def restored(self) -> None:
-        """Rebuild what follows from the kept attributes; refuse what cannot be."""
+        """Rebuild what follows from the kept attributes; refuse invalid ones."""
 
 
 def _write(name: str, value: Any, out: dict[str, NDArray[Any]]) -> None:

@@ -3,7 +3,7 @@
 The penalty of a generative model is how far it is from reference distributions `c`:
 ``-c . w``, which is the Kullback-Leibler divergence but for the entropy of `c`, a
 constant. It holds where ``sum(exp(w))`` is at most one in every group. What is missing
-to one is the probability of a value that nobody has seen.
+to one is the probability of a value that was not seen.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def make_log_distributions(of: IntArray) -> LogDistributions:
 
 
 def uniform_reference(groups: LogDistributions) -> FloatArray:
-    """Return the reference that prefers nothing.
+    """Return the uniform reference distributions.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def uniform_reference(groups: LogDistributions) -> FloatArray:
 
 
 def check_reference(reference: FloatArray, groups: LogDistributions) -> FloatArray:
-    """Return reference distributions as an array; raise `ValueError` if they are none.
+    """Return reference distributions as an array; raise `ValueError` if invalid.
 
-    Every probability has to be positive: of one that is zero nothing would keep the
-    model's from vanishing, and there might be no minimum.
+    Every probability has to be positive: nothing would keep the model's probability
+    from vanishing where the reference is zero, and there might be no minimum.
     """
     c = np.ascontiguousarray(reference, np.float64)
     if c.shape != groups.of.shape:

@@ -42,7 +42,7 @@ class Solution:
     certificate : Certificate or None
         How close to optimal `w` is; None if the solver minimises no objective.
     trace : Trace
-        One row a pass.
+        One row per pass.
     reason : str
         Why training ended, in a word; `status` says it in a sentence.
     state : State or None
@@ -66,19 +66,19 @@ class Solution:
 
 
 class Callback:
-    """What may watch the loop; a base class whose methods do nothing."""
+    """Base class for objects that watch the training loop; its methods do nothing."""
 
     def on_start(self, problem: Problem, solver: Solver, max_iter: int) -> None:
-        """Be told that training starts."""
+        """Handle the start of training."""
 
     def on_progress(self, iteration: int, fraction: float) -> None:
-        """Be told, a few times a second, how far the pass is."""
+        """Handle progress within a pass; called a few times a second."""
 
     def on_pass(self, row: TraceRow, w: FloatArray) -> None:
-        """Be told that a pass is over. The time spent here is not counted."""
+        """Handle the end of a pass. The time spent here is not counted."""
 
     def on_end(self, solution: Solution) -> None:
-        """Be told how it ended."""
+        """Handle the end of training."""
 
 
 class _OutOfTime(Exception):
@@ -109,15 +109,15 @@ def solve(
     solver : Solver
         Any solver that can do the loss on the structure.
     tol : float
-        Stop when the relative gap is proved to be at most this; without meaning for
+        Stop when the relative gap is proved to be at most this; has no meaning for
         a solver that minimises no objective.
     max_iter : int
         Stop after this many passes.
     random_state : int
         Seed of everything random.
     previous : State, optional
-        Where an earlier run on the same structure ended (``solution.state``), to go on
-        from there, perhaps with another C.
+        Where an earlier run on the same structure ended (``solution.state``), to
+        continue from there, perhaps with another C.
     evaluate : callable, optional
         Scores weights on development data, higher is better; training stops after
         `patience` passes without a new best, and the best weights are returned.
@@ -126,7 +126,7 @@ def solve(
     checkpoint : path, optional
         Where to save the state after every pass, atomically.
     resume : bool
-        Go on from `checkpoint` if it exists. The result is bit for bit that of a run
+        Continue from `checkpoint` if it exists. The result is bit for bit that of a run
         that was never interrupted.
     time_limit : float, optional
         Stop after this many seconds.
@@ -361,7 +361,7 @@ def _sentence(
 
 
 def _sentence_without_objective(reason: str, run: Run, name: str) -> str:
-    """Say how training ended where there is no gap to speak of."""
+    """Say how training ended for a solver without an objective."""
     passes = _count_passes(len(run.trace))
     if reason == SEPARATED:
         last = len(run.trace)

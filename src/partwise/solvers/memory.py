@@ -1,4 +1,4 @@
-"""Whether what a solver keeps fits into memory, asked before it starts."""
+"""Check, before a solver starts, that what it keeps fits into memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partwise.solvers.base import Problem, Solver
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that are free for use, or None if nobody knows."""
+    """Return the bytes of memory that are free, or None if that is unknown."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -42,7 +42,7 @@ def check_memory(problem: Problem, solver: Solver) -> None:
 
 
 def in_words(n_bytes: int) -> str:
-    """Return a size as people write it.
+    """Return a size in MiB or GiB.
 
     Examples
     --------

@@ -44,7 +44,7 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("hinge", "divergence"): _SIMPLICIAL,
     ("squared_hinge", "divergence"): _SIMPLICIAL,
 }  # fmt: skip
-"""Who minimises a loss with a penalty; the first is what ``solver="auto"`` means."""
+"""Which solvers minimise a loss with a penalty; ``solver="auto"`` means the first."""
 
 MISTAKE_DRIVEN = ("perceptron", "mira", "mira-kbest")
 """Those that run with any loss and the L2 penalty, and minimise no objective."""
@@ -80,8 +80,8 @@ def list_solvers(losses: Iterable[str], penalties: Iterable[str] = ("l2",)) -> s
             if names := MINIMISERS.get((loss, penalty)):
                 goals.setdefault(names, []).append(penalty)
         for names, able in goals.items():
-            beside = "" if able == ["l2"] else f" with penalty {_either(able)}"
-            clauses.append(f"{_either(names)} for {loss}{beside}")
+            suffix = "" if able == ["l2"] else f" with penalty {_either(able)}"
+            clauses.append(f"{_either(names)} for {loss}{suffix}")
     if "l2" in penalties:
         clauses.append(f"{_either(MISTAKE_DRIVEN)} with any loss, minimising none")
     return "; ".join(clauses)

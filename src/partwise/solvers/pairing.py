@@ -32,7 +32,7 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
     """
     name = type(solver).__name__
     check_objective(solver, problem.loss.name, problem.penalty)
-    # What a structure around another one answers, it may have to ask that one.
+    # A structure that wraps another one may have to ask it for the answer.
     cls = type(innermost(problem.structure))
     of_loss = problem.loss.needs if solver.minimises else ()
     for question in (*REQUIRED, *of_loss, *solver.needs):

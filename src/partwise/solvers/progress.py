@@ -11,7 +11,7 @@ from partwise.solvers.memory import in_words
 from partwise.solvers.trace import TraceRow
 from partwise.structures.interface import FloatArray
 
-# Smaller states than this are nobody's concern.
+# Smaller states than this are not worth mentioning.
 WORTH_TELLING = 64 * 2**20
 
 
@@ -60,7 +60,7 @@ class ProgressBar(Callback):
         kept = solver.memory(problem)
         if kept >= WORTH_TELLING:
             self._bar.console.print(
-                f"{type(solver).__name__} keeps {in_words(kept)} beside the weights"
+                f"{type(solver).__name__} keeps {in_words(kept)} besides the weights"
             )
         self._task = self._bar.add_task(
             "training", total=max_iter, iteration=1, gap="(the first run compiles)"
@@ -98,5 +98,5 @@ class ProgressBar(Callback):
         )
 
     def on_end(self, solution: Solution) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.stop()

@@ -1,4 +1,4 @@
-"""Finding solvers by name: every file of this folder and its rooms is looked at."""
+"""Finding solvers by name, in every file of this folder and its rooms."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def solvers_for(
 ) -> list[str]:
     """List the solver classes that minimise `loss`, on `structure` if given.
 
-    Those that minimise no objective, as the perceptron, are not among them.
+    Those that minimise no objective, such as the perceptron, are left out.
 
     Examples
     --------

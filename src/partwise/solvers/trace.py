@@ -78,7 +78,7 @@ class Trace:
         self._rows.append(row)
 
     def replace_last(self, row: TraceRow) -> None:
-        """Put `row` in the place of the newest one."""
+        """Replace the newest row by `row`."""
         self._rows[-1] = row
 
     def __len__(self) -> int:
@@ -112,7 +112,7 @@ class Trace:
         )
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame, one row a pass (needs pandas)."""
+        """Return a pandas DataFrame, one row per pass (needs pandas)."""
         try:
             import pandas
         except ImportError:
@@ -138,7 +138,7 @@ class Trace:
         return ax
 
     def __str__(self) -> str:
-        """Return a table; of solvers with a master problem, with its columns."""
+        """Return a table, with the columns of the master problem if there is one."""
         lines = [f"{'pass':>5}{'seconds':>9}{'primal':>13}{'dual':>13}{'gap':>9}"]
         has_master = any(row.rows for row in self._rows)
         if has_master:

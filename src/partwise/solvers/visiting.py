@@ -1,4 +1,4 @@
-"""In which order a pass visits the examples."""
+"""The order in which a pass visits the examples."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_train_class_weight_is_that_of_the_tagger(folder: Path, tmp_path: Path) 
         ),
         (["--class-weight", "B-NP"], "--class-weight must be 'balanced' or factors"),
         (["--class-weight", "B-NP=two"], "--class-weight must be 'balanced' or"),
-        (["--class-weight", "X=2"], "'X' is no label of the training data"),
+        (["--class-weight", "X=2"], "'X' is not a label of the training data"),
         (["--class-weight", "O=-2"], "class_weight['O'] must be a finite number"),
         (["--dev", "dev.txt", "--dev-metric", "acuracy"], "did you mean 'accuracy'"),
         (["--jobs", "0"], "n_jobs must be an integer >= 1"),

@@ -358,7 +358,9 @@ def test_bayesian_network_unseen_values_have_the_mass_that_is_left() -> None:
     np.testing.assert_allclose(
         without.predict_proba([row]), without.predict_proba([row | {"season": None}])
     )
-    with pytest.raises(DataError, match="column 'season', row 0: 'spring' is none of"):
+    with pytest.raises(
+        DataError, match="column 'season', row 0: 'spring' is not one of"
+    ):
         counted(unseen="error").predict([row])
     with pytest.raises(DataError, match="another kind"):
         model.predict([row | {"season": 3}])
@@ -505,7 +507,7 @@ def changed(i: int, **values: Any) -> list[dict[str, Any]]:
         (changed(3, hose=None), "column 'hose', row 3: the value is missing"),
         (changed(3, hose=float("nan")), "column 'hose', row 3: the value is missing"),
         (changed(3, hose=1), "column 'hose': values must be all strings or all"),
-        (changed(3, hose=0.5), "row 3: 0.5 is no value of a discrete"),
+        (changed(3, hose=0.5), "row 3: 0.5 is not a value of a discrete"),
         (changed(3, hose=["on"]), "row 3"),
         ([row | {"planet": "earth"} for row in ROWS], "column 'planet': all rows have"),
         ([], "table with rows and columns|no column"),
@@ -550,7 +552,7 @@ def test_bayesian_network_bad_graphs_are_refused(graph: Any, match: str) -> None
         ({"smoothing": 0}, "needs smoothing > 0"),
         ({"loss": "log_loss"}, "loss must be"),
         ({"C": 0}, "C must be a positive number"),
-        ({"target": None}, "nothing says what to predict"),
+        ({"target": None}, "it is not clear what to predict"),
         ({"target": "moon"}, "no column 'moon'"),
         ({"target": ["rain", "rain"]}, "twice"),
         ({"target": ["rain", "hose"], "graph": None}, "need a graph"),

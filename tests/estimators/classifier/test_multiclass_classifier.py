@@ -246,5 +246,5 @@ def test_classifier_explains_wrong_calls(model: MulticlassClassifier) -> None:
         model.explain([1.0, 2.0])
     with pytest.raises(ValueError, match="expected one example, not 2"):
         model.explain(X[:2])
-    with pytest.raises(DataError, match="7 is no label"):
+    with pytest.raises(DataError, match="7 is not a label"):
         model.top_features(label=7)

@@ -235,10 +235,10 @@ def test_constituency_parser_knows_new_words_by_what_they_look_like() -> None:
         ),
         (["S -> A A", "A -> 'a'", "X -> A"], "X -> A is of no use: nothing leads"),
         (["S -> A B", "A -> 'a'"], "none to B"),
-        (["S -> 'a' B"], "line 1 .* a word stands beside other symbols"),
+        (["S -> 'a' B"], "line 1 .* a word stands next to other symbols"),
         (["S NP VP"], "line 1 of the grammar"),
         (["S -> A", "A -> 'a"], "line 2 .* the quote of 'a is not closed"),
-        (["S -> NP VP . [1.0]"], r"line 1 .*: \[1.0\] is no symbol"),
+        (["S -> NP VP . [1.0]"], r"line 1 .*: \[1.0\] is not a symbol"),
         (["S -> NP -> VP"], "line 1 .* second arrow"),
         (["S -> NP (PP)"], r"line 1 .* \(PP\) has a round bracket"),
         (["S -> 'a b'"], "line 1 .* 'a b' has a blank"),
@@ -256,7 +256,7 @@ def test_constituency_parser_refuses_the_grammar(
 
 def test_constituency_parser_counts_trees_that_a_grammar_does_not_have() -> None:
     known = [*GRAMMAR[:1], "NP -> NNS | DT NNS", *GRAMMAR[2:3], "ADVP -> RB"]
-    message = "2 of 5 trees are not of the grammar .*tree 3: .*NP"
+    message = "does not derive 2 of 5 trees .*tree 3: .*NP"
     with pytest.raises(DataError, match=message):
         quick(grammar=known).fit(TRAIN)
     parser = quick(grammar=known, underivable="skip", max_iter=8)

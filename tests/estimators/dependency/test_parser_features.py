@@ -402,9 +402,9 @@ BAD: dict[str, tuple[Any, str]] = {
     "too many": ([*GIVEN, GIVEN[0]], "5 matrices for 4 sentences"),
     "dense": (
         of_last(GIVEN[-1].toarray()),
-        f"{LAST}: ndarray is no sparse .*csr_array",
+        f"{LAST}: ndarray is not a sparse .*csr_array",
     ),
-    "a text": (of_last("abc"), f"{LAST}: str is no sparse"),
+    "a text": (of_last("abc"), f"{LAST}: str is not a sparse"),
     "rows": (
         of_last(sparse.csr_array((ROWS - 1, N_FEATURES))),
         rf"{LAST}: the shape is",

@@ -158,7 +158,7 @@ def test_hidden_markov_auto_without_smoothing_has_no_counts_to_stay_near() -> No
 
 
 def test_hidden_markov_auto_needs_something_to_hold_out() -> None:
-    with pytest.raises(ValueError, match="there is one only"):
+    with pytest.raises(ValueError, match="there is only one"):
         HiddenMarkovModel("auto").fit(X[:1], Y[:1])
 
 

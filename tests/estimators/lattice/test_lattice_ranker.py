@@ -292,7 +292,7 @@ def test_ranker_takes_weights_that_are_known(ranker, tmp_path):
     ("weights", "settings", "message"),
     [
         ({"x": np.nan}, {}, "the weight of 'x' must be finite"),
-        ({3: 1.0}, {}, "3 is no name"),
+        ({3: 1.0}, {}, "3 is neither a name"),
         (["x"], {}, "weights must be a dict by names"),
         ({"x": 1.0}, {"hash_bits": 8}, "hash_bits"),
     ],
@@ -315,9 +315,9 @@ CYCLE = LatticeInput([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")], "a", "d")
         ([42], [[0]], "lattice 0: expected a LatticeInput or a networkx"),
         ([TWO], None, r"lattice 0: it has no good path \(give it one"),
         ([TWO], [[]], "lattice 0: it has no good path"),
-        ([TWO], [], "lattice 0: there are good paths of 0 lattices only"),
-        ([TWO], [[0, 2], [0, 2]], "there are 1 lattices, but good paths of more"),
-        ([TWO], [[0, 2], None], "there are 1 lattices, but good paths of more"),
+        ([TWO], [], "lattice 0: there are good paths for only 0 lattices"),
+        ([TWO], [[0, 2], [0, 2]], "there are 1 lattices, but good paths for more"),
+        ([TWO], [[0, 2], None], "there are 1 lattices, but good paths for more"),
         ([TWO], [None], "lattice 0: good paths must be lists of numbers"),
         ([TWO], 5, "good paths must be a list, with those of every lattice, not 5"),
         (["02"], [[0]], "lattice 0: expected a LatticeInput or a networkx"),
@@ -482,7 +482,7 @@ def test_ranker_files_of_every_version_still_load(version):
 def test_ranker_says_when_all_weights_are_zero():
     ranker = LatticeRanker(**PROGRAM, C=1e-3).fit(TRAIN[:4])
     assert not ranker.weights_.any()
-    assert "are not zero, as may be where C is too small" in ranker.status_
+    assert "are not zero; C may be too small" in ranker.status_
 
 
 def test_ranker_refuses_damaged_files(ranker, tmp_path):

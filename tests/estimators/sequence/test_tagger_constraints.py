@@ -97,7 +97,7 @@ def test_constraints_name_the_sentence_that_breaks_them() -> None:
     [
         ("BOI", ValueError, "unknown scheme 'BOI'"),
         (["BIO"], TypeError, "constraints must be None, the name of a scheme"),
-        (Constraints(start=["X"]), DataError, "start: 'X' is no label"),
+        (Constraints(start=["X"]), DataError, "start: 'X' is not a label"),
         ("IOBES", DataError, "the constraints forbid the labels of sequence 0"),
     ],
 )
@@ -152,7 +152,10 @@ def test_allowed_labels_without_a_choice_are_explained(tagger: SequenceTagger) -
     [
         ([None], "X has 2 examples, but allowed has 1"),
         ([None, [["O"]]], "allowed, sequence 1: 1 entries for"),
-        ([[["X"]] * len(TEST_WORDS[0]), None], "sequence 0, token 0: 'X' is no label"),
+        (
+            [[["X"]] * len(TEST_WORDS[0]), None],
+            "sequence 0, token 0: 'X' is not a label",
+        ),
     ],
 )
 def test_allowed_labels_that_do_not_fit_are_explained(
@@ -201,8 +204,8 @@ def test_costs_make_expensive_mistakes_rare() -> None:
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        ({("P", "X"): 1.0}, "costs: 'X' is no label of the training data"),
-        ({"P": {"X": 1.0}}, "costs: 'X' is no label of the training data"),
+        ({("P", "X"): 1.0}, "costs: 'X' is not a label of the training data"),
+        ({"P": {"X": 1.0}}, "costs: 'X' is not a label of the training data"),
         ({"P": 1.0}, r"keyed by \(right, predicted\) pairs"),
         (np.ones((3, 3)), r"shape \(3, 3\), but 2 labels need \(2, 2\)"),
         ({("P", "Q"): -1.0}, "finite and not negative"),

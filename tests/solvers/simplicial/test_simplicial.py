@@ -401,7 +401,7 @@ def test_reference_that_is_no_distribution_is_refused(c: Any, match: str) -> Non
 
 def test_reference_needs_a_structure_with_log_probabilities() -> None:
     s = problems.make_small(problems.classes_dense)
-    with pytest.raises(PairingError, match="no log-probabilities"):
+    with pytest.raises(PairingError, match="not log-probabilities"):
         make_problem(s, HINGE, reference=np.ones(3))
 
 

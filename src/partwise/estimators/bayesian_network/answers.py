@@ -1,4 +1,4 @@
-"""What a Bayesian network says about rows: best values, probabilities, likelihoods.
+"""Answers of a Bayesian network about rows: best values, probabilities, likelihoods.
 
 Rows are codes: `MISSING` where there is no value, which includes what is to be
 predicted, and `UNSEEN` for values that the network does not know.
@@ -38,7 +38,7 @@ def make_corpus(
     costs: Mapping[int, FloatArray] | None = None,
     rows: IntArray | None = None,
 ) -> BayesianNetwork:
-    """Return rows as a structure; errors call variables, and `rows`, by their names."""
+    """Return rows as a structure; errors name variables, and number `rows`."""
     known = np.maximum(codes, UNSEEN)
     try:
         return networks.make_bayesian_network(
@@ -100,7 +100,7 @@ class NetworkAnswers:
     def best(
         self, codes: IntArray, targets: Sequence[int], *, sum_out: bool
     ) -> IntArray:
-        """Return the most probable values of the targets together, a column each.
+        """Return the most probable values of the targets together, one column each.
 
         Other values that are missing are summed out, or take their best.
         """

@@ -95,7 +95,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         Parameters
         ----------
         X : data frame, array or list of dicts
-            A row an example, a column a variable. Values are strings or integers.
+            One row per example, one column per variable; strings or integers.
         y : column or table, optional
             What to predict, where it is not a column of X.
         sample_weight : array, optional
@@ -103,8 +103,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
         dev : (X, y), optional
             Development data: the weights of the pass that costs least on it are kept.
         hidden : array of bool of shape (n_rows, n_variables), optional
-            What margins are for in every row, a column for each variable: those of
-            X, then y. The targets of all rows by default.
+            What margins are required for in every row, one column per variable: X's,
+            then y's. The targets of all rows by default.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # ty
     def _asked(self, target: Any) -> tuple[list[int], bool]:
         """Return the variables to predict, and whether it is a single one."""
         self._check_fitted()
-        check_settings(self, "missing", "unseen", "max_table")  # set since fitting?
+        check_settings(self, "missing", "unseen", "max_table")  # perhaps set after fit
         if target is None:
             return self._targets, len(self._targets) == 1
         single = not isinstance(target, list | tuple)

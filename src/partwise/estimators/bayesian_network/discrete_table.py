@@ -17,10 +17,10 @@ Name = Hashable
 """Of a column: a string or an integer."""
 
 CLASS = "class"
-"""What the class is called where nobody gives it a name."""
+"""What the class is called if it has no name."""
 
 UNSEEN, MISSING = -1, -2
-"""Codes of values that training has not seen, and of none at all."""
+"""Codes of values that training has not seen, and of missing ones."""
 
 
 def table_error(
@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
 
 def read_table(X: Any, where: str = "X") -> Table:
-    """Take a table apart into columns.
+    """Split a table into columns.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def read_target(y: Any, names: list[Name] | None) -> Table:
     Parameters
     ----------
     y : column or table
-        A column is called as it says itself, or "class".
+        A column keeps its own name, or is called "class".
     names : list, optional
         Other names.
 
@@ -199,8 +199,8 @@ def plain_value(value: Any) -> Any:
         if float(value).is_integer():
             return int(value)
         raise DataError(
-            f"{float(value)!r} is no value of a discrete variable (put numbers into a "
-            "few bins first)"
+            f"{float(value)!r} is not a value of a discrete variable (put numbers into "
+            "a few bins first)"
         )
     raise DataError(
         f"values are strings or integers, not {value!r} ({type(value).__name__}); turn "
@@ -225,7 +225,7 @@ def distinct_values(values: NDArray[Any], name: Name, where: str) -> Column:
         number = {value: j for j, value in enumerate(dict.fromkeys(listed))}
     except TypeError:
         i = next(i for i, value in enumerate(listed) if not isinstance(value, Hashable))
-        raise table_error(f"{listed[i]!r} is no value", where, name, i) from None
+        raise table_error(f"{listed[i]!r} is not a value", where, name, i) from None
     distinct = []
     for value in number:
         try:
@@ -290,7 +290,7 @@ def encode_column(
     where : str
         What to call the table in error messages.
     unseen : {"unknown", "missing", "error"}
-        What becomes of values that training has not seen.
+        What to do with values that training has not seen.
     """
     known = variable.values.classes
     code_of = {value: code for code, value in enumerate(known)}
@@ -306,7 +306,7 @@ def encode_column(
         if other or unseen == "error":
             row = int(np.argmax(column.of == j))
             shown = listed(known, 5)
-            what = "is of another kind than" if other else "is none of"
+            what = "is of another kind than" if other else "is not one of"
             advice = "" if other else " (unseen='unknown' or 'missing' takes it)"
             raise table_error(
                 f"{value!r} {what} the values of the training data, {shown}{advice}",

@@ -39,7 +39,7 @@ def read_graph(graph: Any, names: Sequence[Name]) -> list[list[int]]:
     for node in nodes:
         if node not in number:
             raise DataError(
-                f"graph: {node!r} is no variable of the table, which has "
+                f"graph: {node!r} is not a variable of the table, which has "
                 f"{listed(names)}"
             )
     if hasattr(graph, "nodes"):
@@ -73,7 +73,7 @@ def _edges(graph: Any) -> list[tuple[Name, Name]]:
     edges = []
     for edge in graph:
         if isinstance(edge, str | bytes) or len(tuple(edge)) != 2:
-            raise DataError(f"graph: {edge!r} is no (parent, child) pair")
+            raise DataError(f"graph: {edge!r} is not a (parent, child) pair")
         edges.append(tuple(edge))
     return edges
 

@@ -60,7 +60,7 @@ def fill(model: Any, content: Content) -> int:
         raise content.error(str(error)) from None
     (targets,) = _int_lists(content, "targets", 1, nested=False)
     if not targets or len(set(targets)) < len(targets) or max(targets) >= n:
-        raise content.error("the targets are no variables of the model")
+        raise content.error("the targets are not variables of the model")
     if model._variables[targets[0]].values.classes != model._labels.classes:
         raise content.error("the labels are not the values of the target")
     model._named = content.setting("named", bool)
@@ -104,7 +104,7 @@ def _int_lists(
         if type(one) is not list or any(
             type(value) is not int or not 0 <= value < 2**31 for value in one
         ):
-            raise content.error(f"setting {name!r} should be made of numbers")
+            raise content.error(f"setting {name!r} should hold numbers")
     if len(lists) != length:
         raise content.error(f"setting {name!r} should have {length} lists")
     return list(lists)

@@ -11,7 +11,7 @@ from partwise.estimators.settings import declares_settings, setting
 
 @declares_settings
 class BayesianNetworkSettings(GenerativeSettings):
-    """What a Bayesian network has to be told.
+    """The settings of a Bayesian network.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ class BayesianNetworkSettings(GenerativeSettings):
         The graph that is learnt for a single class: a tree of the most informative
         dependencies below it (tree-augmented naive Bayes), or none (naive Bayes).
     missing
-        What becomes of other values that are missing when predicting: they are summed
+        What to do with other values that are missing when predicting: they are summed
         over, or taken at their most probable together with the prediction.
     unseen
-        What becomes of values that training has not seen: they have the probability
-        that the known ones leave to one, and what depends on them tells nothing; or
+        What to do with values that training has not seen: they have the probability
+        that the known ones leave to one, and what depends on them is ignored; or
         they count as missing; or they are refused.
     max_table
         The most numbers in the tables that exact inference makes for one row, as in
-        `GraphLabeler`: what is hidden together must not hang together too much.
+        `GraphLabeler`: hidden variables must not depend on each other too much.
     costs : matrix, dict or callable
         What predicting one value for another costs; 1 for every wrong one by default. A
         dict is keyed by ``(right, predicted)``, a callable takes the two. Of several

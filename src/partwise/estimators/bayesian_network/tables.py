@@ -1,4 +1,4 @@
-"""What there is to read in a Bayesian network: its graph and its tables."""
+"""What a fitted Bayesian network shows: its graph and its tables."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class NetworkTables(GenerativeModel):
         {'class': 0, 0: 'b', 'probability': 0.333...}
         """
         if variable not in self.variables_:
-            raise ValueError(f"{variable!r} is none of {self.variables_}")
+            raise ValueError(f"{variable!r} is not one of {self.variables_}")
         v = self.variables_.index(variable)
         family = [self._variables[u] for u in self._network.family(v)]
         names = [one.name for one in family]

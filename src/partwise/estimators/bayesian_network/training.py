@@ -32,7 +32,7 @@ from partwise.structures.interface import FloatArray, IntArray
 
 
 class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
-    """Everything about training that `BayesianNetworkClassifier` need not show."""
+    """The part of `BayesianNetworkClassifier` that trains."""
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -82,7 +82,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         if y is None:
             if wanted is None or not names:
                 raise ValueError(
-                    "nothing says what to predict: give y, or target, the name of a "
+                    "it is not clear what to predict: give y, or target, the name of a "
                     "column (or a list of names)"
                 )
             missing = [name for name in names if name not in table.names]
@@ -159,7 +159,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         names = [variable.name for variable in variables]
         for name in given:
             if name not in names:
-                raise ValueError(f"costs: {name!r} is none of the targets, {names}")
+                raise ValueError(f"costs: {name!r} is not one of the targets, {names}")
         costs = {
             v: cost_matrix(given.get(variable.name), variable.values)
             for v, variable in zip(self._targets, variables, strict=True)
@@ -252,8 +252,8 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         for name, values in zip(table.names, table.columns, strict=True):
             if name not in names:
                 raise discrete_table.table_error(
-                    f"column {name!r} is no variable of the model (leave it out; there "
-                    f"are {listed(names)})",
+                    f"column {name!r} is not a variable of the model (leave it out; "
+                    f"there are {listed(names)})",
                     where,
                 )
             v = names.index(name)
@@ -265,14 +265,14 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         return codes
 
     def _positional(self, count: int, where: str) -> list[Name]:
-        """Return the names of columns without: all variables, or those beside y."""
+        """Return names for columns without any: all variables, or all but y."""
         names = [variable.name for variable in self._variables]
-        beside = [name for name in names if name not in self._names()]
-        for these in (names, beside):
+        others = [name for name in names if name not in self._names()]
+        for these in (names, others):
             if len(these) == count:
                 return these
         raise DataError(
-            f"{where} has {count} columns without names; expected {len(beside)}, all "
+            f"{where} has {count} columns without names; expected {len(others)}, all "
             f"but the targets of training, or {len(names)}, all"
         )
 

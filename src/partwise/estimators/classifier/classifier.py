@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from partwise.errors import DataError
-from partwise.estimators import explanation
+from partwise.estimators import checks, explanation
 from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
-from partwise.estimators.checks import as_pair, check_k, check_listed, check_same_length
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.costs import class_weights, cost_matrix
@@ -111,7 +109,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
             self.n_features_in_ = self._encoder.n_attributes
             rows = self._rows(encoded.nodes)
             target = _label_list(y)
-            check_same_length(encoded.ptr.size - 1, len(target))
+            checks.check_same_length(encoded.ptr.size - 1, len(target))
             if not target:
                 raise DataError("there are no examples: X and y are empty")
         else:
@@ -142,7 +140,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
         structure = self._with_costs(
             self._structure(rows, gold), self.costs is not None
         )
-        evaluate = None if dev is None else self._evaluator(*as_pair(dev))
+        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
@@ -151,7 +149,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
         known.weights_ = np.zeros(0)
         corpus = known._encode(X)
         target = np.asarray(y)
-        check_same_length(corpus.labels.size, len(target), "y of dev")
+        checks.check_same_length(corpus.labels.size, len(target), "y of dev")
         if not np.isin(target, self.classes_).any():
             raise DataError("dev: none of its labels occurs in the training data")
 
@@ -262,7 +260,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
 
     def predict_kbest(self, X: Any, k: int = 5) -> list[list[tuple[Label, float]]]:
         """Return the `k` best classes of every example with their scores."""
-        check_k(k)
+        checks.check_k(k)
         found = kbest(self._encode(X), self.weights_, k, self._jobs())
         classes = self._labels.classes
         return [[(classes[y[0]], score) for y, score in best] for best in found]
@@ -323,15 +321,8 @@ def _has_names(X: Any) -> tuple[bool, Any]:
     if hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
         return False, X
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        return False, X  # scikit-learn says best what is wrong
-    looked_at: list[Any] = []
-    rest = iter(X)
-    for example in rest:
-        looked_at.append(example)
-        if not hasattr(example, "__len__") or len(example):
-            break
-    first = looked_at[-1] if looked_at else None
-    whole = chain(looked_at, rest)
+        return False, X  # scikit-learn reports what is wrong
+    first, whole = checks.peek(X)
     if isinstance(first, str):
         raise DataError("an example must be a dict or a list of strings, not a string")
     if isinstance(first, Sequence | set | frozenset):
@@ -342,7 +333,7 @@ def _has_names(X: Any) -> tuple[bool, Any]:
 
 
 def _label_list(y: Any) -> list[Label]:
-    check_listed(y, "y must be a list of labels")
+    checks.check_listed(y, "y must be a list of labels")
     return list(y)
 
 

@@ -15,7 +15,7 @@ from partwise.estimators.shared_settings import (
 
 @declares_settings
 class ClassifierSettings(LabelCostSettings, VocabularySettings, LearningSettings):
-    """What a multiclass classifier has to be told.
+    """The settings of a multiclass classifier.
 
     Parameters
     ----------

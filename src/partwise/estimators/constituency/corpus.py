@@ -45,7 +45,7 @@ class GrammarSettings:
     given_tags : bool
         Whether the tags of words are given.
     hash_bits : int
-        TaggedWords, spans and splits have ``2^hash_bits`` different features each.
+        Words, spans and splits have ``2^hash_bits`` different features each.
     """
 
     horizontal: int | None
@@ -141,13 +141,14 @@ class GrammarSettings:
 
 
 def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
-    """Return a list of trees, or say what else was given."""
+    """Return a list of trees; raise `DataError` for anything else."""
     hint = " (read_brackets reads them from a file)"
     check_listed(trees, f"{what} must be a list of Tree", hint, no=(Tree,))
     result = list(trees)
     for i, tree in enumerate(result):
         if not isinstance(tree, Tree):
-            raise DataError(f"{what}: number {i} is a {type(tree).__name__}, no Tree")
+            kind = type(tree).__name__
+            raise DataError(f"{what}: number {i} is a {kind}, not a Tree")
         check_writable(tree, f"{what}: number {i}")
     return result
 
@@ -243,8 +244,8 @@ def derivations(
     if failed:
         i, why = failed[0]
         message = (
-            f"{len(failed)} of {len(trees)} trees are not of the grammar (the first is "
-            f"tree {i}: {why})"
+            f"the grammar does not derive {len(failed)} of {len(trees)} trees (the "
+            f"first is tree {i}: {why})"
         )
         if policy == "refuse" or not kept:
             raise DataError(

@@ -22,7 +22,7 @@ from partwise.structures.grammar.parts import part_offsets
 from partwise.structures.interface import FloatArray
 
 N_NAMED = 3
-"""So many words are named in a message."""
+"""How many words a message names."""
 
 
 class Model(NamedTuple):

@@ -51,7 +51,7 @@ class Lexicon:
 def learn_lexicon(tagged: Iterable[tuple[str, str]], rare: int = RARE) -> Lexicon:
     """Learn the tags of words.
 
-    New words may have the tags of words that were seen just once: it is them that new
+    New words may have the tags of words that were seen just once, which are what new
     words are most like.
 
     Examples

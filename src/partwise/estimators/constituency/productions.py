@@ -1,6 +1,6 @@
-"""Grammars that users write down, brought into Chomsky normal form.
+"""Grammars that users write, in Chomsky normal form.
 
-A grammar is text such as ``S -> NP VP``, one production a line, ``|`` between
+``|A grammar is text such as ``S -> NP VP``, one production per line, ``|``|`` between
 alternatives, words in quotes. Productions of more than two symbols are made binary, and
 those of one symbol are collapsed into chains, just as `partwise.constituents.binarize`
 does it to the trees to learn from: so `restore` undoes it on those that are predicted.
@@ -92,7 +92,7 @@ def _read_line(line: str, number: int) -> Iterator[Production]:
         is_word = _is_quoted(alternative[0])
         if any(map(_is_quoted, alternative)) and len(alternative) > 1:
             raise DataError(
-                f"{place}: a word stands beside other symbols in "
+                f"{place}: a word stands next to other symbols in "
                 f"{' '.join(alternative)!r} (give it a tag of its own)"
             )
         if is_word:  # in brackets, as trees have it
@@ -116,7 +116,7 @@ def _what_is_wrong(token: str) -> str | None:
     if "->" in token:
         return f"a second arrow, in {token} (a line has one; | is for alternatives)"
     if _WEIGHT.fullmatch(token):
-        return f"{token} is no symbol (leave weights out: they are learnt)"
+        return f"{token} is not a symbol (leave weights out: they are learnt)"
     if set("()") & set(token):
         return f"the symbol {token} has a round bracket in it (trees cannot have it)"
     return None

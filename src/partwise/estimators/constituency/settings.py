@@ -12,7 +12,7 @@ from partwise.estimators.shared_settings import LearningSettings
 
 @declares_settings
 class ConstituencySettings(LearningSettings):
-    """What a constituency parser has to be told.
+    """The settings of a constituency parser.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class TreeSettings:
     features : tuple of str
         The groups of features that are on, in the order of `GROUPS`.
     n_arc_features : int
-        How many features of arcs the user gives beside them; zero if none are given.
+        How many features of arcs the user gives besides them; zero if none are given.
     """
 
     projective: bool
@@ -213,7 +213,7 @@ def named(sentence: Sentence, i: int) -> str:
 
 
 def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sentence]:
-    """Return a list of sentences, or say what else was given."""
+    """Return a list of sentences; raise `DataError` for anything else."""
     hint = " (read_trees reads them from a file, Sentence.from_columns makes one)"
     check_listed(sentences, f"{what} must be a list of Sentence", hint, no=(Sentence,))
     result = list(sentences)
@@ -229,7 +229,7 @@ def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sent
 def check_training_trees(
     sentences: Sequence[Sentence], settings: TreeSettings, what: str = "sentences"
 ) -> None:
-    """Refuse sentences without heads or whose heads are no tree."""
+    """Refuse sentences without heads, or whose heads are not a tree."""
     if not any(len(sentence) for sentence in sentences):
         raise DataError(f"{what}: there are no words to learn from")
     for i, sentence in enumerate(sentences):

@@ -58,7 +58,7 @@ def explain_arc(
     word: int,
     settings: TreeSettings,
 ) -> ArcChoice:
-    """Compare the best tree that has an arc with the best one that has not."""
+    """Compare the best tree that has an arc with the best one that does not."""
     n = len(sentence)
     best = decode(s, w).codes
     if head is None:
@@ -103,7 +103,7 @@ def _contributions(
     y_other: CodeArray,
     sign: float,
 ) -> Iterator[Contribution]:
-    """Name what the arcs of one tree, that the other has not, add to its score."""
+    """Name what arcs that only one of two trees has add to its score."""
     forms, n_labels = columns["w"], len(classes)
     n = len(forms)
     ws, diff = waist.workspace(s, 1), waist.make_diff(s)

@@ -1,8 +1,8 @@
 """Features of arcs that the user gives: a sparse matrix for every sentence, checked.
 
 Row ``h * (n + 1) + m`` of the matrix for a sentence of `n` words holds the features of
-the arc from head `h`, 0 being the root, to word `m`. Rows that are no arc (to the root,
-or from a word to itself) are not looked at.
+the arc from head `h`, 0 being the root, to word `m`. Rows that are not arcs (to the
+root, or from a word to itself) are ignored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def as_matrices(
     n_features: int | None = None,
     what: str = "arc_features",
 ) -> list[Any]:
-    """Return a CSR matrix for every sentence, or say what is wrong with which.
+    """Return a CSR matrix for every sentence; raise `DataError` if one is invalid.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def as_matrices(
         place = f"{what} of {named(sentence, i)}"
         if not sparse.issparse(matrix) or matrix.ndim != 2:
             raise DataError(
-                f"{place}: {type(matrix).__name__} is no sparse matrix of two "
+                f"{place}: {type(matrix).__name__} is not a sparse matrix of two "
                 "dimensions (scipy.sparse.csr_array makes one)"
             )
         if n_features is None:
@@ -100,7 +100,7 @@ def _check(matrix: Any, n_words: int, n_features: int, place: str) -> None:
             f"{place}: there must be between 1 and 2^31 - 1 columns, not {n_features}"
         )
     if matrix.dtype.kind not in "biuf":
-        raise DataError(f"{place}: values of type {matrix.dtype} are no real numbers")
+        raise DataError(f"{place}: values of type {matrix.dtype} are not real numbers")
 
 
 def list_arcs(
@@ -115,7 +115,7 @@ def list_arcs(
 
 
 def most_listed(listed: ListedArcs | None) -> int:
-    """Return how many features the arc has that has the most."""
+    """Return the largest number of features that an arc has."""
     return 0 if listed is None else int(np.diff(listed.rows.ptr).max(initial=0))
 
 
@@ -129,7 +129,7 @@ def arcs_as_trained(
     if arc_features is None and n_features:
         raise DataError(
             f"the parser was trained with arc_features, {n_features} columns of them: "
-            f"give {what} for these sentences, too"
+            f"give {what} for these sentences as well"
         )
     if arc_features is None:
         return None

@@ -99,7 +99,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         sample_weight : array, optional
             A weight for every sentence: what multiplies its loss.
         arc_features : iterable of sparse matrices, optional
-            Features of your own beside those of the parser: for every sentence a
+            Features of your own besides those of the parser: for every sentence a
             matrix of `scipy.sparse` of shape ``((n + 1)**2, n_features)``, whose row
             ``h * (n + 1) + m`` belongs to the arc from head `h` (0 is the root) to
             word `m`. All other methods need the same columns then.
@@ -288,7 +288,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         Returns
         -------
         list of Sentence
-            They write everything but heads and labels as it was read.
+            Everything but heads and labels is written as it was read.
         """
         check_choice("decoding", decoding, DECODERS)
         words, corpus = self._encode(sentences, arc_features)

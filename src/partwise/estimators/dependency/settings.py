@@ -12,7 +12,7 @@ from partwise.estimators.shared_settings import LearningSettings
 
 @declares_settings
 class DependencySettings(LearningSettings):
-    """What a dependency parser has to be told.
+    """The settings of a dependency parser.
 
     Parameters
     ----------

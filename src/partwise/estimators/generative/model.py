@@ -84,7 +84,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         data, weight = self._read(X, y, sample_weight)
         if self.objective == "auto":
             self._choose(data, weight, dev)
-            dev = None  # it has had its say
+            dev = None  # it has been used
         if self.objective_ == "margin":
             self._train(self._training_data(data, weight, dev, **options))
             return
@@ -93,7 +93,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         self._count(self._corpus(data, **options), weight)
 
     def _choose(self, data: Any, weight: FloatArray | None, dev: Any) -> None:
-        """Find out which objective is best, where a model can."""
+        """Find out which objective is best, if the model can."""
         raise NotImplementedError(f"{type(self).__name__} has no objective='auto'")
 
     def _prepare(
@@ -127,7 +127,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         return weight
 
     def _check_reference(self, name: str) -> None:
-        """Refuse counts as a reference where one may be zero."""
+        """Refuse counts as a reference if one may be zero."""
         if name == "likelihood" and not self.smoothing > 0:
             raise ValueError(
                 "reference='likelihood' needs smoothing > 0: nothing would keep a "
@@ -151,6 +151,6 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         """Take the counts as probabilities: there is nothing to train."""
         counts = self._make_reference("likelihood", structure, weight)
         w = np.log(np.maximum(counts, waist.LEAST_PROBABILITY))
-        status = "counted: the likelihood has its maximum there"
-        solver = default_solver(self.loss, "divergence")  # had there been need
+        status = "counted: this maximises the likelihood"
+        solver = default_solver(self.loss, "divergence")  # the one margins would use
         self._keep(untrained(w, CONVERGED, status), solver)

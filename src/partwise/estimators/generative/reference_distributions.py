@@ -1,4 +1,4 @@
-"""Reference distributions of generative models: counts, uniform ones, a user's own."""
+"""Reference distributions of generative models: counts, uniform, or the user's own."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @declares_settings
 class GenerativeSettings(TrainingSettings):
-    """What a model of probabilities has to be told.
+    """The settings of a generative model.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class GenerativeSettings(TrainingSettings):
     C
         Weight of the margin violations against the divergence from the `reference`; by
         default one that suits costs and size of the data, small enough to stay near to
-        the reference. Without meaning for the likelihood. Choose it on development data
-        (`C_path`).
+        the reference. It has no meaning for the likelihood. Choose it on development
+        data (`C_path`).
     reference : {"likelihood", "uniform"} or mapping
         What the probabilities stay near to, unless margins need something else: the
         smoothed counts (the default), uniform distributions, or your own.

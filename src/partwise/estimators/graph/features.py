@@ -140,7 +140,7 @@ class ElementFeatures:
             raise error(f"have shape {block.shape}, where (n, {self.width}) is needed")
         no_numbers = error(
             f"must be numbers, not an array of {block.dtype} (give strings as dicts, "
-            "one a row: {name: string})"
+            "one per row: {name: string})"
         )
         if getattr(block.dtype, "kind", "O") not in "biufO":
             raise no_numbers

@@ -132,7 +132,7 @@ def _read_networkx(
     loops = [a for a, b, _ in listed if a == b]
     if loops:
         raise DataError(
-            f"{where}: an edge leads from node {loops[0]!r} back to it (remove it: "
+            f"{where}: an edge leads from node {loops[0]!r} to itself (remove it: "
             "networkx.selfloop_edges finds them)"
         )
     nodes = [graph.nodes[name] for name in names]
@@ -244,7 +244,7 @@ def _cliques(given: Any, where: str) -> list[tuple[int, ...]]:
 
 
 def _listed(given: Any) -> list[Any] | None:
-    """Return what was given as a list; None if it is no collection."""
+    """Return what was given as a list; None if it is not a collection."""
     if isinstance(given, str | bytes | Mapping):
         return None
     try:
@@ -306,7 +306,7 @@ def _labels_of(labels: Any, graph: ReadGraph) -> list[Label]:
         if len(labels) > graph.n_nodes:
             known = set(names)
             odd = next(name for name in labels if name not in known)
-            raise DataError(f"{where}: there is a label for {odd!r}, which is no node")
+            raise DataError(f"{where}: a label for {odd!r}, which is not a node")
         return [labels[name] for name in names]
     check_listed(labels, f"{where}: its labels must be a list or a dict")
     own = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)

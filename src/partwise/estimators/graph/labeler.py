@@ -327,7 +327,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
     def table_sizes(self, graphs: Iterable[Any]) -> list[int]:
         """Return how many numbers exact inference needs for each graph.
 
-        Without regard to `max_table`, which may be raised to the largest of them.
+        Regardless of `max_table`, which may be raised to the largest of them.
 
         Examples
         --------

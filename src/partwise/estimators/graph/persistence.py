@@ -74,12 +74,12 @@ def _joint_kind(given: Any, known: dict[str, Any], content: Content) -> tuple[An
     if not (first is None or (isinstance(first, str) and len(nodes) == 2)):
         raise content.error(f"{first!r} cannot be the kind of an edge")
     if not all(isinstance(kind, str) and kind in known for kind in nodes):
-        raise content.error("a clique joins nodes of a kind that there is not")
+        raise content.error("a clique joins nodes of an unknown kind")
     n_configurations = 1
     for kind in nodes:
         n_configurations *= int(known[kind].size)
     if n_configurations > 2**28:
-        raise content.error("a kind of cliques has more configurations than can be")
+        raise content.error("a kind of cliques has too many configurations")
     return (first, *nodes)
 
 

@@ -15,7 +15,7 @@ from partwise.estimators.shared_settings import (
 
 @declares_settings
 class GraphSettings(LabelCostSettings, VocabularySettings, LearningSettings):
-    """What a graph labeler has to be told.
+    """The settings of a graph labeler.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 Maximum likelihood is the first candidate; then margins, with one reference or another
 and several `C`. The cheapest one on sequences held out is chosen if it is cheaper than
-the likelihood by more than may be chance: the choice should never be much worse than
-counting.
+the likelihood by more than chance would explain: the choice should never be much
+worse than counting.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENOUGH = 1000
 
 
 class Candidate(NamedTuple):
-    """A way to train, and what it came to on sequences held out.
+    """A way to train, and its result on held-out sequences.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def make_trials(
     folds = min(folds, n)
     if folds < 2:
         raise ValueError(
-            "objective='auto' holds sequences out, but there is one only; give "
+            "objective='auto' holds sequences out, but there is only one; give "
             "development data, fit(X, y, dev=(X_dev, y_dev)), or choose an objective"
         )
     fold_of = np.random.default_rng(seed).permutation(n) % folds
@@ -117,7 +117,7 @@ def compare(
     for candidate, row in zip(candidates, rows, strict=False):
         gains = rows[0] - row
         gain = float(weight @ gains)
-        # Of one sequence alone nobody knows how much is chance.
+        # A single sequence does not tell how much is chance.
         known = row.size > 1
         error = float(np.linalg.norm(weight * (gains - gain))) if known else math.inf
         result.append(

@@ -169,7 +169,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
     def predict_spans(self, X: Any, *, scheme: str | None = None) -> list[list[Span]]:
         """Return the chunks of every sequence, where states spell chunks (B-PER, ...).
 
-        As `SequenceTagger.predict_spans`.
+        Like `SequenceTagger.predict_spans`.
         """
         chain, w = self._encode(X)
         return answers.best_spans(chain, w, self._labels, scheme, self._jobs())

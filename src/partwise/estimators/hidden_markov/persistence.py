@@ -49,7 +49,7 @@ def fill(model: Any, content: Content) -> int:
         raise content.error("setting 'suitable_C' should be a positive number")
     model._chosen, model.candidates_ = _read_chosen(content), ()
     if (model._chosen is None) == (model.objective == "auto"):
-        raise content.error("what was chosen is missing, or nothing was to choose")
+        raise content.error("the choice is missing, or there was nothing to choose")
     if content.setting("has_reference", bool):
         part = content.part("reference")
         shapes = {"initial": (K,), "transitions": (K, K), "emissions": (K, V)}

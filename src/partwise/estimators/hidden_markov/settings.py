@@ -11,7 +11,7 @@ from partwise.estimators.settings import declares_settings, setting
 
 @declares_settings
 class HiddenMarkovSettings(GenerativeSettings):
-    """What a hidden Markov model has to be told.
+    """The settings of a hidden Markov model.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ CHOICE_TOL = 1e-2
 
 
 class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
-    """Everything about training that `HiddenMarkovModel` need not show."""
+    """The part of `HiddenMarkovModel` that trains."""
 
     symbols_: NDArray[Any]
     candidates_: tuple[Candidate, ...]
@@ -139,7 +139,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
     def _choose(
         self, data: SymbolSequences, weight: FloatArray | None, dev: Any
     ) -> None:
-        """Compare all candidates on sequences held out; keep the best one in mind."""
+        """Compare all candidates on held-out sequences; remember the best one."""
         held_out = None if dev is None else self._encode_dev(*as_pair(dev))
         if self.reference is not None:
             references = [self._own_name()]

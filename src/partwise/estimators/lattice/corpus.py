@@ -139,7 +139,7 @@ class LatticeReader:
             yield [edge.features for edge in lattice.edges] + [{}] * n_added
         if self._good is not None and next(self._good, _NO_MORE) is not _NO_MORE:
             raise DataError(
-                f"there are {len(self)} lattices, but good paths of more than these"
+                f"there are {len(self)} lattices, but good paths for more than that"
             )
 
     def _add(
@@ -185,7 +185,7 @@ class LatticeReader:
             paths = next(self._good, _NO_MORE)
             if paths is _NO_MORE:
                 raise DataError(
-                    f"{title}: there are good paths of {len(self) - 1} lattices only"
+                    f"{title}: there are good paths for only {len(self) - 1} lattices"
                 )
             wanted = f"{title}: good paths must be lists of numbers of edges"
             check_listed(paths, wanted, show=True)
@@ -321,7 +321,7 @@ def encode_features(
 ) -> SparseRows:
     """Read all lattices, and encode the features of their edges.
 
-    They are never all in memory, unless those who gave them have them there.
+    They are never all in memory at once, unless the caller keeps them there.
     """
     encode = encoder.fit_encode if learn else encoder.encode
     try:

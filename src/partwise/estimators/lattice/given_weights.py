@@ -1,4 +1,4 @@
-"""Weights that are given by the names of their features, instead of learnt."""
+"""Weights that are given by feature name instead of learnt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def encode_weights(weights: Any) -> tuple[FeatureDictEncoder, FloatArray]:
         raise ValueError(f"weights must be a dict by names, not {weights!r:.60}")
     for name, weight in weights.items():
         if not isinstance(name, str) and not _is_pair(name):
-            raise ValueError(f"{name!r} is no name, and no pair of name and text")
+            raise ValueError(f"{name!r} is neither a name nor a pair of name and text")
         if not isinstance(weight, Real) or not math.isfinite(weight):
             raise ValueError(f"the weight of {name!r} must be finite, not {weight!r}")
     encoder = FeatureDictEncoder()

@@ -53,8 +53,8 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
 
     Notes
     -----
-    Lattices are read one by one and need not be in memory together; what is kept is 28
-    bytes an edge and 12 a feature of an edge, see `partwise.structures.make_lattice`.
+    Lattices are read one by one and need not be in memory together; what is kept is
+    28 bytes per edge and 12 per feature of one, see `partwise.structures.make_lattice`.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         if not good:
             raise DataError("there are no lattices in dev")
         measure = find_measure(self.dev_metric, MEASURES)
-        measure(good, [paths[0] for paths in good])  # what fails, fails now
+        measure(good, [paths[0] for paths in good])  # fail now rather than later
 
         def evaluate(w: FloatArray) -> float:
             return measure(good, self._best(reader, corpus, w))
@@ -195,7 +195,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         encoder, values = encode_weights(weights)
         ranker = cls(**settings)
         if ranker.hash_bits is not None:
-            raise ValueError("given weights have names, which hash_bits does not keep")
+            raise ValueError("given weights have names, but hash_bits keeps none")
         ranker._check_settings()
         ranker._encoder = encoder
         ranker._set_labels(LabelCodes([]))

@@ -11,7 +11,7 @@ from partwise.estimators.shared_settings import LearningSettings, VocabularySett
 
 @declares_settings
 class LatticeSettings(VocabularySettings, LearningSettings):
-    """What a lattice ranker has to be told.
+    """The settings of a lattice ranker.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def best_ranked(
 def label_probabilities(
     chain: Chain, w: FloatArray, n_labels: int, n_jobs: int
 ) -> list[NDArray[np.float64]]:
-    """Return the probability of every label at every token, a row a token."""
+    """Return the probability of every label at every token, one row per token."""
     wanted = n_labels * np.diff(chain.ptr)
     ptr, mu, log_z = decoding.part_marginals(chain, w, wanted, n_jobs)
     check_possible(log_z)

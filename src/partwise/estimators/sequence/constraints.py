@@ -15,7 +15,7 @@ from partwise.metrics.chunks import SCHEMES, resolve_scheme
 
 @dataclass(frozen=True)
 class Constraints:
-    """What label sequences may not do.
+    """What is forbidden in label sequences.
 
     Parameters
     ----------

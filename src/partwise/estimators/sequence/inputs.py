@@ -6,8 +6,7 @@ and dense arrays. Which one it is shows in the first token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from partwise.data import ColumnData
 from partwise.errors import DataError, ModelFileError
-from partwise.estimators.checks import check_listed
+from partwise.estimators.checks import check_listed, peek
 from partwise.estimators.explanation import NumberedNames
 from partwise.features import (
     Encoded,
@@ -216,7 +215,7 @@ class DenseInput:
             return matrix.reshape(0, self.n_features)
         if matrix.ndim != 2:
             raise DataError(
-                f"it has {matrix.ndim} dimensions; dense features are 2-D, one row a "
+                f"it has {matrix.ndim} dimensions; dense features are 2-D, one row per "
                 "token"
             )
         bad = np.argwhere(~(np.abs(matrix) <= LARGEST))
@@ -243,7 +242,7 @@ class DenseInput:
 
 
 def check_sequences(X: Any) -> None:
-    """Raise `DataError` for what is no list of sequences at all."""
+    """Raise `DataError` for anything but a list of sequences."""
     hint = "; for one sequence write [sequence]"
     check_listed(X, "X must be a list of sequences", hint)
 
@@ -284,14 +283,8 @@ def choose_input(
     check_sequences(X)
     if hasattr(X, "columns") and hasattr(X, "ptr"):
         raise DataError("columns of text need a template; pass template='default'")
-    looked_at: list[Any] = []
-    rest: Iterator[Any] = iter(X)
-    for sequence in rest:
-        looked_at.append(sequence)
-        if not hasattr(sequence, "__len__") or len(sequence):
-            break
-    everything = chain(looked_at, rest)
-    if looked_at and _is_dense(looked_at[-1]):
+    first, everything = peek(X)
+    if _is_dense(first):
         if names or hash_bits is not None or min_count != 1:
             raise ValueError(
                 "transition_features, hash_bits and min_count are for feature dicts "

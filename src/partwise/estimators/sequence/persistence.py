@@ -61,7 +61,7 @@ def fill(model: Any, content: Content) -> int:
 
 
 def _restore_params(model: Any) -> None:
-    """Say in plain settings what the file holds in other forms, for another fit."""
+    """Set the settings that the file holds in other forms, for another fit."""
     if isinstance(model._input, TemplateInput):
         template = model._input.encoder.template
         model.template = template if template.resources else template.text

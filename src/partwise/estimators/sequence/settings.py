@@ -16,7 +16,7 @@ from partwise.estimators.shared_settings import (
 
 @declares_settings
 class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
-    """What a sequence tagger has to be told.
+    """The settings of a sequence tagger.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 The two-loop recursion (Nocedal and Wright 2006, Algorithm 7.4) only ever adds up
 the remembered vectors and the gradient, so its two loops run on the table of their
-inner products (Chen, Wang and Zhou, NIPS 2014). So nothing of the length of the
+inner products (Chen, Wang and Zhou, NIPS 2014), and nothing as long as the
 weights, which can be many millions, is read and written again for every pair.
 """
 
@@ -112,7 +112,7 @@ class CurvatureMemory(Keeper):
         return found[: 2 * len(self), 0]
 
     def restored(self) -> None:
-        """Refuse pairs that cannot be."""
+        """Refuse invalid pairs."""
         if sorted(self.order) != list(range(len(self))) or len(self) > self.size:
             raise ValueError("the pairs of the memory are damaged")
 

@@ -9,7 +9,7 @@ every mixture has a bound ``H - g*(v)``, where ``g*`` is the conjugate of the pe
 is beyond 1, and nothing elsewhere.
 
 The bound of the last weights alone, for ``r = 0``, is ``P(w) - 1/2 |grad P|^2``. As
-gradients of quasi-Newton methods point here and there, mixing cancels much of them.
+gradients of quasi-Newton methods point in many directions, mixing cancels much of them.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _climb(along: Along, share: float) -> tuple[float, float]:
         if value > best_value:
             best, best_value = share, value
         low, high = (share, high) if slope >= 0.0 else (low, share)
-        # All there is still to win, as the function is concave.
+        # All that is left to gain, as the function is concave.
         if not abs(slope) * (high - low) > 1e-9 * abs(value):
             break
         step = share + slope / bend if bend > 0.0 else np.inf * slope

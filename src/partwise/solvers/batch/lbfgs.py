@@ -52,7 +52,7 @@ class LBFGS(BatchSolver):
     at_least: ClassVar[dict[str, float]] = {"history": 1}
 
     def memory(self, problem: Problem) -> int:
-        """Return about how many bytes the state will take, beside the weights."""
+        """Return about how many bytes the state will take, besides the weights."""
         pairs = 2 * self.history * 8 * problem.n_weights
         return super().memory(problem) + pairs
 

@@ -1,7 +1,7 @@
 """A line search for the Wolfe conditions, one question at a time.
 
 The search only ever sees numbers: it says which step to try (`WolfeSearch.step`)
-and is told what was found there. So the caller may show progress, or stop, inside
+and is told what was found there, so that the caller may show progress, or stop, in
 a long evaluation.
 """
 

@@ -80,7 +80,7 @@ def _step_within_orthant(
 class OWLQN(LBFGS):
     """Orthant-wise L-BFGS: log loss with L1 and elastic-net penalties.
 
-    Many weights of the solution are zero, exactly. Without an L1 part
+    Many weights of the solution are exactly zero. Without an L1 part
     (``l1_ratio=0``) it is `LBFGS`, bit for bit.
 
     Parameters

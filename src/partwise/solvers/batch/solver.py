@@ -94,7 +94,7 @@ class BatchSolver(Solver):
     """How much of the slope may remain after a step."""
 
     def memory(self, problem: Problem) -> int:
-        """Return about how many bytes the state will take, beside the weights."""
+        """Return about how many bytes the state will take, besides the weights."""
         return 8 * problem.n_weights * (5 + count_jobs(problem.n_jobs) - 1)
 
     def make_state(self, problem: Problem) -> BatchState:

@@ -1,7 +1,7 @@
 """The cutting plane method with one slack (Joachims, Finley and Yu, 2009).
 
 The sum of all the losses is a convex function of the weights that lies above a plane
-for every choice of one output an example. Each pass adds the plane that touches it at
+for every choice of one output per example. Each pass adds the plane that touches it at
 the weights, and the next weights minimise the objective with the planes in place of
 the losses, by a small quadratic programme: its value is a lower bound on the objective
 of any weights, so that every pass ends with an exact certificate.
@@ -23,7 +23,7 @@ from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import FloatArray, add_costs, argmax, cost
 
 PLANES_KEPT = 100
-"""How many planes there are at a time, more or less, in what was measured."""
+"""About how many planes were in use at a time, where it was measured."""
 
 FRUITLESS = 5
 """Passes in a row that improve neither bound: rounding allows no more of them."""
@@ -109,7 +109,7 @@ class CuttingPlane(Solver):
 
     See Also
     --------
-    FrankWolfe : Learns from an output at once; as a rule many times faster.
+    FrankWolfe : Learns from each output at once; usually many times faster.
 
     Notes
     -----
@@ -144,7 +144,7 @@ class CuttingPlane(Solver):
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the planes, and of vectors like the weights.
 
-        How many planes are kept is found out on the way; this is what is usual.
+        How many planes are kept is not known in advance; this is the usual number.
         """
         n_codes = int(output_pointers(problem.structure)[-1])
         return 4 * PLANES_KEPT * n_codes + 8 * 3 * problem.n_weights
@@ -182,6 +182,6 @@ class CuttingPlane(Solver):
 
     def certify(self, problem: Problem, state: CuttingPlaneState) -> Certificate:
         """Return the certificate, which is known after every pass."""
-        if state.primal == np.inf:  # not one pass has ended
+        if state.primal == np.inf:  # no pass has ended yet
             state.primal = problem.primal(state.w)
         return Certificate(state.primal, state.dual)

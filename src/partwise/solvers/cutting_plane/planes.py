@@ -75,8 +75,8 @@ def _multiply(
 ) -> None:
     """Add the share of some examples in ``vector . g_k`` to ``out[k]``.
 
-    The parts are scored once for all the planes: each of them then costs a look-up a
-    part, not a walk over the features.
+    The parts are scored once for all the planes: each of them then costs one look-up
+    per part, not a walk over the features.
     """
     theta = scratch.theta
     for i in range(start, stop):

@@ -2,7 +2,7 @@
 
 ``min |w|_1 + sum_i C_i xi_i`` with a constraint for every wrong output of every
 example: too many to write down. Every round solves a *master problem* of those found
-so far, then looks for the wrong output that is violated most, one an example
+so far, then looks for the most violated wrong output of each example
 (Algorithm 1). What the master problem does not know of is decided by where one looks:
 between its weights and the best ones so far, so that both get better.
 """
@@ -60,8 +60,8 @@ class ColumnGenerationState(State):
     effort : int
         How hard to try in the master problem: harder where no rows are missing.
     reach : float
-        How far from the best weights towards those of the master problem it is looked
-        for rows, as a share of the way.
+        How far from the best weights towards those of the master problem to look
+        for rows, as a fraction of the distance.
     """
 
     kept = (
@@ -112,8 +112,8 @@ class ColumnGenerationState(State):
 class ColumnGeneration(Solver):
     """The hinge with an L1 penalty: a linear program, solved round by round.
 
-    Weights may be signed, or not negative as in the paper; most of them are zero,
-    exactly. Margins may be one or costs, and examples may have several good outputs:
+    Weights may be signed, or not negative as in the paper; most of them are exactly
+    zero. Margins may be one or costs, and examples may have several good outputs:
     see `SetHinge`.
 
     Parameters
@@ -131,9 +131,9 @@ class ColumnGeneration(Solver):
         Steps of the extragradient method in a round, at most; more where no rows are
         missing.
     passes : int
-        Online passes in the beginning, which find the first rows and weights.
+        Online passes at the start, which find the first rows and weights.
     drop_after : int
-        Rows without a multiplier for so many rounds are dropped.
+        Rows without a multiplier for this many rounds are dropped.
     tighten : bool
         When nothing is violated any more and steps of a first-order master get no
         further, let HiGHS find the last digits, unless there are more than a million
@@ -322,7 +322,7 @@ class ColumnGeneration(Solver):
 
     def certify(self, problem: Problem, state: ColumnGenerationState) -> Certificate:
         """Return the certificate, which is known after every round."""
-        if state.primal == np.inf:  # not one round has ended
+        if state.primal == np.inf:  # no round has ended yet
             state.primal = problem.primal(state.w)
         return Certificate(state.primal, state.dual)
 
@@ -330,7 +330,7 @@ class ColumnGeneration(Solver):
         """Say how many weights are not zero."""
         n_used = int(np.count_nonzero(w))
         text = f"; {n_used} of {w.size} weights are not zero"
-        return text if n_used else f"{text}, as may be where C is too small"
+        return text if n_used else f"{text}; C may be too small"
 
     def error_bound(
         self,

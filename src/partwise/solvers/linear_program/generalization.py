@@ -29,9 +29,9 @@ def generalization_bound(
 ) -> float:
     """Return the bound of theorem 6.2 on the error of a linear program's weights.
 
-    With probability `confidence`, so says the theorem, no more than this share of
+    According to the theorem, with probability `confidence` no more than this share of
     triples (input, good output, wrong output) has the wrong output ahead of the good
-    one. Take the number for a curiosity, not for a guarantee: the triples of one
+    one. Treat the number as a curiosity, not as a guarantee: the triples of one
     example are not independent, and there are exponentially many of them, which is
     all that makes the bound small.
 

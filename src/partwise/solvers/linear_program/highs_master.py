@@ -18,7 +18,7 @@ class HighsMaster(Master):
     """A model in HiGHS, with the basis of the last round.
 
     Columns are weights, split into two where they are signed, and slacks; they are
-    added when a row needs them. Nothing is ever built twice.
+    added when a row needs them. Nothing is built twice.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def excess(p: MasterProblem, lam: FloatArray, pull: FloatArray) -> float:
     """Return what `lam` must be divided by to be feasible, given ``H' lam``.
 
     Then ``H' lam <= 1`` (``|H' lam| <= 1`` for signed weights) and no group has more
-    than its C: with zeros for the rows that nobody has found, a feasible point of the
+    than its C: with zeros for the rows not found yet, this is a feasible point of the
     dual of the whole problem, LP (10).
     """
     top = 1.0
@@ -183,7 +183,7 @@ class Solved(NamedTuple):
 class Master(Keeper, ABC):
     """A way to solve the master problem, again and again, as it grows.
 
-    Beside weights and duals, what is `kept` lasts from round to round.
+    Besides weights and duals, what is `kept` lasts from round to round.
     """
 
     @abstractmethod
@@ -191,4 +191,4 @@ class Master(Keeper, ABC):
         """Return weights and multipliers, from those of the last round."""
 
     def forget(self, dropped: IntArray) -> None:
-        """Be told which rows are no longer there."""
+        """Forget rows that are no longer there."""

@@ -24,7 +24,7 @@ from partwise.structures.interface import (
 from partwise.structures.vectors import copy
 
 CHUNK = 1 << 18
-"""Entries that are collected before they are put to the others."""
+"""Entries that are collected before they are appended to the others."""
 
 
 class RowRoom(NamedTuple):

@@ -31,7 +31,7 @@ VISITS, MISTAKES = 0, 1
 
 
 class RunningAverage(NamedTuple):
-    """Weights that change at few places a visit, and what their average needs.
+    """Weights that change in a few places per visit, and what their average needs.
 
     The weights after visit `t` are ``now_t``. An update at a visit is part of the sum
     ``now_1 + ... + now_T`` as often as there are visits from then on, so the average
@@ -43,7 +43,7 @@ class RunningAverage(NamedTuple):
     now : array
         The weights after the last visit.
     late : array
-        See above; empty if nobody asks for the average.
+        See above; empty if the average is not wanted.
     counts : array
         How many visits there were, and mistakes in this pass.
     """
@@ -126,7 +126,7 @@ class MistakeDrivenState(State):
         return Site(problem.structure, problem.C, self.average, cost_augmented, *own)
 
     def restored(self) -> None:
-        """Go on from the end of a pass."""
+        """Continue from the end of a pass."""
         self.notice_separation()
 
     def notice_separation(self) -> None:
@@ -150,7 +150,7 @@ class MistakeDriven(Solver):
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": WITHOUT_GAPS}
 
     def memory(self, problem: Problem) -> int:
-        """Return about how many bytes the state will take, beside the weights."""
+        """Return about how many bytes the state will take, besides the weights."""
         return 8 * problem.n_weights * (2 if self.averaging else 1)
 
     def make_state(self, problem: Problem) -> MistakeDrivenState:

@@ -32,7 +32,7 @@ TINY = 1e-300
 class BatchFormState(State):
     """What the two forms share: weights, dual value, and the common step size.
 
-    A step is tried beside the point it starts from, which stays whole until then.
+    A step is tried on a copy; the point it starts from is unchanged until it is kept.
     The two are at Gibbs distributions, whose part scores `write_scores` gives.
     """
 

@@ -74,7 +74,7 @@ def _had_other_C(problem: Problem, previous: State | None) -> bool:
         before = previous.C
     else:
         return False
-    # Of another corpus, it will be refused.
+    # A state of another corpus will be refused.
     return before.size == problem.C.size and not np.array_equal(before, problem.C)
 
 
@@ -227,7 +227,7 @@ class ExponentiatedGradient(Solver):
 
     @property
     def _searches_online(self) -> bool:
-        """Whether steps may start beside the Gibbs distributions of the scores."""
+        """Whether steps may start elsewhere than at the scores' Gibbs distributions."""
         return self.form == "online" and self.step == "search"
 
     def _primal_point(

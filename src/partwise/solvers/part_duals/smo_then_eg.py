@@ -1,8 +1,8 @@
 """Sequential minimal optimisation first, exponentiated gradient after it.
 
-SMO starts up quickly, EG goes on where SMO slows down: the hybrid that Bartlett,
+SMO starts quickly, EG takes over where SMO slows down: the hybrid that Bartlett,
 Collins, Taskar and McAllester (NIPS 2004, section 5) propose. SMO keeps outputs with
-their mass, EG the part scores of a Gibbs distribution: the one is turned into the other
+their mass, EG the part scores of a Gibbs distribution: one is converted into the other
 by taking the logarithms of conditional probabilities.
 """
 
@@ -100,7 +100,7 @@ class HybridState(State):
         self.active.estimate = estimate
 
     def switch(self, problem: Problem, state: OnlineState) -> None:
-        """Let exponentiated gradient go on."""
+        """Continue with exponentiated gradient."""
         state.oracle_calls += self.oracle_calls
         self.problem, self.active = problem, state
 
@@ -111,8 +111,8 @@ class SMOThenEG(Solver):
 
     Where parts are shared (the transitions of a chain), EG gets parts of its own at
     every position, as SMO's dual point has no Gibbs form otherwise: ``n_labels ** 2``
-    numbers a token. The dual falls by no more than a hundredth at the switch. If it
-    would (a structure whose `gibbs_scores` are approximate), SMO goes on.
+    numbers per token. The dual falls by no more than a hundredth at the switch. If it
+    would fall further (`gibbs_scores` may be approximate), SMO continues.
 
     It is worth trying where SMO without sweeps slows down. SMO with sweeps, the
     default, did better alone on all data measured so far (benchmark `ner_dual`).

@@ -87,7 +87,7 @@ class DualPartsState(State):
     def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
         """Take over the dual point of an earlier run, perhaps with another C.
 
-        Return the share of it that is kept. The gaps are not: of another C, they would
+        Return the share of it that is kept. The gaps are not: those of another C would
         lead to the wrong examples.
         """
         self.check_fits(previous)

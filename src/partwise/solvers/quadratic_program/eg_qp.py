@@ -58,7 +58,7 @@ class QPSolution:
     n_iter : int
         The number of iterations.
     trace : tuple of QPStep
-        One row an iteration, and one for the start.
+        One row per iteration, and one for the start.
     eta : float or None
         The step size, if it was the same throughout.
     reason : str
@@ -131,7 +131,7 @@ def eg_qp(
     -----
     The lower bound is that of the tangent: the optimum is at least
     ``value - sum_blocks (x.g - min g)``, with ``g`` the gradient. Ctrl-C returns the
-    best point so far. "search" takes two products with `A` an iteration, a constant
+    best point so far. "search" takes two products with `A` per iteration, a constant
     step one.
 
     A dense matrix of at most 2,000 rows is factored to see that it is positive

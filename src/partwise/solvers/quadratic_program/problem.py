@@ -1,4 +1,4 @@
-"""A quadratic program over simplices: checked input, and what theory needs of it."""
+"""A quadratic program over simplices: checked input, and bounds that theory needs."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _not_semidefinite(what: str) -> DataError:
 
 
 def read_vector(name: str, values: Any) -> FloatArray:
-    """Return a vector of finite numbers, or say what is wrong with it."""
+    """Return a vector of finite numbers; raise an error that says what is wrong."""
     try:
         result = np.asarray(values, np.float64)
     except (TypeError, ValueError):

@@ -48,7 +48,7 @@ class FixedStep:
 
 
 class _Last(NamedTuple):
-    """What the next direction has to know of the last."""
+    """What the next direction needs to know about the last one."""
 
     x: FloatArray
     change: FloatArray
@@ -59,7 +59,7 @@ class _Last(NamedTuple):
 class ConjugateStep:
     """Exponentiated gradient with a step for each variable and conjugate directions.
 
-    One step size for all variables serves none. Those that belong to the solution
+    No single step size suits all variables. Those that belong to the solution
     want a step of the order of 1 / curvature; one whose optimum is zero, and whose
     gradient exceeds that of its block by ``e``, shrinks by ``exp(-eta e)``, hardly at
     all where ``e`` is small. Newton's method for the optimality conditions
@@ -126,7 +126,7 @@ class ConjugateStep:
         """Search along a direction, given as the change of log x.
 
         Return the point and the share of the step that was taken, or None if this
-        is no direction of descent. The residual is the gradient but for a constant a
+        is not a descent direction. The residual is the gradient up to a constant per
         block, which feasible changes do not see and rounding would.
         """
         qp = self.qp

@@ -105,7 +105,7 @@ class HullProblem:
         return base[points.owner]
 
     def _step(self, here: Minimum, slope: FloatArray) -> Minimum | None:
-        """Take one projected Newton step; None if rounding allows none."""
+        """Take one projected Newton step; return None if rounding prevents it."""
         points, alpha = self.points, self.points.alpha
         base = self._bases()
         gain = slope - slope[base]

@@ -234,7 +234,7 @@ class ProximalDual:
             _minimise(a, groups.of, log_ratio, x, y)
             curvature[:d] /= 1.0 + y
             lam = self._weights_gamma() * np.exp(log_ratio)
-            # Where the multiplier is nothing, sums may overflow; they tell nobody.
+            # Where the multiplier is zero, sums may overflow; they are not used.
             probability = np.exp(np.minimum(x[:d], 300.0))
             tilt = probability * curvature[:d]
             missing = 1.0 - groups.sums(probability)

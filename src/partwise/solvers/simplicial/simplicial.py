@@ -45,7 +45,7 @@ class RestrictedSimplicialDecomposition(Solver):
         How many points are kept, for every working set. What has least weight makes
         room for the dual point itself, which then is a point.
     directions : int
-        Into how many points the outputs found in a round are put, beside the one of
+        Into how many points the outputs found in a round are put, besides the one of
         all of them: several ascent directions. With as many as there are examples,
         every example's output is a point of its own, as in the paper. Only points in
         whose direction the dual rises are kept, which few of them are for long.
@@ -62,8 +62,8 @@ class RestrictedSimplicialDecomposition(Solver):
     gamma : float, optional
         First weight of the proximal term, ``gamma / 2 |w - centre|^2``; by default it
         suits the size of the objective. It is halved when the objective falls as far
-        as hoped for, and when nothing else keeps the bounds apart. Without meaning for
-        the L2 penalty, a proximal term itself.
+        as predicted, and when nothing else keeps the bounds apart. It has no meaning
+        for the L2 penalty, which is itself a proximal term.
     improvement : float
         The centre changes where the objective has fallen by this share of what the
         dual value allows;
@@ -269,7 +269,7 @@ class RestrictedSimplicialDecomposition(Solver):
 
     def certify(self, problem: Problem, state: SimplicialState) -> Certificate:
         """Return the certificate, which is known after every pass."""
-        if state.primal == np.inf:  # not one pass has ended
+        if state.primal == np.inf:  # no pass has ended yet
             state.primal = problem.primal(state.w)
             state.take_dual(state.dual_function.best(*state.points.total()).value)
         return Certificate(state.primal, state.dual)

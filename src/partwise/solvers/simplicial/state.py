@@ -1,4 +1,4 @@
-"""Where restricted simplicial decomposition stands between passes."""
+"""The state of restricted simplicial decomposition between passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the steps of stochastic gradient descent are, and how long the first is."""
+"""The lengths of the steps of stochastic gradient descent, and of the first one."""
 
 from __future__ import annotations
 

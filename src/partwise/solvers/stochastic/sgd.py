@@ -9,10 +9,10 @@ Divided by ``sum_i C_i``, the objective is the mean over the `n` examples of
 
 and costs only the features it touches. This is the schedule of Bottou (2004), which
 Chang and Yih (TACL 2013, section 4.3) use with the power 0.75. They write it with
-``T / C``; Bottou's `decay`, for their sum of losses, is ``1 / (C n)``, and so it is
+``T / C``; Bottou's `decay`, for their sum of losses, is ``1 / (C n)``, as it is
 here: without the `n`, all the steps together are too short for a large corpus.
 
-There are no dual variables to be seen, and yet there is a certificate. The weights
+There are no explicit dual variables, and yet there is a certificate. The weights
 are a sum of gradients, and so come from a dual point: `sgd_steps` says from which, and
 `lower_bound` what it proves.
 """
@@ -250,15 +250,15 @@ class StochasticGradientDescent(Solver):
     def memory(self, problem: Problem) -> int:
         """Return the bytes of a second vector, and of the accounts."""
         n_vectors = 1 if self.averaging == "none" else 2
-        beside = (n_vectors - 1) * problem.n_weights
-        return 8 * (beside + n_vectors * problem.n_examples)
+        others = (n_vectors - 1) * problem.n_weights
+        return 8 * (others + n_vectors * problem.n_examples)
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> SGDState:
         """Start at zero, or at the weights of an earlier run of any solver.
 
-        A run of this solver goes on as if it had never ended.
+        A run of this solver continues as if it had never ended.
         """
         origin = np.zeros(0) if previous is None else previous.w
         if origin.size and origin.size != problem.n_weights:

@@ -1,4 +1,4 @@
-"""Going on in the direction in which the last pass went.
+"""Going further in the direction of the last pass.
 
 Coordinate steps towards an optimum far away all point the same way, pass after pass.
 So each pass is followed by an attempt to go further: every dual variable changes once
@@ -13,7 +13,7 @@ from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.structures.interface import FloatArray
 
 LONGER, SHORTER = 1.1, 0.8
-"""What an attempt that succeeds, or fails, does to the length of the next."""
+"""How a success, or a failure, changes the length of the next attempt."""
 
 TOO_LITTLE = 1e-14
 

@@ -5,10 +5,10 @@ find the output with the largest ``cost(y) - w . dPhi(y)`` and move the example'
 point towards it, by an exact line search. Osokin et al. (ICML 2016) add visits in
 proportion to each example's share of the duality gap, steps among the outputs found
 earlier, which cost no inference, and pairwise steps, which take the mass from the
-worst of them. Beside these there is *momentum* here: a pass is followed by a longer
+worst of them. Added here is *momentum*: a pass is followed by a longer
 step in the direction in which it went, if that raises the dual.
 
-A dual point is kept as the outputs that it is made of, with their shares. So nothing
+A dual point is kept as its outputs, with their shares. So nothing
 as long as the weights is kept per example, and a share that falls to zero is gone.
 """
 
@@ -38,7 +38,7 @@ AVERAGING = (None, "weighted")
 
 # Of each output kept: place, dual variable, cost and the like; and each of its codes.
 BYTES_PER_OUTPUT, BYTES_PER_CODE = 72, 4
-# Outputs with a share that an example has on average, in what was measured.
+# How many outputs with a share an example had on average, where it was measured.
 OUTPUTS_KEPT = 16
 
 
@@ -121,7 +121,7 @@ class FrankWolfe(Solver):
         Visits of all examples before each pass that only look at the outputs found
         so far, without inference.
     order : {"shuffled", "gaps", "cyclic"}
-        Visit all examples once a pass, or in proportion to their share of the
+        Visit all examples once per pass, or in proportion to their share of the
         duality gap.
     momentum : bool
         Follow each pass with a longer step in the direction in which it went, kept
@@ -180,7 +180,7 @@ class FrankWolfe(Solver):
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the outputs kept, and of vectors like the weights.
 
-        How many outputs are kept is found out on the way; this is what is usual.
+        How many outputs are kept is not known in advance; this is the usual number.
         """
         n, n_codes = problem.n_examples, int(output_pointers(problem.structure)[-1])
         vectors = 1 + self.momentum + (self.averaging is not None)

@@ -182,7 +182,7 @@ def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> flo
 
 @may_move.implement(StepRule)
 def _(rule: StepRule, site: Site, i: int) -> bool:
-    # A single output has nobody to take mass from.
+    # A single output has no other to take mass from.
     return site.sets.older[site.sets.newest[i]] >= 0
 
 

@@ -19,7 +19,7 @@ from partwise.structures.vectors import copy
 
 
 class WorkingSets(NamedTuple):
-    """The outputs, their dual variables, and what never changes about them.
+    """The outputs, their dual variables, and their constants.
 
     ``newest[i]`` is the newest member of example `i`, ``older[m]`` the one before
     member `m`, -1 for none. ``used`` holds the numbers of members and codes taken.

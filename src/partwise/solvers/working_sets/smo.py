@@ -99,7 +99,7 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
 
 @may_move.implement(PairRule)
 def _(rule: PairRule, site: Site, i: int) -> bool:
-    # A single output has nobody to give its mass to.
+    # A single output has no other to give its mass to.
     return site.sets.older[site.sets.newest[i]] >= 0
 
 
