@@ -172,8 +172,8 @@ def test_options_of_a_kind_are_its_own_values(tmp_path: Path) -> None:
     assert said(second, "--colour", "both", "--frost") == f"{Cold.both!r} True\n"
     assert said(second) == "None False\n"
     assert said(second, "--colour", "red") == (
-        f"error: --colour red is for taggers, but {second} is a classifier "
-        "(--colour blue or both)\n"
+        f"error: --colour red is for taggers, but {second} is a classifier; "
+        "use --colour blue or both\n"
     )
     assert said(first, "--frost") == (
         f"error: --frost is for classifiers, but {first} is a tagger; leave it out\n"

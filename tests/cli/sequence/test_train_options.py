@@ -66,7 +66,7 @@ def test_train_class_weight_is_that_of_the_tagger(folder: Path, tmp_path: Path) 
         (["--C-path", "1", "--C", "2", "--dev", "dev.txt"], "not both"),
         (
             ["--C-path", "1", "--checkpoint", "c", "--dev", "dev.txt"],
-            "leave --checkpoint out",
+            "cannot be used with --checkpoint",
         ),
         (["--class-weight", "B-NP"], "--class-weight must be 'balanced' or factors"),
         (["--class-weight", "B-NP=two"], "--class-weight must be 'balanced' or"),
