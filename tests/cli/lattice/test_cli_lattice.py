@@ -217,7 +217,9 @@ def test_lattice_commands_say_what_is_wrong(
     assert "no such file" in message("predict", model, tmp_path / "none.jsonl")
     test = folder / "test.jsonl"
     assert "--spans is for taggers" in message("predict", model, test, "--spans")
-    assert "--outputs needs --kbest" in message("predict", model, test, "--outputs", "words")
+    assert "--outputs needs --kbest" in message(
+        "predict", model, test, "--outputs", "words"
+    )
     assert "--label is for tag" in message("inspect", model, "--label", "x")
     assert "--alternatives is for dependency parsers" in message(
         "show", test, "-m", model, "--alternatives"
