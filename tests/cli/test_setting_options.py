@@ -74,7 +74,7 @@ def test_documentation_of_estimators_lists_all_solvers() -> None:
     doc = settings_of(resolve(TRAINED[0].estimator))["solver"].doc
     for (loss, penalty), names in MINIMISERS.items():
         if loss != "set_hinge" and penalty != "divergence":
-            assert all(f'"{name}"' in doc for name in names)
+            assert set(names) <= set(re.split(r"[ ,;.]+", doc))
 
 
 def test_help_of_training_commands_imports_nothing_heavy() -> None:

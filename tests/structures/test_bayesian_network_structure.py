@@ -201,7 +201,7 @@ def test_network_orders_parents_first() -> None:
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        ([[0, 2]], "example 0, variable 1: 2 is none"),
+        ([[0, 2]], "example 0, variable 1: 2 is not one of its values"),
         ([[0]], "shape"),
         ([[-2, 0]], "-2"),
     ],

@@ -526,11 +526,11 @@ def test_bayesian_network_bad_tables_are_refused(rows: Any, match: str) -> None:
     [
         ([("rain", "grass"), ("grass", "hose"), ("hose", "rain")], "cycle, rain -> "),
         (nx.DiGraph([("rain", "rain")]), "not in the graph|cycle"),
-        (nx.DiGraph([*GRAPH, ("moon", "rain")]), "'moon' is no variable"),
+        (nx.DiGraph([*GRAPH, ("moon", "rain")]), "'moon' is not a variable"),
         (nx.DiGraph([("rain", "grass")]), "column 'season' is not in the graph"),
         (nx.Graph(GRAPH), "no direction"),
         ("rain -> grass", "must be a networkx.DiGraph"),
-        ([("rain", "grass", "hose")], "no .parent, child. pair"),
+        ([("rain", "grass", "hose")], "not a .parent, child. pair"),
     ],
 )
 def test_bayesian_network_bad_graphs_are_refused(graph: Any, match: str) -> None:
@@ -596,7 +596,7 @@ def test_bayesian_network_bad_questions_are_refused() -> None:
         model.predict(ROWS, target="moon")
     with pytest.raises(ValueError, match="empty list"):
         model.predict(ROWS, target=[])
-    with pytest.raises(DataError, match="column 'moon' is no variable"):
+    with pytest.raises(DataError, match="column 'moon' is not a variable"):
         model.predict([{"moon": "full"}])
     with pytest.raises(DataError, match="2 columns without names; expected 3"):
         model.predict([["wet", "off"]])

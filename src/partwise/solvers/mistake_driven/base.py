@@ -72,7 +72,7 @@ def mean_weights(average: RunningAverage) -> FloatArray:
     return average.now - average.late / average.counts[VISITS]
 
 
-class Site(NamedTuple):
+class MistakeSite(NamedTuple):
     """What a visit works on: corpus, C, the weights, and scratch arrays."""
 
     s: Structure
@@ -85,7 +85,7 @@ class Site(NamedTuple):
 
 
 @kernel
-def find_output(site: Site, i: int) -> None:
+def find_output(site: MistakeSite, i: int) -> None:
     """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
     s, scratch, ws = site.s, site.scratch, site.ws
     waist.visit(s, i, ws)
@@ -97,7 +97,9 @@ def find_output(site: Site, i: int) -> None:
 
 
 @kernel
-def correct(site: Site, i: int, y: CodeArray, y_gold: CodeArray, step: float) -> None:
+def correct(
+    site: MistakeSite, i: int, y: CodeArray, y_gold: CodeArray, step: float
+) -> None:
     """Do ``now += step * (Phi(i, y_gold) - Phi(i, y))``, for the average as well."""
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     waist.diff_add(s, i, y, y_gold, step, average.now, diff, ws)
@@ -120,10 +122,12 @@ class MistakeDrivenState(State):
         self.diff = waist.make_diff(s)
         self.workspace = waist.workspace(s, k)
 
-    def site(self, problem: Problem, cost_augmented: bool) -> Site:
+    def site(self, problem: Problem, cost_augmented: bool) -> MistakeSite:
         """Return what visits work on."""
         own = self.scratch, self.diff, self.workspace
-        return Site(problem.structure, problem.C, self.average, cost_augmented, *own)
+        return MistakeSite(
+            problem.structure, problem.C, self.average, cost_augmented, *own
+        )
 
     def restored(self) -> None:
         """Continue from the end of a pass."""

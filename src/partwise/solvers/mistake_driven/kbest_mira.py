@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.mistake_driven import base
-from partwise.solvers.mistake_driven.base import Site
+from partwise.solvers.mistake_driven.base import MistakeSite
 from partwise.solvers.mistake_driven.mira import MIRA
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray
@@ -86,7 +86,9 @@ def share_mass(
 
 
 @kernel
-def _find_candidates(site: Site, i: int, candidates: BestOutputs) -> tuple[int, float]:
+def _find_candidates(
+    site: MistakeSite, i: int, candidates: BestOutputs
+) -> tuple[int, float]:
     """Fill outputs and values; return how many there are and the largest value."""
     s, w, scratch, ws = site.s, site.average.now, site.scratch, site.ws
     ys, values = candidates.ys, candidates.values
@@ -108,7 +110,9 @@ def _find_candidates(site: Site, i: int, candidates: BestOutputs) -> tuple[int, 
 
 
 @kernel
-def _learn(site: Site, visits: IntArray, delta: float, candidates: BestOutputs) -> None:
+def _learn(
+    site: MistakeSite, visits: IntArray, delta: float, candidates: BestOutputs
+) -> None:
     """Change the weights by the least that gives all candidates their margin."""
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     ys, distances, mass = candidates.ys, candidates.distances, candidates.mass

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.mistake_driven import base
-from partwise.solvers.mistake_driven.base import MistakeDriven, Site
+from partwise.solvers.mistake_driven.base import MistakeDriven, MistakeSite
 from partwise.structures import interface as waist
 from partwise.structures.interface import IntArray
 
 
 @kernel
-def _learn(site: Site, visits: IntArray, delta: float) -> None:
+def _learn(site: MistakeSite, visits: IntArray, delta: float) -> None:
     """Project the weights onto ``now . dPhi >= cost``, as far as C allows."""
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     y, y_gold = site.scratch.y, site.scratch.y_gold

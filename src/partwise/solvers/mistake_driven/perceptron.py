@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.mistake_driven import base
-from partwise.solvers.mistake_driven.base import MistakeDriven, Site
+from partwise.solvers.mistake_driven.base import MistakeDriven, MistakeSite
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
@@ -22,7 +22,7 @@ def _differ(y: CodeArray, y_gold: CodeArray, size: int) -> bool:
 
 
 @kernel
-def _learn(site: Site, visits: IntArray, steps: FloatArray) -> None:
+def _learn(site: MistakeSite, visits: IntArray, steps: FloatArray) -> None:
     """Figure 1 of the paper, the inner loop."""
     y, y_gold, average = site.scratch.y, site.scratch.y_gold, site.average
     for i in visits:

@@ -142,7 +142,7 @@ class SGDState(State):
         name = problem.loss.name
         weight = problem.C * (int(np.count_nonzero(problem.C)) * schedule.decay)
         own = self.values, self.scratch, self.diff, self.workspace
-        site = steps.Site(problem.structure, weight, schedule, weights, *own)
+        site = steps.GradientSite(problem.structure, weight, schedule, weights, *own)
         for start, stop in chunks(order.size):
             # Weights that overflow show in the losses; no need to warn of them.
             with np.errstate(all="ignore"):

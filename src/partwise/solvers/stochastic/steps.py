@@ -26,7 +26,7 @@ GAIN, ORIGIN = -2, -1
 """Where an account keeps the gain, and the share of the weights at the start."""
 
 
-class Site(NamedTuple):
+class GradientSite(NamedTuple):
     """What steps work on: corpus, weights of examples, and weights to learn.
 
     `values` takes the loss of every example before its step.
@@ -50,7 +50,7 @@ def empty_account(n_examples: int) -> FloatArray:
 
 
 @kernel
-def _scores(site: Site, i: int) -> None:
+def _scores(site: GradientSite, i: int) -> None:
     """Leave the part scores under ``w = scale v`` in ``scratch.theta``."""
     theta, scale = site.scratch.theta, site.weights.factors[scaled_weights.SCALE]
     waist.part_scores(site.s, i, site.weights.v, theta, site.ws)
@@ -59,7 +59,7 @@ def _scores(site: Site, i: int) -> None:
 
 
 @kernel
-def _slack(site: Site, i: int) -> float:
+def _slack(site: GradientSite, i: int) -> float:
     """Do what `most_violated` does, under ``w = scale v``; infinite on overflow."""
     s, scratch, ws = site.s, site.scratch, site.ws
     _scores(site, i)
@@ -77,7 +77,7 @@ def _slack(site: Site, i: int) -> float:
 
 
 @kernel
-def _log_loss(site: Site, i: int) -> tuple[float, float]:
+def _log_loss(site: GradientSite, i: int) -> tuple[float, float]:
     """Return log loss and entropy under ``w = scale v``; infinite on overflow.
 
     What is expected less what is right, part by part, is left in ``scratch.mu``.
@@ -119,7 +119,12 @@ def _end_step(weights: ScaledWeights, schedule: Schedule, eta: float) -> None:
 
 @kernel
 def descend_margin(
-    site: Site, order: IntArray, start: int, stop: int, squared: bool, capped: bool
+    site: GradientSite,
+    order: IntArray,
+    start: int,
+    stop: int,
+    squared: bool,
+    capped: bool,
 ) -> bool:
     """Take a step for each of these examples, on the hinge or its square.
 
@@ -156,7 +161,7 @@ def descend_margin(
 
 
 @kernel
-def descend_log(site: Site, order: IntArray, start: int, stop: int) -> bool:
+def descend_log(site: GradientSite, order: IntArray, start: int, stop: int) -> bool:
     """Do the same for the log loss."""
     s, weights, ws, mu = site.s, site.weights, site.ws, site.scratch.mu
     for position in range(start, stop):
