@@ -201,7 +201,9 @@ def settings_of(cls: type) -> dict[str, Setting]:
         return dict(declared)
     C, solver = declared["C"], declared["solver"]
     told = C.doc.replace("{default_C}", default_C_sentence(by_loss))
-    names = solver.doc.replace("{solvers}", f"Names: {list_solvers(by_loss)}.")
+    penalties = declared["penalty"].choices if "penalty" in declared else ()
+    listed = list_solvers(by_loss, penalties)
+    names = solver.doc.replace("{solvers}", f"Names: {listed}.")
     return declared | {
         "C": replace(C, doc=told, by_loss=by_loss),
         "solver": replace(solver, doc=names),
