@@ -181,7 +181,9 @@ def test_frank_wolfe_every_step_goes_to_the_top(make: Maker, pairwise: bool) -> 
     dual, taken = 0.0, 0
     for _, i in itertools.product(range(15), order):
         before = duals_of(problem, state)
-        reached, state.dual = visits._infer(rule, site, order, i, i + 1, state.dual)
+        reached, state.dual = visits._infer(
+            rule, site, visits.NOT_FOUND, order, i, i + 1, state.dual
+        )
         assert reached == i + 1
         after = duals_of(problem, state)
         w, risen = sum_up(problem, outputs, after)
@@ -218,7 +220,8 @@ def test_frank_wolfe_gaps_add_up_to_the_gap() -> None:
         alpha, iterate = state.sets.alpha.copy(), state.iterate.copy()
         older, newest = state.sets.older.copy(), state.sets.newest.copy()
         rule = mass_steps.StepRule(True, True, state.visits, state.board, gap)
-        visits._infer(rule, state.site(problem, iterate), order, i, i + 1, 0.0)
+        site = state.site(problem, iterate)
+        visits._infer(rule, site, visits.NOT_FOUND, order, i, i + 1, 0.0)
         state.sets.alpha[:] = alpha
         state.sets.older[:] = older
         state.sets.newest[:] = newest

@@ -145,7 +145,9 @@ def test_smo_every_pair_step_raises_the_dual(make: Maker, C: float) -> None:
         before = duals_of(problem, state)
         rule = module.PairRule(state.values, state.slack, 1, 0.0)
         site = state.site(problem, state.w)
-        reached, state.dual = visits._infer(rule, site, order, i, i + 1, state.dual)
+        reached, state.dual = visits._infer(
+            rule, site, visits.NOT_FOUND, order, i, i + 1, state.dual
+        )
         assert reached == i + 1
         after = duals_of(problem, state)
         _, risen = sum_up(problem, outputs, after)

@@ -20,21 +20,31 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
-from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
-from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.visits import (
+    NOT_FOUND,
+    FoundOutputs,
+    admit,
+    infer,
+    may_move,
+    move,
+    sweep,
+)
 from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.interface import (
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+)
+from partwise.structures.scratch import Scratch
 
 VARIANTS = ("ssvm", "light", "cpd")
-
-Found = tuple[IntArray, CodeArray]
-NOT_FOUND: Found = (np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class CoordinateRule(NamedTuple):
@@ -51,9 +61,6 @@ class CoordinateRule(NamedTuple):
         An output enters a working set only if it is violated by more than this.
     update : bool
         Whether dual variables move after inference, or only in sweeps.
-    ptr, codes : array
-        Outputs that `find_worst_outputs` found, with their slack; if empty, they are
-        found one by one.
     """
 
     members: IntArray
@@ -61,8 +68,6 @@ class CoordinateRule(NamedTuple):
     slack: FloatArray
     delta: float
     update: bool
-    ptr: IntArray
-    codes: CodeArray
 
 
 @kernel
@@ -85,10 +90,20 @@ def _shuffled_members(
 
 
 @move.implement(CoordinateRule)
-def _(rule: CoordinateRule, site: Site, i: int) -> float:
+def _(
+    rule: CoordinateRule,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    admitted: bool,
+) -> float:
     """Algorithm 1, UPDATEWEIGHT."""
-    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
-    y_gold, C, members = site.scratch.y_gold, site.C[i], rule.members
+    y_gold, members = scratch.y_gold, rule.members
     size = waist.output_size(s, i)
     rise = 0.0
     emptied = False
@@ -120,29 +135,32 @@ def _(rule: CoordinateRule, site: Site, i: int) -> float:
 
 
 @may_move.implement(CoordinateRule)
-def _(rule: CoordinateRule, site: Site, i: int) -> bool:
-    return site.sets.newest[i] >= 0
+def _(rule: CoordinateRule, sets: WorkingSets, i: int) -> bool:
+    return sets.newest[i] >= 0
 
 
-@look.implement(CoordinateRule)
-def _(rule: CoordinateRule, site: Site, i: int) -> float:
-    """Algorithm 2, lines 5-10."""
-    s, sets, scratch, ws = site.s, site.sets, site.scratch, site.ws
-    y, y_gold = scratch.y, scratch.y_gold
-    if rule.ptr.size > 0:
-        y = rule.codes[rule.ptr[i] : rule.ptr[i + 1]]
-        waist.gold(s, i, y_gold)
-    else:
-        rule.slack[i] = most_violated(s, i, site.w, scratch, ws)
+@admit.implement(CoordinateRule)
+def _(
+    rule: CoordinateRule,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    slack: float,
+) -> bool:
+    """Algorithm 2, lines 5-8; an output that is there already is not added twice."""
+    y = scratch.y
+    rule.slack[i] = slack
     size = waist.output_size(s, i)
-    violation = rule.slack[i] - sets.mass[i] / (2.0 * site.C[i])
-    # Lines 6-8; an output that is there already is not added twice.
+    violation = slack - sets.mass[i] / (2.0 * C)
     if violation > rule.delta and not working.is_member(sets, i, y, size):
-        sqnorm = waist.diff_sqnorm(s, i, y, y_gold, site.diff, ws)
+        sqnorm = waist.diff_sqnorm(s, i, y, scratch.y_gold, diff, ws)
         working.add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
-    if rule.update and sets.newest[i] >= 0:
-        return move(rule, site, i)
-    return 0.0
+    return rule.update and sets.newest[i] >= 0
 
 
 class DualCoordinateState(WorkingSetState):
@@ -225,7 +243,7 @@ class DualCoordinateDescent(Solver):
     ) -> Iterator[float]:
         """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
         n = problem.n_examples
-        rule = partial(self._rule, state, NOT_FOUND)
+        rule = partial(self._rule, state)
         if self.variant == "ssvm" and state.sets.used[0] > 0:
             for done in range(self.sweeps):
                 for part in sweep(rule, problem, state, state.w, rng.permutation(n)):
@@ -246,10 +264,9 @@ class DualCoordinateDescent(Solver):
         primal = float(0.5 * w @ w + C @ state.slack**2)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _rule(self, state: DualCoordinateState, found: Found) -> CoordinateRule:
-        update = self.variant != "cpd"
+    def _rule(self, state: DualCoordinateState) -> CoordinateRule:
         own = state.members, state.random, state.slack
-        return CoordinateRule(*own, self.delta, update, *found)
+        return CoordinateRule(*own, self.delta, self.variant != "cpd")
 
     def _infer(
         self, problem: Problem, state: DualCoordinateState, order: IntArray
@@ -260,9 +277,9 @@ class DualCoordinateDescent(Solver):
             worst = make_worst_outputs(output_pointers(problem.structure))
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
                 yield 0.9 * fraction
-            found, done = (worst.ptr, worst.codes), 0.9
-        rule = partial(self._rule, state, found)
-        for fraction in infer(rule, problem, state, state.w, order):
+            found, done = FoundOutputs(worst.ptr, worst.codes, state.slack), 0.9
+        rule = partial(self._rule, state)
+        for fraction in infer(rule, problem, state, state.w, order, found):
             yield done + (1.0 - done) * fraction
 
     def certify(self, problem: Problem, state: DualCoordinateState) -> Certificate:

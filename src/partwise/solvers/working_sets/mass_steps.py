@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.losses.margin import most_violated
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
-from partwise.solvers.working_sets.state import Site
-from partwise.solvers.working_sets.visits import look, may_move, move
+from partwise.solvers.working_sets.visits import admit, may_move, move
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
@@ -41,8 +39,8 @@ class Blackboard(NamedTuple):
 class StepRule(NamedTuple):
     """How far a step goes, and from where it takes the mass.
 
-    Without `line_search` the steps shrink with the number of `visits` so far, to
-    ``2n / (visits + 2n)``; `visits` is counted on as the steps are taken. ``gap[i]`` is
+    Without `line_search` the steps shrink with the number of visits before, to
+    ``2n / (visits + 2n)``; `visits` counts those with inference. ``gap[i]`` is
     the share of an example in the duality gap when last seen.
     """
 
@@ -133,16 +131,30 @@ def _sqnorm_of_direction(
     return max(total, 0.0)
 
 
-@kernel
-def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> float:
-    """Move mass to member `high`; return by how much the dual rose.
+@move.implement(StepRule)
+def _(
+    rule: StepRule,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    admitted: bool,
+) -> float:
+    """Move mass to the best output at hand.
 
-    A step of `step` changes it by ``C (step slope - step^2 bend / 2)``. The values on
-    the board must be up to date.
+    A step of `step` changes the dual by ``C (step slope - step^2 bend / 2)``.
     """
-    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
-    C, board = site.C[i], rule.board
+    board = rule.board
     values, shares = board.values, board.shares
+    if admitted:
+        rule.visits[0] += 1
+    else:
+        working.value_members(s, i, w, sets, values, scratch.y_gold, diff, ws)
+    high, low, _ = working.rank_members(sets, i, values)
     slope = 0.0
     m = sets.newest[i]
     while m >= 0:
@@ -159,8 +171,8 @@ def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> flo
     bend = C * _sqnorm_of_direction(s, i, sets, high, source, board, diff, ws)
     step = sets.alpha[low] if rule.pairwise else 1.0
     if not rule.line_search:
-        n = sets.newest.size
-        step = 2.0 * n / (rule.visits[0] + 2.0 * n)
+        n, before = sets.newest.size, rule.visits[0] - 1
+        step = 2.0 * n / (before + 2.0 * n)
     elif step * bend > slope:
         step = slope / bend
     _add_direction(s, i, C * step, sets, high, source, shares, w, diff, ws)
@@ -181,33 +193,31 @@ def step_to_best(rule: StepRule, site: Site, i: int, high: int, low: int) -> flo
 
 
 @may_move.implement(StepRule)
-def _(rule: StepRule, site: Site, i: int) -> bool:
-    # A single output has no other to take mass from.
-    return site.sets.older[site.sets.newest[i]] >= 0
+def _(rule: StepRule, sets: WorkingSets, i: int) -> bool:
+    # A single output has nobody to take mass from.
+    return sets.older[sets.newest[i]] >= 0
 
 
-@move.implement(StepRule)
-def _(rule: StepRule, site: Site, i: int) -> float:
-    y_gold, values, ws = site.scratch.y_gold, rule.board.values, site.ws
-    working.value_members(site.s, i, site.w, site.sets, values, y_gold, site.diff, ws)
-    high, low, _ = working.rank_members(site.sets, i, values)
-    return step_to_best(rule, site, i, high, low)
-
-
-@look.implement(StepRule)
-def _(rule: StepRule, site: Site, i: int) -> float:
-    s, sets, scratch, ws = site.s, site.sets, site.scratch, site.ws
-    slack = most_violated(s, i, site.w, scratch, ws)
+@admit.implement(StepRule)
+def _(
+    rule: StepRule,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    slack: float,
+) -> bool:
     y, values = scratch.y, rule.board.values
     _value_by_parts(s, i, sets, values, scratch)
-    high, low, mean = working.rank_members(sets, i, values)
-    rule.gap[i] = site.C[i] * max(slack - mean, 0.0)
+    high, _, mean = working.rank_members(sets, i, values)
+    rule.gap[i] = C * max(slack - mean, 0.0)
     value = slack - waist.shortfall(s, i, ws)
     size = waist.output_size(s, i)
     if value > values[high] and not working.is_member(sets, i, y, size):
         working.add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
-        high = sets.newest[i]
-        values[high] = value
-    rise = step_to_best(rule, site, i, high, low)
-    rule.visits[0] += 1
-    return rise
+        values[sets.newest[i]] = value
+    return True

@@ -19,16 +19,22 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate
-from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
-from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.solvers.working_sets.visits import infer, look, may_move, move, sweep
+from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.visits import admit, infer, may_move, move, sweep
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
-from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+)
+from partwise.structures.scratch import Scratch
 
 
 @kernel
@@ -62,20 +68,30 @@ class PairRule(NamedTuple):
     delta: float
 
 
-@kernel
-def _move_mass(rule: PairRule, site: Site, i: int) -> float:
-    """Take the best step between each of some pairs; return the rise of the dual.
+@move.implement(PairRule)
+def _(
+    rule: PairRule,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    admitted: bool,
+) -> float:
+    """Take the best step between each of some pairs.
 
     Moving `step` from `low` to `high` changes the dual by
-    ``C (step violation - step^2 bend / 2)``. The values must be up to date.
+    ``C (step violation - step^2 bend / 2)``.
     """
-    s, w, sets, diff, ws = site.s, site.w, site.sets, site.diff, site.ws
-    y_gold, C, values = site.scratch.y_gold, site.C[i], rule.values
+    y_gold, values = scratch.y_gold, rule.values
     size = waist.output_size(s, i)
     rise = 0.0
     emptied = False
     for pair in range(rule.pair_steps):
-        if pair > 0:
+        if pair > 0 or not admitted:
             working.value_members(s, i, w, sets, values, y_gold, diff, ws)
         high, low, _ = working.rank_members(sets, i, values)
         violation = values[high] - values[low]
@@ -98,36 +114,36 @@ def _move_mass(rule: PairRule, site: Site, i: int) -> float:
 
 
 @may_move.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int) -> bool:
-    # A single output has no other to give its mass to.
-    return site.sets.older[site.sets.newest[i]] >= 0
+def _(rule: PairRule, sets: WorkingSets, i: int) -> bool:
+    # A single output has nobody to give its mass to.
+    return sets.older[sets.newest[i]] >= 0
 
 
-@move.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int) -> float:
-    y_gold, ws = site.scratch.y_gold, site.ws
-    working.value_members(
-        site.s, i, site.w, site.sets, rule.values, y_gold, site.diff, ws
-    )
-    return _move_mass(rule, site, i)
-
-
-@look.implement(PairRule)
-def _(rule: PairRule, site: Site, i: int) -> float:
-    s, w, sets, scratch, ws = site.s, site.w, site.sets, site.scratch, site.ws
-    slack = most_violated(s, i, w, scratch, ws)
+@admit.implement(PairRule)
+def _(
+    rule: PairRule,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    slack: float,
+) -> bool:
+    y, values = scratch.y, rule.values
     rule.slack[i] = slack
-    y, y_gold, values = scratch.y, scratch.y_gold, rule.values
-    working.value_members(s, i, w, sets, values, y_gold, site.diff, ws)
+    working.value_members(s, i, w, sets, values, scratch.y_gold, diff, ws)
     _, low, _ = working.rank_members(sets, i, values)
     # No output of all there are is worth more: nothing to gain here.
     if slack - values[low] <= rule.delta:
-        return 0.0
+        return False
     size = waist.output_size(s, i)
     if not working.is_member(sets, i, y, size):
         working.add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
         values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
-    return _move_mass(rule, site, i)
+    return True
 
 
 @kernel

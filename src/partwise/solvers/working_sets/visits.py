@@ -8,38 +8,87 @@ loop compiles, and costs nothing when it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from partwise._jit import generic, kernel
 from partwise._threads import chunks
+from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
-from partwise.solvers.working_sets.sets import has_room
+from partwise.solvers.working_sets.sets import WorkingSets, has_room
 from partwise.solvers.working_sets.state import Site, WorkingSetState
-from partwise.structures.interface import FloatArray, IntArray, gold, output_size, visit
+from partwise.structures import interface as waist
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+)
+from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import copy
 
 MakeRule = Callable[[], Any]
 """Makes the rule, with arrays as long as the working sets have room just then."""
 
 
 @generic
-def may_move(rule: Any, site: Site, i: int) -> bool:
+def may_move(rule: Any, sets: WorkingSets, i: int) -> bool:
     """Say whether the outputs at hand of example `i` leave anything to do."""
     raise NotImplementedError("may_move is required of a rule")
 
 
 @generic
-def move(rule: Any, site: Site, i: int) -> float:
-    """Move the dual variables of the outputs at hand; return the rise of the dual."""
-    raise NotImplementedError("move is required of a rule")
+def admit(
+    rule: Any,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    slack: float,
+) -> bool:
+    """Let the output in ``scratch.y`` in, if it is worth it; say whether to move.
+
+    No output of all there are is violated more, by `slack`. There is room for it.
+    """
+    raise NotImplementedError("admit is required of a rule")
 
 
 @generic
-def look(rule: Any, site: Site, i: int) -> float:
-    """Find the best output of all there are, let it in if it is worth it, and move.
+def move(
+    rule: Any,
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    sets: WorkingSets,
+    scratch: Scratch,
+    diff: Diff,
+    ws: Any,
+    admitted: bool,
+) -> float:
+    """Move the dual variables of the outputs at hand; return the rise of the dual.
 
-    There is room for one. Return the rise of the dual.
+    `admitted` says whether `admit` has just looked at them.
     """
-    raise NotImplementedError("look is required of a rule")
+    raise NotImplementedError("move is required of a rule")
+
+
+class FoundOutputs(NamedTuple):
+    """The most violated output of every example, from ``ptr[i]`` on, and its slack."""
+
+    ptr: IntArray
+    codes: CodeArray
+    slack: FloatArray
+
+
+NOT_FOUND = FoundOutputs(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
+"""They are found one by one, with the weights of the moment."""
 
 
 @kernel
@@ -51,30 +100,47 @@ def _sweep(
     The dual value is carried from call to call, so that its rounding does not depend
     on how a pass is cut into calls.
     """
+    s, C, w, sets, scratch, diff, ws = site
     for position in range(start, stop):
         i = order[position]
-        if site.C[i] != 0.0 and may_move(rule, site, i):
-            visit(site.s, i, site.ws)
-            gold(site.s, i, site.scratch.y_gold)
-            dual += move(rule, site, i)
+        if C[i] != 0.0 and may_move(rule, sets, i):
+            waist.visit(s, i, ws)
+            waist.gold(s, i, scratch.y_gold)
+            dual += move(rule, s, i, C[i], w, sets, scratch, diff, ws, False)
     return dual
 
 
 @kernel
 def _infer(
-    rule: Any, site: Site, order: IntArray, start: int, stop: int, dual: float
+    rule: Any,
+    site: Site,
+    found: FoundOutputs,
+    order: IntArray,
+    start: int,
+    stop: int,
+    dual: float,
 ) -> tuple[int, float]:
     """Visit some examples with inference; stop early if the sets need more room.
 
     Return the position reached and the new dual value.
     """
+    # Rules that held the whole of inference would be compiled with it twice.
+    s, C, w, sets, scratch, diff, ws = site
     for position in range(start, stop):
         i = order[position]
-        if not has_room(site.sets, output_size(site.s, i)):
+        if not has_room(sets, waist.output_size(s, i)):
             return position, dual
-        if site.C[i] != 0.0:
-            visit(site.s, i, site.ws)
-            dual += look(rule, site, i)
+        if C[i] == 0.0:
+            continue
+        waist.visit(s, i, ws)
+        if found.ptr.size > 0:
+            copy(found.codes[found.ptr[i] : found.ptr[i + 1]], scratch.y)
+            waist.gold(s, i, scratch.y_gold)
+            slack = found.slack[i]
+        else:
+            slack = most_violated(s, i, w, scratch, ws)
+        if admit(rule, s, i, C[i], w, sets, scratch, diff, ws, slack):
+            dual += move(rule, s, i, C[i], w, sets, scratch, diff, ws, True)
     return stop, dual
 
 
@@ -98,13 +164,16 @@ def infer(
     state: WorkingSetState,
     w: FloatArray,
     order: IntArray,
+    found: FoundOutputs = NOT_FOUND,
 ) -> Iterator[float]:
     """Visit the examples of `order` with inference; yield the fraction done."""
     for start, stop in chunks(order.size):
         reached = start
         while reached < stop:
-            rule, site = make_rule(), state.site(problem, w)
-            reached, state.dual = _infer(rule, site, order, reached, stop, state.dual)
+            reached, state.dual = _infer(
+                make_rule(), state.site(problem, w), found, order, reached, stop,
+                state.dual,
+            )  # fmt: skip
             if reached < stop:
                 state.make_room(problem.structure, order, reached)
         state.oracle_calls += stop - start
