@@ -176,7 +176,7 @@ def test_bayesian_network_outputs_are_hidden_variables_in_order() -> None:
         ([2, 2], [[1, 1], []], "different variables"),
         ([2, 2], [[5], []], "different variables"),
         ([2, 0], [[], []], "no values"),
-        ([2], [[], []], "1 numbers of values, 2 lists"),
+        ([2], [[], []], "n_values describes 1 variables and parents 2"),
         ([999] * 4, [[], [], [], [0, 1, 2]], "variable 3 alone, with its 3 parents"),
     ],
 )

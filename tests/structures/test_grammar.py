@@ -323,9 +323,9 @@ GOOD = {
     [
         ({"lengths": [0]}, "sentence 0 has no words"),
         ({"symbols": [1, 2]}, "must lie in 0..1"),
-        ({"symbol_ptr": [0, 2]}, "symbol pointers"),
-        ({"symbols": [1]}, "1 symbols of words, expected 2"),
-        ({"gold": [0, 0, 2, 1]}, "4 codes of outputs, expected 5"),
+        ({"symbol_ptr": [0, 2]}, "symbol_ptr must hold 3 numbers"),
+        ({"symbols": [1]}, "symbols must hold 2 numbers.*not 1"),
+        ({"gold": [0, 0, 2, 1]}, "gold must hold 5 codes.*not 4"),
         ({"gold": [0, 0, 2, 1, 0]}, "is not a derivation"),
         ({"gold": [1, 0, 2, 1, 1]}, "is not a derivation"),
         ({"gold": [0, 1, 2, 1, 1]}, "is not a derivation"),

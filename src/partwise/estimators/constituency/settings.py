@@ -30,11 +30,11 @@ class ConstituencySettings(LearningSettings):
     given_tags
         Whether the tags of words are given, and kept; or else found with the phrases.
     underivable
-        What is done with training trees that a given grammar does not have: say so and
-        stop, or leave the tree out.
+        Whether to stop at a training tree that a given grammar cannot derive, or to
+        leave it out.
     hash_bits
-        Words, spans and splits have ``2^hash_bits`` features each, and these a weight
-        for each label.
+        Bits of the hashes that number features: words, spans and splits have
+        ``2^hash_bits`` features each, and these a weight for each label.
     span_cost
         What a span with a wrong label costs in training with margins.
     word_cost

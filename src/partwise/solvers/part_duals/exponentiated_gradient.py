@@ -207,12 +207,11 @@ class ExponentiatedGradient(Solver):
             raise ValueError(
                 f"step must be at most 1 for the log loss, not {self.step!r}"
             )
-        if self.step == "guaranteed" and not waist.argmax.provided_by(
-            type(problem.structure)
-        ):
+        structure = type(waist.innermost(problem.structure))
+        if self.step == "guaranteed" and not waist.argmax.provided_by(structure):
             raise PairingError(
                 "step='guaranteed' needs 'argmax', which "
-                f"{type(problem.structure).__name__} does not provide; use 'search'"
+                f"{structure.__name__} does not provide; use 'search'"
             )
 
     def _weights(self, problem: Problem) -> FloatArray | None:

@@ -128,7 +128,8 @@ def make_bayesian_network(
 def _check_values(network: Network, table: IntArray) -> None:
     if table.ndim != 2 or table.shape[1] != network.n_variables:
         raise ValueError(
-            f"values of shape {table.shape} for {network.n_variables} variables"
+            "values must be a table with a column for each of the "
+            f"{network.n_variables} variables, not of shape {table.shape}"
         )
     outside = (table < UNKNOWN) | (table >= np.array(network.n_values))
     if outside.any():

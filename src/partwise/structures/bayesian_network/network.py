@@ -116,11 +116,12 @@ def make_network(
     above = tuple(tuple(int(u) for u in group) for group in parents)
     if len(above) != len(values) or not values:
         raise ValueError(
-            f"{len(values)} numbers of values, {len(above)} lists of parents"
+            f"n_values describes {len(values)} variables and parents {len(above)}: "
+            "both need an entry for every variable, and at least one"
         )
     for v, group in enumerate(above):
         if values[v] < 1:
-            raise ValueError(f"variable {v} has no values")
+            raise ValueError(f"variable {v} needs at least one value")
         if len({*group}) < len(group) or not {*group} <= {*range(len(values))}:
             raise ValueError(
                 f"the parents of variable {v} must be different variables, "

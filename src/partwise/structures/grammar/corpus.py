@@ -29,8 +29,7 @@ class Sentences(NamedTuple):
     """Sentence `i` is the words ``ptr[i]:ptr[i + 1]``.
 
     Word `t` may have the symbols ``symbol[symbol_ptr[t]:symbol_ptr[t + 1]]``, sorted.
-    Where the features of phrases and splits of a sentence begin say `phrase_ptr` and
-    `split_ptr`.
+    `phrase_ptr` and `split_ptr` say where the features of its phrases and splits begin.
     """
 
     ptr: IntArray
@@ -142,7 +141,10 @@ def make_constituency_trees(
     if gold is not None:
         given = np.asarray(gold)
         if given.shape != codes.shape:
-            raise ValueError(f"{given.size} codes of outputs, expected {codes.size}")
+            raise ValueError(
+                f"gold must hold {codes.size} codes, 4 n - 3 for every sentence of n "
+                f"words, not {given.size}"
+            )
         codes[:] = given
     corpus = ConstituencyTrees(
         grammar, sentences, words, spans, splits, codes, gold_class, layout
@@ -165,10 +167,12 @@ def _lexicon(
     found = np.ascontiguousarray(symbols, np.int32)
     if ptr.size != n_words + 1 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
         raise ValueError(
-            f"symbol pointers must start at 0, never decrease and be {n_words + 1}"
+            f"symbol_ptr must hold {n_words + 1} numbers, from 0 on and never decreasing"
         )
     if ptr[-1] != found.size:
-        raise ValueError(f"{found.size} symbols of words, expected {ptr[-1]}")
+        raise ValueError(
+            f"symbols must hold {ptr[-1]} numbers, as symbol_ptr says, not {found.size}"
+        )
     if found.size and not 0 <= found.min() <= found.max() < grammar.n_symbols:
         raise ValueError(f"symbols of words must lie in 0..{grammar.n_symbols - 1}")
     if (grammar.word_class[found] < 0).any():
