@@ -167,7 +167,7 @@ def _lexicon(
     found = np.ascontiguousarray(symbols, np.int32)
     if ptr.size != n_words + 1 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
         raise ValueError(
-            f"symbol_ptr must hold {n_words + 1} numbers, from 0 on and never decreasing"
+            f"symbol_ptr must hold {n_words + 1} numbers, which rise from 0"
         )
     if ptr[-1] != found.size:
         raise ValueError(
