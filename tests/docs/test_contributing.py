@@ -69,7 +69,7 @@ def test_contributing_own_structure_does_not_disturb_programs_without_it(
             text=True,
         )
         assert ended.stdout == answer, ended.stderr
-    assert list(tmp_path.rglob("*.nbi")), "nothing was cached"
+    assert list(tmp_path.rglob("*.nbc")), "nothing was cached"
 
 
 def test_contributing_names_commands_that_exist() -> None:

@@ -189,11 +189,11 @@ def _find_hashed(
     last: int,
     table: AttributeTable,
     block: TokenBlock,
-    new: int = UNKNOWN,
+    new: int,
 ) -> None:
     """Find a line's attributes at the tokens `first` to `last` of a block.
 
-    A key that is not in the table enters its slots with the id `new`, if given.
+    A key that is not in the table enters its slots with the id `new`, if it is known.
     One call does many tokens, because a call costs more than a token: compiled
     code counts references to every array it is passed.
     """
@@ -231,7 +231,7 @@ def _find_all(plan: Plan, n: int, table: AttributeTable, block: TokenBlock) -> N
         place = table.place[plan.skeleton[line]]
         if place < 0:
             _hash_line(plan, line, n, block)
-            _find_hashed(plan, line, 0, n, table, block)
+            _find_hashed(plan, line, 0, n, table, block, UNKNOWN)
             continue
         source, offset = plan.source[plan.ptr[line]], plan.offset[plan.ptr[line]]
         for t in range(n):
@@ -275,10 +275,15 @@ def _index(table: AttributeTable) -> bool:
 @kernel
 def _grown(table: AttributeTable) -> AttributeTable:
     """Return a table with the same keys and room for twice as many."""
-    n = table.keys.shape[0]
-    keys = np.full((2 * n, table.keys.shape[1]), UNKNOWN, np.int32)
-    keys[:n] = table.keys
-    slots = np.full(2 * table.slots.size, UNKNOWN, np.int64)
+    n, width = table.keys.shape
+    keys = np.empty((2 * n, width), np.int32)
+    # In a loop: to assign a whole table, machine code brings along the text of an error
+    # about shapes, and takes seconds to compile.
+    for row in range(2 * n):
+        for column in range(width):
+            keys[row, column] = table.keys[row, column] if row < n else UNKNOWN
+    slots = np.empty(2 * table.slots.size, np.int64)
+    slots[:] = UNKNOWN
     for slot in table.slots:
         if slot >= 0:
             at = (slot >> 32) & (slots.size - 1)

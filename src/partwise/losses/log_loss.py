@@ -15,7 +15,7 @@ def _fill_log_losses(
     s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
     """Write minus the log-probability of every right output to `out`."""
-    scratch, ws = worker.scratch, worker.workspace
+    scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)

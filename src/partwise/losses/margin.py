@@ -37,7 +37,7 @@ def _fill_slacks(
     s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
     """Write the largest violation of every example to `out`."""
-    ws = worker.workspace
+    ws = worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         out[i] = most_violated(s, i, w, worker.scratch, ws)
@@ -57,7 +57,7 @@ def _fill_squares(
 def _mark_unproved(
     s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
 ) -> None:
-    ws = worker.workspace
+    ws = worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         most_violated(s, i, w, worker.scratch, ws)

@@ -330,7 +330,7 @@ class Search:
             augmented, room, diff = self.rooms[worker.number]
             find_violations(
                 self.s, w, self.rules, start, stop, augmented, self.found, room,
-                worker.scratch, diff, worker.workspace,
+                worker.scratch, diff, worker.ws,
             )  # fmt: skip
 
         yield from self.crew.visit(look)

@@ -108,7 +108,7 @@ class BatchGradient:
             with np.errstate(all="ignore"):
                 _add_examples(
                     s, start, stop, C, w, own, totals[worker.number], worker.scratch,
-                    worker.workspace,
+                    worker.ws,
                 )  # fmt: skip
 
         yield from self._crew.sum_up(add, gradient)

@@ -63,7 +63,7 @@ def find_worst_outputs(
     s, C = problem.structure, problem.C
 
     def find(start: int, stop: int, worker: Worker) -> None:
-        own = worker.scratch, worker.workspace
+        own = worker.scratch, worker.ws
         _find_outputs(s, start, stop, C, w, found, slack, *own)
 
     yield from problem.crew().visit(find)

@@ -53,7 +53,7 @@ class Bounded(NamedTuple):
 def _decode(
     s: Structure, w: FloatArray, start: int, stop: int, found: Bounded, worker: Worker
 ) -> None:
-    scratch, ws = worker.scratch, worker.workspace
+    scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)
@@ -132,7 +132,7 @@ def _decode_kbest(
     ys: NDArray[np.int32],
     worker: Worker,
 ) -> None:
-    scratch, ws, ptr = worker.scratch, worker.workspace, best.ptr
+    scratch, ws, ptr = worker.scratch, worker.ws, best.ptr
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)
@@ -192,7 +192,7 @@ def _part_marginals(
     log_z: FloatArray,
     worker: Worker,
 ) -> None:
-    scratch, ws = worker.scratch, worker.workspace
+    scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)

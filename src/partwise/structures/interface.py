@@ -14,7 +14,7 @@ asked only by some solvers, which say so before anything compiles.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ Structure: TypeAlias = Any
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 CodeArray: TypeAlias = NDArray[np.int32]
+CodeTable: TypeAlias = Annotated[NDArray[np.int32], 2]
 
 LEAST_PROBABILITY = 1e-100
 """As good as none, and with a logarithm that is finite."""
@@ -241,7 +242,7 @@ def kbest(
     i: int,
     theta: FloatArray,
     k: int,
-    ys: CodeArray,
+    ys: CodeTable,
     scores: FloatArray,
     ws: Any,
 ) -> int:

@@ -33,7 +33,7 @@ class Worker(NamedTuple):
 
     number: int
     scratch: Scratch
-    workspace: Any
+    ws: Any
 
 
 Work: TypeAlias = Callable[[int, int, Worker], object]

@@ -163,7 +163,7 @@ class Planes(Keeper):
         total = np.zeros(problem.n_weights)
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            own = worker.scratch, worker.workspace
+            own = worker.scratch, worker.ws
             _add_planes(s, start, stop, C, alpha, ptr, codes, w, *own)
 
         for _ in problem.crew(n_sums=total.size).sum_up(add, total):
@@ -179,7 +179,7 @@ class Planes(Keeper):
         vector, products = self.combine(problem, last), np.zeros(n)
 
         def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
-            own = worker.scratch, worker.workspace
+            own = worker.scratch, worker.ws
             _multiply(s, start, stop, C, vector, ptr, codes, out, *own)
 
         for _ in problem.crew(n_sums=n).sum_up(add, products):

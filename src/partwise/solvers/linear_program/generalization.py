@@ -108,7 +108,7 @@ def count_triples(s: Structure) -> int:
     logs = np.zeros(int(Crew(s).slices[-1][1]))
 
     def count(start: int, stop: int, worker: Worker) -> None:
-        _count_outputs(s, logs, start, stop, worker.scratch, worker.workspace)
+        _count_outputs(s, logs, start, stop, worker.scratch, worker.ws)
 
     Crew(s).run(count)
     most = float(logs.max())

@@ -95,7 +95,7 @@ def warm_up(
                 n, count = _learn(
                     search.s, examples, search.rules, C, positive, w, augmented,
                     search.found, candidates, worker.scratch, diff, rows.room,
-                    rows.most, rows.scratch, worker.workspace,
+                    rows.most, rows.scratch, worker.ws,
                 )  # fmt: skip
                 rows.take(int(count))
                 examples = examples[n:]

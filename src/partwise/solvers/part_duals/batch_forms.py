@@ -159,7 +159,7 @@ class ThetaState(BatchFormState):
         here = dual._replace(theta=self.theta)
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            scratch, ws = worker.scratch, worker.workspace
+            scratch, ws = worker.scratch, worker.ws
             _move_theta(
                 s, self.w, here, eta, start, stop, dual.theta, scratch.theta, ws
             )
@@ -285,7 +285,7 @@ class PrimalState(BatchFormState):
         z, tau, value = self.tried_z, self.tried_tau, self.tried_value
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            scratch, ws = worker.scratch, worker.workspace
+            scratch, ws = worker.scratch, worker.ws
             if self.problem.loss.name == "log_loss":
                 _evaluate_log_loss(s, C, z, start, stop, w, value, scratch, ws)
             else:

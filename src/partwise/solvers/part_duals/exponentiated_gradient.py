@@ -302,7 +302,7 @@ class ExponentiatedGradient(Solver):
         s, dual = problem.structure, state.dual
         problem.crew().run(
             lambda start, stop, worker: dual_parts.gibbs_points(
-                s, dual, start, stop, worker.scratch, worker.workspace
+                s, dual, start, stop, worker.scratch, worker.ws
             )
         )
         state.oracle_calls += problem.n_examples

@@ -137,7 +137,7 @@ class DualPartsState(State):
         s, C, dual = problem.structure, problem.C, self.dual
 
         def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
-            tools = worker.scratch, worker.workspace
+            tools = worker.scratch, worker.ws
             dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, own, *tools)
 
         for _ in problem.crew(n_sums=w.size).sum_up(add, w):
@@ -154,7 +154,7 @@ class DualPartsState(State):
         values, margins = np.zeros(n), np.zeros(n)
 
         def look(start: int, stop: int, worker: Worker) -> None:
-            own = worker.scratch, worker.workspace
+            own = worker.scratch, worker.ws
             problem.loss.fill(s, self.w, values, start, stop, worker)
             dual_parts.margins_of(
                 s, self.w, dual.ptr, dual.mu, start, stop, margins, *own

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from partwise._jit import kernel
+from partwise._jit import kernel, working_time
 from partwise.losses.margin import most_violated
 from partwise.solvers import log_distributions
 from partwise.solvers.base import Problem, State
@@ -147,9 +146,9 @@ class SimplicialState(State):
     @contextmanager
     def clock(self, what: str) -> Iterator[None]:
         """Count the seconds of a block of code."""
-        begin = time.perf_counter()
+        begin = working_time()
         yield
-        self.seconds[what] += time.perf_counter() - begin
+        self.seconds[what] += working_time() - begin
 
     def find(self, row_of: IntArray, n_rows: int) -> Found:
         """Find the most violated outputs at the iterate, added up to points."""
@@ -162,7 +161,7 @@ class SimplicialState(State):
             diff = self._diffs[worker.number]
             _find_points(
                 s, start, stop, C, w, row_of, self.squared, slack, out.reshape(shape),
-                worker.scratch, diff, worker.workspace,
+                worker.scratch, diff, worker.ws,
             )  # fmt: skip
 
         with self.clock("directions"):

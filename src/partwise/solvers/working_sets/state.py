@@ -119,7 +119,7 @@ class WorkingSetState(State):
         diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            own = worker.scratch.y_gold, diffs[worker.number], worker.workspace
+            own = worker.scratch.y_gold, diffs[worker.number], worker.ws
             _weights_of(s, scale, start, stop, w, sets, *own)
 
         w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes

@@ -25,7 +25,7 @@ def _segment_log_probabilities(
     out: FloatArray,
     worker: Worker,
 ) -> None:
-    scratch, ws = worker.scratch, worker.workspace
+    scratch, ws = worker.scratch, worker.ws
     allowed = restricted.mask.tokens
     before, log_z = -1, 0.0
     for j in range(first, last):

@@ -44,7 +44,7 @@ def _decode_minimum_risk(
     found: Decoded,
     worker: Worker,
 ) -> None:
-    scratch, ws = worker.scratch, worker.workspace
+    scratch, ws = worker.scratch, worker.ws
     is_labelled = s.labels.n_labels > 0
     for i in range(start, stop):
         n = n_words(s, i)

@@ -9,15 +9,12 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
 import drivers
 import partwise
-from partwise import _jit
 from partwise._jit import generic, generic_with_default, kernel, vector_kernel
-from partwise.structures import Multiclass
 
 PACKAGE = Path(partwise.__file__).parent
 
@@ -133,6 +130,11 @@ from partwise.structures import interface as waist
 @kernel
 def ask_cost(s, i, y):
     return waist.cost(s, i, y)
+
+
+@kernel
+def ask_any(s: "Structure", i, y):
+    return waist.cost(s, i, y)
 """
 
 USER_STRUCTURE = """
@@ -152,28 +154,33 @@ def _(s, i, y):
 """
 
 USER_HELPER = """
+from config import SCALE
 from partwise._jit import kernel
 
 
 @kernel
 def fee(price):
-    return price
+    return price * SCALE
+"""
+
+USER_CONFIG = """
+SCALE = 1.0
 """
 
 PROGRAM = """
 import json
-import numba
 import numpy as np
 import partwise
+from partwise._jit.cache import counts
 from partwise.structures import make_dense_rows, make_multiclass
-from solver import ask_cost
+from solver import ask_any, ask_cost
 from user_structure import Toll
 
 y = np.zeros(1, np.int32)
 s = make_multiclass(make_dense_rows([[1.0]]), [1], 2)
 answers = [float(ask_cost(s, 0, y)), float(ask_cost(Toll(1.0), 0, y))]
-hits = sum(ask_cost.stats.cache_hits.values())
-print(json.dumps([partwise.__file__, answers, hits]))
+assert answers == [float(ask_any(s, 0, y)), float(ask_any(Toll(1.0), 0, y))]
+print(json.dumps([partwise.__file__, answers, counts["loaded"], counts["compiled"]]))
 """
 
 
@@ -193,6 +200,7 @@ def test_jit_cache_is_never_stale(tmp_path):
         "solver.py": SOLVER,
         "user_structure.py": USER_STRUCTURE,
         "helper.py": USER_HELPER,
+        "config.py": USER_CONFIG,
         "program.py": PROGRAM,
     }
     for name, text in files.items():
@@ -210,23 +218,33 @@ def test_jit_cache_is_never_stale(tmp_path):
             command, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-        where, answers, hits = json.loads(done.stdout)
+        where, answers, loaded, compiled = json.loads(done.stdout)
         assert Path(where).is_relative_to(tmp_path)
-        return answers, hits
+        return answers, loaded, compiled
 
-    assert run() == ([1.0, 11.0], 0)
-    assert run() == ([1.0, 11.0], 2)
+    # Two kernels, one of them for each structure, and the answer of each structure.
+    assert run() == ([1.0, 11.0], 0, 5)
+    assert run() == ([1.0, 11.0], 5, 0)
 
     package_structure = tmp_path / "partwise" / "structures" / "multiclass.py"
     old = "return s.costs[s.labels[i], y[0]]"
     edit(package_structure, old, old.replace("return", "return 7.0 *"))
-    assert run() == ([7.0, 11.0], 0)
+    # Only what holds a copy of the code is compiled again.
+    assert run() == ([7.0, 11.0], 3, 2)
 
     edit(tmp_path / "user_structure.py", "s.price +", "2.0 * s.price +")
-    assert run()[0] == [7.0, 12.0]
+    assert run() == ([7.0, 12.0], 3, 2)
 
     edit(tmp_path / "helper.py", "return price", "return 3.0 * price")
-    assert run()[0] == [7.0, 32.0]
+    assert run() == ([7.0, 32.0], 3, 2)
+
+    # A constant two imports away, in a file without kernels.
+    edit(tmp_path / "config.py", "SCALE = 1.0", "SCALE = 5.0")
+    assert run() == ([7.0, 152.0], 3, 2)
+
+    # Comments, texts and other functions reach no kernel.
+    edit(tmp_path / "helper.py", "@kernel", "# a comment\n@kernel")
+    assert run() == ([7.0, 152.0], 5, 0)
 
 
 # Two answers with the same arguments, each compiled by a program of its own, and long
@@ -313,22 +331,60 @@ def test_jit_code_cached_by_several_programs_is_not_mixed_up(tmp_path):
     assert run("across", "up") == ["3", "5"]
 
 
+SCRIPT = """
+from __future__ import annotations
+import json
+from typing import NamedTuple
+import numpy as np
+from partwise._jit import kernel
+from partwise._jit.cache import counts
+from partwise.structures import interface as waist
+from partwise.structures.interface import Structure
+
+
+class Toll(NamedTuple):
+    price: float
+
+
+@waist.cost.implement(Toll)
+def _(s, i, y):
+    return s.price + FEE
+
+
+@kernel
+def ask(s: Structure, y):
+    return waist.cost(s, 0, y)
+
+
+FEE = 1.0
+answer = ask(Toll(1.0), np.zeros(1, np.int32))
+print(json.dumps([answer, dict(counts)]))
+"""
+
+
 @compiled_only
-def test_jit_code_of_the_package_alone_serves_all_programs(monkeypatch):
-    """What a program defines for itself keeps it from nothing that is compiled."""
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_jit_structure_of_a_script_is_compiled_once(tmp_path, from_stdin):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
 
-    def stamp(body, *values):
-        return _jit._extension_stamp(body, tuple(map(numba.typeof, values)))
+    def run():
+        text = path.read_text()
+        done = subprocess.run(
+            [sys.executable, "-" if from_stdin else str(path)],
+            input=text if from_stdin else None,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
-    package = _jit.package_stamp.__wrapped__
-    square = Square(2.0)
-    assert stamp(package, np.zeros(2), (1, 2.0)) == ()
-    for value in (square, (1, (square,)), describe):
-        assert stamp(package, value) != ()
-    assert stamp(describe.py_func, 1.0) != ()
-    # The package may make its own classes where no signature shows them.
-    monkeypatch.setattr(_jit, "_extended_classes", {Multiclass})
-    assert stamp(package, np.zeros(2)) != ()
+    assert run() == [2.0, {"compiled": 2}]
+    assert run() == [2.0, {"loaded": 2}]
+    edit(path, "FEE = 1.0", "FEE = 5.0")
+    assert run() == [6.0, {"compiled": 1, "loaded": 1}]
 
 
 def load_kernel(folder):
@@ -354,7 +410,6 @@ def cached_in(folder):
 def own_caches(monkeypatch, tmp_path):
     """Look for caches where a user's process would, with a home of its own."""
     monkeypatch.setattr("numba.config.CACHE_DIR", "")
-    monkeypatch.setattr(_jit, "_extension_files", set())
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user cache"))
@@ -370,7 +425,7 @@ def forbid(folder):
 @compiled_only
 def test_jit_cache_is_beside_the_source(own_caches):
     load_kernel(own_caches / "code")
-    assert cached_in(own_caches / "code" / "__pycache__") == [".nbc", ".nbi"]
+    assert cached_in(own_caches / "code" / "__pycache__") == [".nbc"]
     assert cached_in(own_caches / "user cache") == []
 
 
@@ -378,7 +433,7 @@ def test_jit_cache_is_beside_the_source(own_caches):
 def test_jit_cache_is_the_users_where_the_source_is_read_only(own_caches):
     forbid(own_caches / "code" / "__pycache__")
     load_kernel(own_caches / "code")
-    assert cached_in(own_caches / "user cache" / "partwise") == [".nbc", ".nbi"]
+    assert cached_in(own_caches / "user cache" / "partwise") == [".nbc"]
 
 
 @compiled_only
@@ -389,7 +444,7 @@ def test_jit_cache_of_the_user_needs_no_home(own_caches, monkeypatch):
     monkeypatch.setattr(Path, "home", no_home)
     forbid(own_caches / "code" / "__pycache__")
     load_kernel(own_caches / "code")
-    assert cached_in(own_caches / "user cache" / "partwise") == [".nbc", ".nbi"]
+    assert cached_in(own_caches / "user cache" / "partwise") == [".nbc"]
 
 
 @compiled_only
@@ -397,7 +452,7 @@ def test_jit_works_where_nothing_can_be_written(own_caches):
     forbid(own_caches / "code" / "__pycache__")
     forbid(own_caches / "user cache")
     twice = load_kernel(own_caches / "code")
-    assert twice.stats.cache_path is None
+    assert twice.dispatcher._cache.cache_path is None
     assert cached_in(own_caches) == []
 
 
