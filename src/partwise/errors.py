@@ -1,4 +1,4 @@
-"""The exceptions Partwise raises on purpose."""
+"""The exceptions and warnings that Partwise raises on purpose."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from typing import Any, NamedTuple, Self
 
 class PartwiseError(Exception):
     """Base class of every error that Partwise raises on purpose."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Training ended before the model was as close to optimal as it should be."""
 
 
 class Advice(NamedTuple):

@@ -1,5 +1,6 @@
 """Scikit-learn's own checks, and its tools with our estimators."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,19 @@ from class_data import as_dicts, easy_classes
 from partwise import MulticlassClassifier, SequenceTagger
 from tagging_data import CHUNKS, WORDS, dicts, strings
 
+# Estimators follow the protocol without inheriting from scikit-learn's base class,
+# which takes a second to import; it finds that worth a warning.
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "Estimator .* does not inherit from")
+    every_check = parametrize_with_checks(
+        # Checks compare fits on the same data in other forms: a tight tolerance makes
+        # the models the same.
+        [MulticlassClassifier(tol=1e-6, max_iter=3000)]
+    )
 
-# Checks compare fits on the same data in other forms: a tight tolerance makes the
-# models the same.
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([MulticlassClassifier(tol=1e-6, max_iter=3000)])
+@every_check
 def test_classifier_passes_the_checks_of_scikit_learn(
     estimator: MulticlassClassifier, check: Any
 ) -> None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import copy
-import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from partwise import model_file
+from partwise._screen import compile_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.persistence import save_model
+from partwise.estimators.protocol import Estimator, warn_of_convergence
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
@@ -64,7 +64,7 @@ class TrainingData:
     reference: FloatArray | None = None
 
 
-class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc]
+class StructuredEstimator(Estimator, TrainingSettings):
     """Base class: everything about training that does not depend on the structure.
 
     Attributes
@@ -199,10 +199,11 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         since a filter may turn it into an exception.
         """
         fitted = copy.copy(self)
-        fitted._learn(*data, **options)
+        with compile_notes() if self.verbose else nullcontext():
+            fitted._learn(*data, **options)
         self.__dict__ = fitted.__dict__
         if is_unfinished(self.solution_, self.solver_):
-            warnings.warn(self.solution_.status, ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(self.solution_.status, stacklevel=3)
         return self
 
     def _learn(self, *data: Any, **options: Any) -> None:
@@ -218,10 +219,13 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
             return choose_solver(problem)
         return Choice(make_solver(self.solver), "")
 
-    def _train(self, data: TrainingData, previous: State | None = None) -> Solution:
+    def _train(
+        self, data: TrainingData, previous: State | None = None, title: str = ""
+    ) -> Solution:
         """Solve, and keep what follows from the solution.
 
-        `previous` is where training with another C on the same data ended.
+        `previous` is where training with another C on the same data ended; progress
+        begins with the `title`.
         """
         structure = data.structure
         problem = make_problem(
@@ -239,7 +243,7 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
         choice = self._choose_solver(problem)
         callbacks = list(self.callbacks)
         if self.verbose:
-            callbacks.append(ProgressBar(self.tol))
+            callbacks.append(ProgressBar(self.tol, title))
         mark = structure_fingerprint(structure) if self.warm_start else ""
         if previous is None and mark and mark == getattr(self, "_mark", ""):
             previous = self.solution_.state
@@ -302,6 +306,8 @@ class StructuredEstimator(BaseEstimator, TrainingSettings):  # type: ignore[misc
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "weights_"):
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call fit first"
             )

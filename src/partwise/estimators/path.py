@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
-import time
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from partwise._jit import working_time
 from partwise.estimators.base import StructuredEstimator, is_unfinished
+from partwise.estimators.protocol import warn_of_convergence
 from partwise.losses import Certificate
 from partwise.solvers.base import State
 from partwise.solvers.loop import INTERRUPTED, Solution
@@ -173,21 +172,19 @@ def C_path(
     data = encoded._prepare(X, y, sample_weight, **fit_options)
     points: list[PathPoint] = []
     state: State | None = None
-    for C in values:
+    for number, C in enumerate(values, 1):
         model = copy.copy(encoded)
         model.C = C
-        begin = time.perf_counter()
-        solution = model._train(data, state)
-        seconds = time.perf_counter() - begin
+        begin = working_time()
+        solution = model._train(data, state, f"C={C:g}, {number} of {len(values)}")
+        seconds = working_time() - begin
         points.append(PathPoint(C, _kept_score(solution.trace), seconds, model))
         state = solution.state
         if solution.reason == INTERRUPTED:
             break
     for point in points:
         if is_unfinished(point.solution, point.estimator.solver_):
-            warnings.warn(
-                f"C={point.C:g}: {point.status}", ConvergenceWarning, stacklevel=2
-            )
+            warn_of_convergence(f"C={point.C:g}: {point.status}", stacklevel=2)
     return Path(tuple(points))
 
 

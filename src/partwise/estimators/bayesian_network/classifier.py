@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from partwise.estimators.bayesian_network.answers import NetworkAnswers
 from partwise.estimators.bayesian_network.discrete_table import Name, table_error
@@ -15,13 +14,14 @@ from partwise.estimators.bayesian_network.training import BayesianNetworkTrainin
 from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.labels import class_array, listed
+from partwise.estimators.protocol import Classifier
 from partwise.estimators.settings import check_settings
 from partwise.structures.bayesian_network import topological_order
 from partwise.structures.hidden_markov import draw_values
 from partwise.structures.interface import FloatArray, IntArray
 
 
-class BayesianNetworkClassifier(ClassifierMixin, BayesianNetworkTraining):  # type: ignore[misc]
+class BayesianNetworkClassifier(Classifier, BayesianNetworkTraining):
     """Predict any variables of a table from the others, with probabilities.
 
     The distribution of every variable depends on its parents in a directed acyclic

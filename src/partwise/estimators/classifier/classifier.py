@@ -7,12 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from partwise.errors import DataError
 from partwise.estimators import checks, explanation
@@ -25,6 +21,7 @@ from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.protocol import Classifier
 from partwise.features import FeatureDictEncoder
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
@@ -36,7 +33,7 @@ from partwise.structures.rows import Rows, make_dense_rows, make_sparse_rows
 INTERCEPT = "(intercept)"
 
 
-class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSettings):  # type: ignore[misc]
+class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
     """Predict one label per example, with one weight vector per class.
 
     Minimises ``penalty(w) + C sum_i loss_i(w)`` over all classes jointly (Crammer and
@@ -113,6 +110,9 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
             if not target:
                 raise DataError("there are no examples: X and y are empty")
         else:
+            from sklearn.utils.multiclass import check_classification_targets
+            from sklearn.utils.validation import column_or_1d, validate_data
+
             X, target = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True
             )
@@ -128,6 +128,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
             )
         gold = labels.encode(target, "y")
         if sample_weight is not None:
+            from sklearn.utils.validation import _check_sample_weight
+
             sample_weight = _check_sample_weight(
                 sample_weight, np.zeros((len(gold), 1)), dtype=np.float64
             )
@@ -170,7 +172,7 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
 
     def _rows(self, X: Any) -> Rows:
         """Turn a matrix or encoded rows into rows, with the constant feature."""
-        if sparse.issparse(X):
+        if scipy.sparse.issparse(X):
             if not X.has_canonical_format:
                 X = X.copy()  # it may be the user's own
                 X.sum_duplicates()
@@ -202,6 +204,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
             encoded = self._encoder.encode_rows(X)
             count, rows = encoded.ptr.size - 1, self._rows(encoded.nodes)
         else:
+            from sklearn.utils.validation import validate_data
+
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )
@@ -217,6 +221,8 @@ class MulticlassClassifier(ClassifierMixin, StructuredEstimator, ClassifierSetti
                 raise ValueError(f"expected one example, not {x.shape[0]}")
             return self._encode(x)
         # A bare row has no names of columns, and needs none.
+        from sklearn.utils import check_array
+
         row = check_array(np.reshape(x, (1, -1)), dtype=np.float64)
         if row.shape[1] != self.n_features_in_:
             raise ValueError(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
@@ -53,7 +53,7 @@ def as_matrices(
     partwise.errors.DataError: arc_features of sentence 0: the shape is (3, 7), expected
     (4, 7): (n + 1)^2 rows, head by head, for its 1 words
     """
-    if sparse.issparse(arc_features) or not isinstance(arc_features, Iterable):
+    if scipy.sparse.issparse(arc_features) or not isinstance(arc_features, Iterable):
         raise DataError(
             f"{what} must be a list of sparse matrices, one for every sentence, not "
             f"{type(arc_features).__name__}"
@@ -67,7 +67,7 @@ def as_matrices(
     result = []
     for i, (matrix, sentence) in enumerate(zip(given, sentences, strict=True)):
         place = f"{what} of {named(sentence, i)}"
-        if not sparse.issparse(matrix) or matrix.ndim != 2:
+        if not scipy.sparse.issparse(matrix) or matrix.ndim != 2:
             raise DataError(
                 f"{place}: {type(matrix).__name__} is not a sparse matrix of two "
                 "dimensions (scipy.sparse.csr_array makes one)"
@@ -75,7 +75,7 @@ def as_matrices(
         if n_features is None:
             n_features = matrix.shape[1]
         _check(matrix, len(sentence), n_features, place)
-        result.append(sparse.csr_array(matrix, dtype=np.float64))
+        result.append(scipy.sparse.csr_array(matrix, dtype=np.float64))
         if not (np.abs(result[-1].data) <= LARGEST).all():
             raise DataError(
                 f"{place}: values must be finite numbers, none above {LARGEST:g}"
@@ -107,8 +107,8 @@ def list_arcs(
     matrices: Sequence[Any], sentences: Sequence[Sentence], n_features: int
 ) -> ListedArcs:
     """Put the matrices of all sentences one below the other."""
-    none = sparse.csr_array((0, n_features))
-    whole = sparse.vstack([none, *matrices], format="csr", dtype=np.float64)
+    none = scipy.sparse.csr_array((0, n_features))
+    whole = scipy.sparse.vstack([none, *matrices], format="csr", dtype=np.float64)
     values = None if (whole.data == 1.0).all() else whole.data
     rows = make_sparse_rows(whole.indptr, whole.indices, values, n_features)
     return make_listed_arcs(rows, [len(sentence) for sentence in sentences])

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from partwise.errors import DataError
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures, Where
@@ -318,12 +318,14 @@ def _ends(sizes: Sequence[int]) -> IntArray:
 def _choose_rows(rows: dict[str, SparseRows], chosen: Sequence[int]) -> SparseRows:
     """Put rows of features into the order of the cliques."""
     width = max(own.n_columns for own in rows.values())
-    stacked = sparse.vstack(
+    stacked = scipy.sparse.vstack(
         [
-            sparse.csr_array((own.val, own.idx, own.ptr), (own.ptr.size - 1, width))
+            scipy.sparse.csr_array(
+                (own.val, own.idx, own.ptr), (own.ptr.size - 1, width)
+            )
             for own in (rows[what] for what in ELEMENTS)
         ],
         "csr",
     )
-    picked = sparse.csr_array(stacked)[np.array(chosen, np.int64)]
+    picked = scipy.sparse.csr_array(stacked)[np.array(chosen, np.int64)]
     return make_sparse_rows(picked.indptr, picked.indices, picked.data, width)

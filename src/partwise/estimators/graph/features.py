@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from partwise.errors import DataError
 from partwise.features import Encoded, FeatureDictEncoder
@@ -72,13 +72,13 @@ class ElementFeatures:
         if self.encoder is not None:
             rows = self._rows(self.encoder.encode_rows, blocks, counts, where)
             return self._finish(*rows)
-        matrices = [sparse.csr_array((0, self.width))]
+        matrices = [scipy.sparse.csr_array((0, self.width))]
         for i, (block, count) in enumerate(zip(blocks, counts, strict=True)):
             if block is None or not _length(block) or _is_bare(block):
-                matrices.append(sparse.csr_array((count, self.width)))
+                matrices.append(scipy.sparse.csr_array((count, self.width)))
             else:
                 matrices.append(self._matrix(block, i, where))
-        stacked = sparse.csr_array(sparse.vstack(matrices, "csr"))
+        stacked = scipy.sparse.csr_array(scipy.sparse.vstack(matrices, "csr"))
         stacked.sum_duplicates()
         return self._finish(stacked.indptr, stacked.indices, stacked.data)
 
@@ -145,8 +145,10 @@ class ElementFeatures:
         if getattr(block.dtype, "kind", "O") not in "biufO":
             raise no_numbers
         try:
-            given = block if sparse.issparse(block) else np.asarray(block, np.float64)
-            matrix = sparse.csr_array(given, dtype=np.float64)
+            given = (
+                block if scipy.sparse.issparse(block) else np.asarray(block, np.float64)
+            )
+            matrix = scipy.sparse.csr_array(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise no_numbers from None
         wrong = np.flatnonzero(~(np.abs(matrix.data) <= LARGEST))
