@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
@@ -18,6 +17,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from partwise._jit import working_time
 
 LOOK_AFTER = 0.1
 """Seconds between two reports of how far the threads are."""
@@ -73,10 +74,10 @@ def chunks(count: int, seconds: float = 0.1) -> Iterator[Slice]:
     """
     start, size = 0, 64
     while start < count:
-        begin = time.perf_counter()
+        begin = working_time()
         stop = min(start + size, count)
         yield start, stop
-        took = time.perf_counter() - begin
+        took = working_time() - begin
         start = stop
         size = max(1, min(4 * size, int(size * seconds / max(took, 1e-6))))
 

@@ -1,10 +1,7 @@
 """What solvers keep is measured before they start, and refused if it is too much."""
 
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 
 import problems
 from partwise import LBFGS, OutOfMemoryError, SequenceTagger, solve
@@ -71,13 +68,14 @@ def test_auto_takes_a_smaller_solver_when_the_duals_do_not_fit(
 
 
 def test_progress_reports_a_large_state_before_training(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
+    problem: Problem,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(progress, "WORTH_TELLING", 1)
-    text = io.StringIO()
-    monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=text))
     solve(problem, ExponentiatedGradient(), callbacks=[progress.ProgressBar(1e-3)])
-    assert "ExponentiatedGradient keeps 1 MiB besides the weights" in text.getvalue()
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == "ExponentiatedGradient keeps 1 MiB besides the weights"
 
 
 def test_state_is_as_large_as_was_said(problem: Problem) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from partwise.errors import PartwiseError
+from partwise._jit import listening
+from partwise._screen import no_notes
+from partwise.errors import ConvergenceWarning, PartwiseError
 
 if TYPE_CHECKING:
     from partwise.estimators.base import StructuredEstimator
@@ -20,15 +22,16 @@ if TYPE_CHECKING:
 def plain_warnings(quiet: bool) -> Iterator[None]:
     """Show warnings as lines on standard error, without the place in the code.
 
+    Where `quiet`, warnings and what is compiled are not shown at all.
+
     The estimator's warning that it did not converge is left out: commands show its
     status, which says the same.
     """
-    from sklearn.exceptions import ConvergenceWarning
 
     def show(message: Any, *place: Any, **more: Any) -> None:
         typer.echo(f"warning: {message}", err=True)
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), listening(no_notes) if quiet else nullcontext():
         warnings.simplefilter("ignore" if quiet else "always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.showwarning = show
@@ -63,8 +66,11 @@ def path_numbers(path: Path) -> list[dict[str, Any]]:
     ]
 
 
-def summary(model: Any, seconds: float) -> dict[str, Any]:
-    """Return the numbers of a training run, by name."""
+def summary(model: Any, seconds: float, compile_seconds: float) -> dict[str, Any]:
+    """Return the numbers of a training run, by name.
+
+    The `seconds` do not count those that the first run compiles.
+    """
     import numpy as np
 
     from partwise.cli import certificates
@@ -76,18 +82,18 @@ def summary(model: Any, seconds: float) -> dict[str, Any]:
     best = certificates.best_dev_pass(trace)
     # A parser hashes what it sees: it has weights, but no list of features.
     encoder = getattr(model, "_input", None)
-    # A generative model that was only counted has neither C nor solver.
-    trained = getattr(model, "objective_", "margin") != "likelihood"
+    trained = _is_trained(model)
     return {
         **({"labels": len(model.classes_)} if len(model.classes_) else {}),
         **({} if encoder is None else {"features": encoder.n_features}),
         "weights": int(model.weights_.size),
         "nonzero_weights": int(np.count_nonzero(model.weights_)),
-        "C": model.C_ if trained else None,
+        "C": used_C(model),
         "solver": name_of(model.solver_) if trained else None,
         "solver_reason": model._reason or None,
         "passes": len(trace),
         "seconds": seconds,
+        "compile_seconds": compile_seconds,
         "certificate": certificates.in_numbers(solution.certificate),
         "best_dev_score": None if best is None else trace[best - 1].dev_score,
         "best_dev_pass": best,
@@ -95,3 +101,13 @@ def summary(model: Any, seconds: float) -> dict[str, Any]:
         "interrupted": solution.reason == INTERRUPTED,
         "status": solution.status,
     }
+
+
+def used_C(model: Any) -> float | None:
+    """Return the C that a model was trained with, if there was any."""
+    return float(model.C_) if _is_trained(model) else None
+
+
+def _is_trained(model: Any) -> bool:
+    """Say whether there was training: a generative model may only be counted."""
+    return bool(getattr(model, "objective_", "margin") != "likelihood")

@@ -38,7 +38,7 @@ class TrainingSettings:
         Seed of the order in which examples are visited, and of everything else that is
         random.
     verbose : int
-        1 shows a progress bar.
+        1 shows how far training is.
     warm_start : bool
         Continue from the last fit when the data is the same, with another `C`, `tol` or
         `max_iter`.
@@ -91,7 +91,7 @@ class LearningSettings(TrainingSettings):
         By how much the right output must beat a wrong one: by its cost, or, for the
         hinge with penalty "l1", by one.
     positive
-        Whether weights must not be negative, for the hinge with penalty "l1".
+        Whether to allow no negative weights. For the hinge with penalty "l1".
     dev_metric
         What is measured on development data.
     """

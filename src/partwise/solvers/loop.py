@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from partwise._jit import working_time
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
 from partwise.model_file import check_writable
@@ -183,14 +183,14 @@ def solve(
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
                 if reason:
                     break
-            begin = time.perf_counter()
+            begin = working_time()
             for fraction in solver.run_pass(problem, run.state, rng):
                 for callback in callbacks:
                     callback.on_progress(done + 1, fraction)
-                spent = run.seconds + time.perf_counter() - begin
+                spent = run.seconds + working_time() - begin
                 if time_limit is not None and spent > time_limit:
                     raise _OutOfTime
-            run.seconds += time.perf_counter() - begin
+            run.seconds += working_time() - begin
             _record(run, evaluate)
             for callback in callbacks:
                 callback.on_pass(run.trace[-1], run.state.w)
@@ -256,9 +256,9 @@ def _look(
         return None
     # The floor: a gap that was far too optimistic once must not end all looking.
     run.look_below = max(0.8 * gap, 0.1 * tol)
-    begin = time.perf_counter()
+    begin = working_time()
     certificate = solver.certify(problem, run.state)
-    run.seconds += time.perf_counter() - begin
+    run.seconds += working_time() - begin
     row = replace(
         run.trace[-1],
         oracle_calls=run.state.oracle_calls,

@@ -1,11 +1,14 @@
-"""A progress bar with passes, gap and time left."""
+"""How far training is: passes, the gap and its goal, and the time that is left."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from contextlib import ExitStack
 
+from partwise._jit import listening, working_time
+from partwise._screen import CompileNotes, Screen, open_screen
 from partwise.solvers.base import Problem, Solver
+from partwise.solvers.forecast import passes_left
 from partwise.solvers.loop import Callback, Solution
 from partwise.solvers.memory import in_words
 from partwise.solvers.trace import TraceRow
@@ -13,90 +16,99 @@ from partwise.structures.interface import FloatArray
 
 # Smaller states than this are not worth mentioning.
 WORTH_TELLING = 64 * 2**20
+WIDTH = 20
+"""Characters of the bar."""
 
 
 class ProgressBar(Callback):
-    """Show a bar on the terminal's error stream while training runs.
+    """Show on the error stream how far training is.
+
+    On a terminal it is a line that changes; in a file, a pipe or a notebook, a line
+    every few seconds.
 
     Parameters
     ----------
     tol : float
-        The tolerance, so that the bar can guess how many passes are left: the gap
-        of a convergent method shrinks by about the same factor every pass.
-
-    Examples
-    --------
-    >>> ProgressBar(tol=1e-3).passes_left([0.1, 0.01], max_left=50)
-    1
+        The tolerance, the goal of the gap.
+    title : str
+        What is trained, where there are several models.
     """
 
-    def __init__(self, tol: float):
+    def __init__(self, tol: float, title: str = ""):
         self.tol = tol
-        self._gaps: list[float] = []
-        self._bar: Any = None
+        self._title = f"{title}: " if title else ""
+        self._rows: list[TraceRow] = []
+        self._screen: Screen = open_screen()
+        self._listening = ExitStack()
 
     def on_start(self, problem: Problem, solver: Solver, max_iter: int) -> None:
-        """Draw the empty bar."""
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
+        """Begin to watch, and say what training keeps in memory if that is much."""
         self._max_iter = max_iter
-        self._bar = Progress(
-            TextColumn("pass {task.fields[iteration]}"),
-            BarColumn(),
-            TextColumn("{task.fields[gap]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
+        self._begin = self._pass_begin = working_time()
+        self._seconds_left = math.nan
+        self._passes_left = max_iter
+        self._listening.enter_context(listening(CompileNotes(self._screen)))
         kept = solver.memory(problem)
         if kept >= WORTH_TELLING:
-            self._bar.console.print(
+            self._screen.keep(
                 f"{type(solver).__name__} keeps {in_words(kept)} besides the weights"
             )
-        self._task = self._bar.add_task(
-            "training", total=max_iter, iteration=1, gap="(the first run compiles)"
-        )
-        self._bar.start()
-
-    def passes_left(self, gaps: list[float], max_left: int) -> int:
-        """Guess how many more passes the gap needs to reach the tolerance."""
-        recent = [gap for gap in gaps[-4:] if gap > 0 and math.isfinite(gap)]
-        if len(recent) < 2 or recent[-1] >= recent[0]:
-            return max_left
-        rate = math.log(recent[0] / recent[-1]) / (len(recent) - 1)
-        needed = math.ceil(round(math.log(max(recent[-1] / self.tol, 1.0)) / rate, 6))
-        return min(max(needed, 0), max_left)
 
     def on_progress(self, iteration: int, fraction: float) -> None:
         """Move the bar inside a pass."""
         done = iteration - 1 + fraction
-        self._bar.update(self._task, completed=done, iteration=iteration)
+        self._show(iteration, done, self._seconds_left - self._in_pass())
 
     def on_pass(self, row: TraceRow, w: FloatArray) -> None:
-        """Show the gap, and set the bar's end to where the gap will be met."""
-        self._gaps.append(row.relative_gap)
-        left = self.passes_left(self._gaps, self._max_iter - row.iteration)
-        known = []
-        if not math.isnan(row.relative_gap):
-            known.append(f"gap {row.relative_gap:.2%} → {self.tol:g}")
-        if not math.isnan(row.dev_score):
-            known.append(f"dev {row.dev_score:.4f}")
-        self._bar.update(
-            self._task,
-            completed=row.iteration,
-            total=row.iteration + left,
-            gap=", ".join(known),
-        )
+        """Guess again how many passes are left, and how long they take."""
+        self._rows.append(row)
+        gaps = [one.relative_gap for one in self._rows]
+        most = self._max_iter - row.iteration
+        self._passes_left = passes_left(gaps, self.tol, most)
+        recent = self._rows[-4:]
+        before = recent[0].seconds if len(recent) > 1 else 0.0
+        per_pass = (row.seconds - before) / max(len(recent) - 1, 1)
+        self._seconds_left = self._passes_left * per_pass
+        self._pass_begin = working_time()
+        self._show(row.iteration, row.iteration, self._seconds_left)
 
     def on_end(self, solution: Solution) -> None:
-        """Remove the bar."""
-        self._bar.stop()
+        """Remove the line, or write the last one of a log."""
+        self._listening.close()
+        self._screen.close()
+
+    def _in_pass(self) -> float:
+        return working_time() - self._pass_begin
+
+    def _show(self, iteration: int, done: float, seconds_left: float) -> None:
+        total = max(len(self._rows) + self._passes_left, 1)
+        filled = round(WIDTH * min(done / total, 1.0))
+        bar = "#" * filled + "." * (WIDTH - filled)
+        parts = [f"{self._title}pass {iteration}", f"[{bar}]"]
+        if self._rows:
+            row = self._rows[-1]
+            if not math.isnan(row.relative_gap):
+                goal = f"goal {self.tol:.3g}"
+                parts.append(f"gap {row.relative_gap:.3g}, {goal},")
+            if not math.isnan(row.dev_score):
+                parts.append(f"dev {row.dev_score:.4f},")
+        parts.append(in_time(working_time() - self._begin))
+        if not math.isnan(seconds_left):
+            parts.append(f"(about {in_time(max(seconds_left, 0.0))} left)")
+        self._screen.show(" ".join(parts))
+
+
+def in_time(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    Examples
+    --------
+    >>> in_time(0.4), in_time(42), in_time(200), in_time(8000)
+    ('0 s', '42 s', '3 min 20 s', '2 h 13 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,5 +1,6 @@
 import copy
 import pickle
+import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -439,14 +440,27 @@ def test_fit_unfinished_warns_and_says_what_to_do() -> None:
     assert caught[0].filename == __file__
 
 
-def test_fit_verbose_draws_a_bar(
+def test_fit_verbose_draws_a_bar_on_a_terminal(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    monkeypatch.setattr("partwise._screen.is_terminal", lambda: True)
     SequenceTagger(verbose=1).fit(dicts(WORDS[:5]), CHUNKS[:5])
     shown = capfd.readouterr()
     assert shown.out == ""
-    assert "pass" in shown.err
+    assert re.search(r"\rpass 1 \[[#.]{20}\]", shown.err)
+    assert "goal 0.01" in shown.err
+    assert shown.err.endswith("\r")  # nothing is left of it
+
+
+def test_fit_verbose_writes_lines_to_a_log(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("partwise._screen.EVERY", 0.0)
+    SequenceTagger(verbose=1).fit(dicts(WORDS[:5]), CHUNKS[:5])
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert "\r" not in shown.err
+    assert "pass 1 [" in shown.err.splitlines()[-1] or "pass 2 [" in shown.err
 
 
 def test_fit_that_fails_loses_nothing(tagger: SequenceTagger) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._jit import working_time
 from partwise.errors import DataError
 from partwise.estimators.checks import as_pair, check_labelled, label_lists
 from partwise.estimators.costs import cost_matrix
@@ -148,7 +148,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         Cs = self._suitable_Cs(data) if self.C is None else [float(self.C)]
         trials = choice.make_trials(data, weight, held_out, int(self.cv), self._seed())
         limit = self.time_limit
-        end = np.inf if limit is None else time.perf_counter() + limit
+        end = np.inf if limit is None else working_time() + limit
 
         def costs_of(trial: Trial, candidates: Sequence[Candidate]) -> list[FloatArray]:
             return self._costs_of(trial, candidates, end)
@@ -169,7 +169,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
             if candidate.objective == "likelihood":
                 counts = self._make_reference("likelihood", chain, trial.weight)
                 w = np.log(np.maximum(counts, waist.LEAST_PROBABILITY))
-            elif time.perf_counter() >= end:
+            elif working_time() >= end:
                 break
             else:
                 assert candidate.reference is not None
@@ -195,7 +195,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         problem = make_problem(
             chain, get_loss(self.loss), C, weight, 0.0, self._jobs(), reference
         )
-        left, tol = max(end - time.perf_counter(), 1e-3), max(self.tol, CHOICE_TOL)
+        left, tol = max(end - working_time(), 1e-3), max(self.tol, CHOICE_TOL)
         solution = solve(
             problem,
             self._choose_solver(problem).solver,
@@ -204,7 +204,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
             random_state=self._seed(),
             previous=previous,
             time_limit=None if end == np.inf else left,
-            callbacks=[ProgressBar(tol)] if self.verbose else [],
+            callbacks=[ProgressBar(tol, f"C={C:g}")] if self.verbose else [],
         )
         if solution.reason == INTERRUPTED:
             raise KeyboardInterrupt

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise._jit import working_time
 from partwise.solvers.base import STALLED
 from partwise.solvers.loop import CONVERGED, INTERRUPTED, MAX_ITER
 from partwise.solvers.quadratic_program import problem, steps
@@ -154,7 +154,7 @@ def eg_qp(
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, not {max_iter!r}")
     _check_eta(eta)
-    begin = time.perf_counter()
+    begin = working_time()
     qp = QuadraticProgram(A, b, blocks)
     log_x = _log_start(qp, start)
     step = qp.theory_step() if eta == "theory" else eta
@@ -171,13 +171,13 @@ def eg_qp(
         while True:
             bound = max(bound, here.value - here.gap)
             best = here if here.value <= best.value else best
-            seconds = time.perf_counter() - begin
+            seconds = working_time() - begin
             row = QPStep(len(trace), qp.n_products, seconds, best.value, bound)
             trace.append(row)
             if callback is not None:
-                called = time.perf_counter()
+                called = working_time()
                 callback(row, qp.to_user(here.x))
-                begin += time.perf_counter() - called  # not the solver's time
+                begin += working_time() - called  # not the solver's time
             if best.value - bound <= tol * max(1.0, abs(best.value)):
                 reason = CONVERGED
                 break

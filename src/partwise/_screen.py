@@ -1,0 +1,122 @@
+"""How far work is: a line that changes on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from partwise._jit.clock import Piece, listening
+
+EVERY = 5.0
+"""Seconds between two lines of a log."""
+
+
+class Screen(Protocol):
+    """Where the state of work is shown, on standard error."""
+
+    def show(self, text: str, *, now: bool = False) -> None:
+        """Show a text in the place of the last one; in a log it may be left out."""
+
+    def keep(self, text: str) -> None:
+        """Show a line that stays."""
+
+    def close(self) -> None:
+        """Leave nothing behind on a terminal."""
+
+
+class TerminalLine:
+    """One line that is written over and over."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def show(self, text: str, *, now: bool = False) -> None:
+        """Write over the line."""
+        text = text[: shutil.get_terminal_size().columns - 1]
+        padding = " " * (self._width - len(text))
+        print(f"\r{text}{padding}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def keep(self, text: str) -> None:
+        """Write a line above it."""
+        self.close()
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._width:
+            print(f"\r{' ' * self._width}\r", end="", file=sys.stderr, flush=True)
+            self._width = 0
+
+
+class LogLines:
+    """A line every few seconds."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def show(self, text: str, *, now: bool = False) -> None:
+        """Write a line, if it is time to."""
+        if now or time.monotonic() - self._last >= EVERY:
+            self.keep(text)
+
+    def keep(self, text: str) -> None:
+        """Write a line."""
+        self._last = time.monotonic()
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave everything as it is."""
+
+
+def is_terminal() -> bool:
+    """Say whether standard error is a terminal, where lines can be written over."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def open_screen() -> Screen:
+    """Return the place to show how far work is."""
+    return TerminalLine() if is_terminal() else LogLines()
+
+
+def no_notes(piece: Piece | None) -> None:
+    """Say nothing of what is compiled."""
+
+
+class CompileNotes:
+    """Says that machine code is compiled, which only the first run has to wait for."""
+
+    def __init__(self, screen: Screen):
+        self._screen = screen
+        self._said = False
+
+    def __call__(self, piece: Piece | None) -> None:
+        """Show which piece is compiled; nothing after it."""
+        if piece is None:
+            if is_terminal():
+                self._screen.close()
+            return
+        which = f"{piece.number} of {piece.total}" if piece.total > 1 else piece.name
+        self._screen.show(f"compiling for the first time: {which}", now=not self._said)
+        self._said = True
+
+
+@contextmanager
+def compile_notes() -> Iterator[None]:
+    """Say when machine code is compiled.
+
+    Examples
+    --------
+    >>> with compile_notes():
+    ...     pass
+    """
+    screen = open_screen()
+    with listening(CompileNotes(screen)):
+        try:
+            yield
+        finally:
+            screen.close()

@@ -1,0 +1,69 @@
+"""What is shown while work goes on: on a terminal, and in a log."""
+
+import pytest
+
+from partwise import _screen
+from partwise._jit import Piece
+from partwise._jit.clock import preparing
+from partwise._screen import CompileNotes, LogLines, TerminalLine, compile_notes
+
+
+def test_terminal_line_is_written_over_and_removed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = TerminalLine()
+    line.show("compiling: 1 of 2")
+    line.show("pass 1")
+    line.keep("something to remember")
+    line.show("pass 2")
+    line.close()
+    shown = capsys.readouterr().err
+    assert shown == (
+        "\rcompiling: 1 of 2\rpass 1           \r      \rsomething to remember\n"
+        "\rpass 2\r      \r"
+    )
+
+
+def test_terminal_line_fits_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    TerminalLine().show("x" * 50)
+    assert capsys.readouterr().err == "\r" + "x" * 19
+
+
+def test_log_has_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(_screen.time, "monotonic", lambda: now[0])
+    lines = LogLines()
+    for second in range(21):
+        now[0] = 100.0 + second
+        lines.show(f"after {second} s")
+    lines.close()
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == [f"after {second} s" for second in (5, 10, 15, 20)]
+
+
+def test_compile_note_in_a_log_is_written_at_once_and_seldom(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    notes = CompileNotes(LogLines())
+    for number in range(1, 6):
+        notes(Piece("argmax_of_Chain", number, 5))
+        notes(None)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == ["compiling for the first time: 1 of 5"]
+
+
+def test_compile_notes_on_a_terminal_leave_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_screen, "is_terminal", lambda: True)
+    with compile_notes(), preparing("look_up"):
+        pass
+    shown = capsys.readouterr().err
+    assert "compiling for the first time: look_up" in shown
+    assert shown.rpartition("look_up")[2].strip() == ""
+    assert "\n" not in shown
