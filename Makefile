@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at a time would damage each other.
 .NOTPARALLEL:
-.PHONY: help demo test test-fast lint docs bench-quick clean distclean
+.PHONY: help demo test test-fast lint docs wheel bench-quick clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
@@ -51,6 +51,9 @@ lint: $(STAMPS)/lint ## Check style, formatting and types
 
 docs: $(STAMPS)/docs ## Build the documentation, warnings as errors
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+wheel: $(STAMPS)/base ## Build a wheel with compiled kernels for this platform
+	$(BIN)/python tools/build_wheel.py --out dist
 
 bench-quick: $(STAMPS)/bench ## Run small versions of the benchmarks
 	set -e; for name in $(BENCHMARKS); do \

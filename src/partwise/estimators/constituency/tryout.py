@@ -1,0 +1,21 @@
+"""Parsers of two words, which use all that others use."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from partwise.data import read_brackets
+from partwise.estimators.constituency.parser import ConstituencyParser
+
+TREES = "(S (NP (NNS dogs)) (VP (VBP bark)))\n(S (NP (NNS cats)) (VP (VBP sleep)))\n"
+
+
+def try_out(**settings: Any) -> None:
+    """Train a parser, and ask it everything."""
+    trees = read_brackets(io.StringIO(TREES))
+    parser = ConstituencyParser(hash_bits=8, **settings).fit(trees, dev=trees)
+    words = [["cats", "bark"]]
+    parser.predict(words)
+    parser.predict_marginals(words)
+    parser.predict_kbest(words, 2)

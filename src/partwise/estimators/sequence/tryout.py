@@ -1,0 +1,30 @@
+"""Taggers of a few words, which use all that others use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwise.estimators.sequence.tagger import SequenceTagger
+
+WORDS = [["Ada", "met", "Alan"], ["They", "talked"]]
+TAGS = [["B-PER", "O", "B-PER"], ["O", "O"]]
+
+
+def try_out(**settings: Any) -> None:
+    """Train taggers on columns, on feature dicts and on arrays, and ask them all."""
+    columns = SequenceTagger(template="default", **settings)
+    _ask(columns, [[(word, word[0]) for word in words] for words in WORDS])
+    _ask(SequenceTagger(template="ner", **settings), WORDS)
+    dicts = [[{"word": word, "n": len(word) / 2} for word in words] for words in WORDS]
+    _ask(SequenceTagger(**settings), dicts)
+    plain = [[{"word": word, "first": word[0]} for word in words] for words in WORDS]
+    _ask(SequenceTagger(**settings), plain)
+
+
+def _ask(tagger: SequenceTagger, X: Any) -> None:
+    tagger.fit(X, TAGS, dev=(X, TAGS))
+    tagger.predict(X)
+    tagger.predict_marginals(X)
+    tagger.predict_kbest(X, 2)
+    tagger.predict_spans(X)
+    tagger.explain(X[0])
