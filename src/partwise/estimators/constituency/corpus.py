@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise._moved import renamed
 from partwise._threads import count_jobs
 from partwise.constituents import Tree, binarize, tags, words
 from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
@@ -269,3 +270,7 @@ def batches(
         size += own
     if start < len(sentences):
         yield start, list(sentences[start:])
+
+
+# Pickled parsers know the settings by this name.
+__getattr__ = renamed(__name__, {"ConstituencySettings": "GrammarSettings"})

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partwise._moved import renamed
 from partwise.structures.interface import IntArray
 from partwise.structures.rows import SparseRows, check_rows, make_sparse_rows
 
@@ -167,3 +168,6 @@ def _classes(given: ArrayLike | None, n_symbols: int, name: str) -> IntArray:
     if classes.min(initial=0) < -1:
         raise ValueError(f"{name} must not be below -1")
     return classes
+
+
+__getattr__ = renamed(__name__, {"Rules": "RuleTable"})

@@ -8,6 +8,8 @@ Edges are kept in topological order, those of no path left out, so that inferenc
 them once from front to back, or from back to front.
 """
 
+from partwise._moved import renamed
+
 # Importing the answers registers them with the waist.
 from partwise.structures.lattice import differences, gibbs, good, inference, parts
 from partwise.structures.lattice.assembly import make_lattice, make_ordered_lattice
@@ -30,3 +32,5 @@ __all__ = [
     "order_edges",
     "parts",
 ]
+
+__getattr__ = renamed(__name__, {"check_order": "order_edges"})
