@@ -11,14 +11,23 @@ from pathlib import Path
 import pytest
 
 import partwise
-from import_graph import Floor, find_cycles, imported_names, wrong_rooms
+from import_graph import (
+    Floor,
+    find_cycles,
+    imported_names,
+    is_old_name,
+    wrong_rooms,
+)
 
 PACKAGE = Path(partwise.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 # Each layer may import itself and those before it. Everything else in the package
 # is a leaf: data, features, metrics and the like, which know no layer.
-LAYERS = ["_threads", "_jit", "structures", "losses", "solvers", "estimators", "cli"]
+LAYERS = [
+    *("_jit", "_screen", "_threads"),
+    *("structures", "losses", "solvers", "estimators", "cli"),
+]
 # What the lower layers may know of the leaves, and one leaf of the layers:
 # solvers write checkpoints, features are encoded in compiled code.
 LEAVES_FOR_ALL = {"_moved", "errors"}
@@ -72,14 +81,24 @@ def may_import(importer: str, imported: str) -> bool:
     return LAYERS.index(imported) <= LAYERS.index(importer)
 
 
+def home_of(name: str) -> str:
+    """Return where a name is that ``partwise`` itself exports."""
+    folder, _, last = name.rpartition(".")
+    return partwise._HOME.get(last, name) if folder == "partwise" else name
+
+
 def wrong_imports(source: str, module: str, is_package: bool = False) -> list[str]:
-    """List the imports that go the wrong way, or reach Numba past ``_jit``."""
+    """List the imports that go the wrong way, use old names, or Numba past ``_jit``."""
     importer = [*module.split("."), "__init__"][1]
     wrong = []
     package = module if is_package else module.rpartition(".")[0]
     for name, _ in imported_names(source, package):
-        root, *rest = name.split(".")
-        if root == "partwise" and rest and not may_import(importer, rest[0]):
+        root, *rest = home_of(name).split(".")
+        # The package itself has names of all layers.
+        imported = rest[0] if rest else LAYERS[-1]
+        if root == "partwise" and (
+            not may_import(importer, imported) or is_old_name(name)
+        ):
             wrong.append(name)
         if root in ("numba", "llvmlite") and importer != "_jit":
             wrong.append(name)
@@ -274,6 +293,15 @@ def test_architecture_executes_no_files(path: Path) -> None:
         ("partwise.data.columns", "import partwise._jit"),
         ("partwise.features.csr", "from partwise.structures.chain import Chain"),
         ("partwise.metrics", "from .estimators import tagger"),
+        ("partwise.data.columns", "import partwise"),
+        ("partwise.data.columns", "from partwise import SequenceTagger"),
+        ("partwise.data.columns", "def f():\n    from .. import load"),
+        ("partwise.losses.hinge", "import partwise"),
+        ("partwise.losses.hinge", "from partwise import LBFGS"),
+        ("partwise.estimators.tagger", "import partwise.estimators.constraints"),
+        ("partwise.estimators.tagger", "from partwise.estimators import constraints"),
+        ("partwise.estimators.tagger", "from .constraints import Constraints"),
+        ("partwise.cli.app", "from partwise.chunks import spans"),
         ("partwise.estimators.tagger", "from partwise.cli import main"),
         ("partwise.estimators.tagger", "from numba.core import types"),
     ],
@@ -290,6 +318,8 @@ def test_architecture_wrong_imports_are_seen(module: str, source: str) -> None:
         ("partwise.features.table", "from partwise._jit import kernel"),
         ("partwise.estimators.tagger", "from ..data import columns\nimport sklearn"),
         ("partwise.data.columns", "from .files import read_text"),
+        ("partwise.data.columns", "from partwise import DataError"),
+        ("partwise.cli.app", "import partwise\nfrom partwise import load"),
         ("partwise._jit", "import numba"),
         ("partwise", "from partwise.estimators.tagger import SequenceTagger"),
     ],

@@ -504,8 +504,18 @@ def test_inspect_one_label(model: Path) -> None:
     (found,) = objects(run("inspect", model, "--label", "B-NP", "--json").stdout)
     assert list(found["top_features"]) == ["B-NP"]
     assert (
-        "has no label 'B-XY'" in run("inspect", model, "--label", "B-XY", code=2).stderr
+        f"{model}: has no label 'B-XY'"
+        in run("inspect", model, "--label", "B-XY", code=2).stderr
     )
+
+
+def test_inspect_shows_the_c_that_was_used_and_no_empty_tables(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    partwise.SequenceTagger().fit([[["a"], ["b"]]], [["A", "B"]]).save(path)
+    (found,) = objects(run("inspect", path, "--json").stdout)
+    assert found["settings"]["C"] == 0.1
+    assert "features with" in run("inspect", path).stdout
+    assert "features with" not in run("inspect", path, "--top", 0).stdout
 
 
 def test_inspect_shows_data_as_it_is(tmp_path: Path) -> None:

@@ -105,6 +105,84 @@ def test_broken_kinds_are_named_and_left_out(tmp_path: Path) -> None:
     assert "clashes" not in shown.stdout.lower()
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("raise SystemExit", "SystemExit"),
+        ("KIND = {}", "TypeError: expected a partwise.cli.kinds.Kind, not dict"),
+        (
+            "from sorters import KIND\nfrom dataclasses import replace\n"
+            "KIND = replace(KIND, command=None)",
+            "ValueError: sorters have train but no command, the name of that command "
+            "below partwise train",
+        ),
+        (
+            "from sorters import KIND\nfrom dataclasses import replace\nDEMO = None\n"
+            "KIND = replace(KIND, demo='bad:DEMO')",
+            "TypeError: the demo of sorters must be a partwise.cli.demo.Demo, not None",
+        ),
+    ],
+)
+def test_broken_kinds_say_what_is_wrong(tmp_path: Path, code: str, why: str) -> None:
+    for module in FILES.glob("*.py"):
+        (tmp_path / module.name).write_text(module.read_text())
+    (tmp_path / "bad.py").write_text(f"{code}\n")
+    install(tmp_path, "mine", "bad = bad:KIND")
+    shown = partwise_with(tmp_path, "--help")
+    assert shown.stderr == f"warning: skipped the kind bad of mine: {why}\n"
+    assert shown.returncode == 0
+
+
+@pytest.mark.parametrize("recognises", ["no_such_module:look", lambda *_: 1 / 0])
+def test_kinds_that_cannot_look_at_files_leave_them_to_others(
+    tmp_path: Path, recognises: Any
+) -> None:
+    def compare(file: str) -> None: ...
+
+    broken = Kind(
+        **{"estimator": "x:X", "one": "a sieve", "many": "sieves"},
+        compare=compare,
+        recognises=recognises,
+    )
+    (tmp_path / "words").write_text("a A A\nb B A\n\n")
+    app = make_app([*built_in_kinds(), broken])
+    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "words"), "--json"])
+    assert json.loads(result.stdout)["tokens"] == 2
+    (said,) = result.stderr.splitlines()
+    assert said.startswith("warning: the kind X cannot tell whether")
+    assert "Error: " in said
+
+
+def test_files_without_a_model_must_be_of_one_kind_that_needs_none(
+    tmp_path: Path,
+) -> None:
+    app = make_app(built_in_kinds())
+    lattices, trees, rows = (str(tmp_path / n) for n in ("a.jsonl", "b", "c.conllu"))
+    Path(lattices).write_text("{}\n")
+    Path(trees).write_text("(S (NP (N Dogs)) (VP (V bark)))\n")
+    Path(rows).write_text("Dogs\tN\t0\n\n")
+
+    def said(*files: str) -> str:
+        return CliRunner().invoke(app, ["evaluate", *files]).stderr
+
+    for files in ([lattices], [lattices, lattices]):
+        assert said(*files) == (
+            f"error: lattices need a model: partwise evaluate MODEL {lattices}\n"
+        )
+    assert said(trees, rows) == (
+        f"error: these two files are different kinds of data: {trees} is read as trees "
+        f"in brackets and {rows} is read as dependency trees\n"
+    )
+
+
+def test_training_shows_sizes_of_any_name(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "train").write_text("fruit\tred round\nroot\tlong brown\n")
+    shown = partwise_with(
+        site, "train", "sorter", tmp_path / "train", "-m", tmp_path / "m"
+    )
+    assert shown.stdout.splitlines()[1].split() == ["lines", "2"]
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys, typer.testing; from partwise.cli.app import app\n"

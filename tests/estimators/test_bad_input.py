@@ -153,7 +153,7 @@ SETTINGS = [
     ({"n_jobs": 1.5}, "n_jobs must be an integer >= 1"),
     (
         {"solver": "lbfgs", "loss": "log_loss", "penalty": "elasticnet"},
-        "LBFGS cannot minimise 'log_loss' with penalty='elasticnet': use OWLQN",
+        "lbfgs cannot minimise 'log_loss' with penalty='elasticnet': use owlqn",
     ),
     ({"loss": "huber"}, "huber"),
     ({"resume": True}, "resume=True needs a checkpoint"),
@@ -180,7 +180,7 @@ class OnlyHinge(DualCoordinateDescent):
 
 
 def test_bad_solver_for_the_loss_is_explained() -> None:
-    message = "OnlyHinge cannot minimise 'squared_hinge': use DualCoordinateDescent"
+    message = "OnlyHinge cannot minimise 'squared_hinge': use cpd, dcd, dcd-light,"
     with pytest.raises(PairingError, match=message):
         untrained(solver=OnlyHinge()).fit(X, Y)
 

@@ -175,7 +175,7 @@ def test_bayesian_network_outputs_are_hidden_variables_in_order() -> None:
         ([2, 2], [[0], []], "cycle, 0 -> 0"),
         ([2, 2], [[1, 1], []], "different variables"),
         ([2, 2], [[5], []], "different variables"),
-        ([2, 0], [[], []], "no values"),
+        ([2, 0], [[], []], "variable 1 needs at least one value"),
         ([2], [[], []], "n_values describes 1 variables and parents 2"),
         ([999] * 4, [[], [], [], [0, 1, 2]], "variable 3 alone, with its 3 parents"),
     ],

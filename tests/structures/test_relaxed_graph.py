@@ -164,7 +164,7 @@ def test_relaxed_graphs_can_be_learnt_by_all_that_asks_for_the_best(solver):
 
 def test_relaxed_graph_has_no_marginals():
     problem = make_problem(frustrated(make_relaxed_graph), get_loss("hinge"))
-    with pytest.raises(PairingError, match=r"needs 'marginals'.* use .*FrankWolfe"):
+    with pytest.raises(PairingError, match=r"needs 'marginals'.* use .*frank-wolfe"):
         solve(problem, make_solver("eg"))
 
 

@@ -8,6 +8,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from partwise._moved import MOVED
+
 Sources = Mapping[str, str]
 """The source of every module, by its name; names of packages end with a dot."""
 
@@ -46,6 +48,12 @@ def imported_names(source: str, package: str) -> Iterator[tuple[str, bool]]:
                 base = ".".join([*parents, base] if base else parents)
             for alias in node.names:
                 yield f"{base}.{alias.name}", id(node) in for_types
+
+
+def is_old_name(name: str) -> bool:
+    """Say whether a name is that of a module that has moved, or of something in one."""
+    parts = name.split(".")
+    return any(".".join(parts[:n]) in MOVED for n in range(1, len(parts) + 1))
 
 
 def find_imports(sources: Sources) -> list[Import]:

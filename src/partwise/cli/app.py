@@ -10,17 +10,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from partwise._screen import compile_notes
 from partwise.cli.demo import demo_command
+from partwise.cli.doctor import doctor
 from partwise.cli.evaluate import evaluate
 from partwise.cli.inspect import inspect
 from partwise.cli.kind_options import KindOptions
-from partwise.cli.kinds import Kind, added_kinds, built_in_kinds
+from partwise.cli.kinds import Kind, added_kinds, built_in_kinds, error_in_one_line
 from partwise.cli.predict import predict
 from partwise.cli.show import show
 from partwise.cli.train import train_commands
+from partwise.cli.warm import warm_command
 from partwise.errors import PartwiseError
 
-# Exit codes. Python's own 1 is left to defects of this program.
+# Exit codes. Python's own 1 is left to bugs of this program.
 WRONG_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -32,7 +35,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; report errors that users can correct as messages."""
         try:
-            return super().invoke(ctx)
+            with compile_notes():
+                return super().invoke(ctx)
         except BrokenPipeError:
             # The reader (`| head`) has what it wanted. Python flushes standard
             # output at exit, which would complain: give it somewhere to go.
@@ -88,8 +92,8 @@ def partwise(
 ) -> None:
     """Structured prediction with a certificate: train, predict, evaluate, show.
 
-    Exit codes: 0 done, 2 wrong input (arguments, data, model, paths), 130 interrupted,
-    1 a defect of the program.
+    Exit codes: 0 done, 1 a bug, 2 wrong input (arguments, data, model, paths), 130
+    interrupted, 141 a broken pipe (the reader of the output ended early, as head does).
     """
 
 
@@ -116,6 +120,8 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
     app.command()(KindOptions(["evaluate", "compare"], kinds).command(evaluate))
     app.command()(KindOptions(["inspect"], kinds).command(inspect))
     app.command()(KindOptions(["show", "draw"], kinds).command(show))
+    app.command()(warm_command(kinds))
+    app.command()(doctor)
     return app
 
 
@@ -126,9 +132,13 @@ def _with_added_kinds() -> typer.Typer:
     for name, load in added_kinds():
         try:
             kind = load()
+            if not isinstance(kind, Kind):
+                raise TypeError(
+                    f"expected a partwise.cli.kinds.Kind, not {type(kind).__name__}"
+                )
             app = make_app([*kinds, kind])
-        except Exception as error:  # whatever other packages may raise
-            why = f"{type(error).__name__}: {_in_one_line(error)}"
+        except (Exception, SystemExit) as error:  # whatever other packages may raise
+            why = error_in_one_line(error)
             typer.echo(f"warning: skipped the kind {name}: {why}", err=True)
         else:
             kinds.append(kind)

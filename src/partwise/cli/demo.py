@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from partwise.cli.declared import as_command, parameters_without
-from partwise.cli.kinds import Kind, listed
+from partwise.cli.kinds import Kind, refuse_several
 from partwise.cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Demo:
 
 def demo_command(kinds: Sequence[Kind]) -> Callable[..., None]:
     """Return the command, with an option for every kind that shows what it can do."""
-    demos: list[Demo] = [kind.function("demo") for kind in kinds if kind.has("demo")]
+    demos = [_demo_of(kind) for kind in kinds if kind.has("demo")]
     flags = {one.flag: one for one in demos if one.flag is not None}
     names = {flag.removeprefix("--").replace("-", "_"): flag for flag in flags}
     options = [
@@ -100,12 +99,20 @@ def demo_command(kinds: Sequence[Kind]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         asked = [flag for name, flag in names.items() if values.pop(name)]
-        if len(asked) > 1:
-            raise ValueError(f"give {listed(asked, 'or')}, not both")
+        refuse_several(asked)
         unasked = next(one for one in demos if one.flag is None)
         demo(**values, task=flags[asked[0]] if asked else unasked)
 
     return as_command(run, demo, [*parameters_without(demo, "task"), *options])
+
+
+def _demo_of(kind: Kind) -> Demo:
+    found = kind.function("demo")
+    if not isinstance(found, Demo):
+        raise TypeError(
+            f"the demo of {kind.many} must be a partwise.cli.demo.Demo, not {found!r}"
+        )
+    return found
 
 
 def demo(
@@ -176,6 +183,7 @@ def train_and_show(
     train: Corpus, test: Corpus, seed: int, json: bool, task: Demo
 ) -> None:
     """Train a model on one part of a corpus, and test it on another."""
+    from partwise._jit import Stopwatch
     from partwise.cli.output import print_json
     from partwise.cli.training import fit, summary
 
@@ -186,11 +194,11 @@ def train_and_show(
             f"testing on {len(others.X):,} others ..."
         )
     model = task.make(seed, int(not json))
-    begin = time.perf_counter()
+    watch = Stopwatch()
     fit(model, data.X, data.y, quiet=json)
-    seconds = time.perf_counter() - begin
+    times = watch.seconds, watch.compile_seconds
     sizes = {"sentences": len(data.X), task.unit: data.size}
-    numbers = {**sizes, **summary(model, seconds)}
+    numbers = {**sizes, **summary(model, *times)}
     tested = task.test(model, others)
     if json:
         print_json({"training": numbers, **tested.found})

@@ -5,13 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import typer
 
 from partwise.errors import DataError
-
-T = TypeVar("T")
 
 
 class Drawing(NamedTuple):
@@ -34,6 +32,10 @@ class Drawings(NamedTuple):
     items: Iterable[Any]
     draw: Callable[[Any, int], Drawn]
     """Takes an item and its number, from 1."""
+    one: str = "sentence"
+    """What messages call an item."""
+    what: str = "trees"
+    """What messages call all that is drawn."""
 
 
 def ranked_title(title: str, rank: int, score: float) -> str:
@@ -48,24 +50,25 @@ def ranked_title(title: str, rank: int, score: float) -> str:
 
 
 def choose(
-    sentences: Iterable[T], path: str, first: int, last: int
-) -> tuple[list[T], bool]:
-    """Return the sentences from one number to another, and whether more follow.
+    drawings: Drawings, path: str, first: int, last: int
+) -> tuple[list[Any], bool]:
+    """Return the items from one number to another, and whether more follow.
 
     The file is read no further than that.
     """
-    found: list[T] = []
+    found: list[Any] = []
     number = 0
-    for number, one in enumerate(sentences, 1):
+    for number, one in enumerate(drawings.items, 1):
         if number > last:
             return found, True
         if number >= first:
             found.append(one)
     if not number:
-        raise DataError(f"{path}: holds no words (expected a treebank)")
+        raise DataError(f"{path}: holds no {drawings.what} to draw")
     if not found:
         raise DataError(
-            f"{path}: has {number} sentences with words; there is no sentence {first}"
+            f"{path}: has {number} {drawings.one}s to draw; there is no "
+            f"{drawings.one} {first}"
         )
     return found, False
 
@@ -90,12 +93,12 @@ def write_text(drawings: Iterator[Drawing], ascii_only: bool) -> None:
         typer.echo(drawing.as_text(width, ascii_only))
 
 
-def write_svg(target: str, file: str, drawings: list[Drawing]) -> None:
-    """Write drawings to one SVG."""
+def write_svg(target: str, title: str, drawings: list[Drawing]) -> None:
+    """Write drawings to one SVG; the title is that of several."""
     from partwise.data import open_output
     from partwise.drawing import draw_svg_page
 
     drawn = [drawing.as_svg() for drawing in drawings]
-    text = drawn[0] if len(drawn) == 1 else draw_svg_page(drawn, title=f"Trees: {file}")
+    text = drawn[0] if len(drawn) == 1 else draw_svg_page(drawn, title=title)
     with open_output(target) as out:
         out.write(text + "\n")

@@ -40,7 +40,10 @@ class Findings:
 
 
 def inspect(
-    model: Annotated[str, typer.Argument(help="A model saved by `partwise train`.")],
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A model saved by `partwise train`."),
+    ],
     top: Annotated[
         int,
         typer.Option(
@@ -58,7 +61,11 @@ def inspect(
     from partwise.cli.output import print_json
 
     fitted, kind = options.load(model)
-    own = options.of_model(kind, "inspect", fitted, model)(fitted, top)
+    find = options.of_model(kind, "inspect", fitted, model)
+    try:
+        own = find(fitted, top)
+    except PartwiseError as error:
+        raise PartwiseError(f"{model}: {error}") from error
     if own is None:  # all that was asked for is printed
         return
     description = describe(fitted, model, top, own)
@@ -105,7 +112,7 @@ def chosen_labels(model: Any, label: str | None) -> list[Any]:
         if str(one) == label:
             return [one]
     known = ", ".join(map(str, classes))
-    raise PartwiseError(f"the model has no label {label!r} (its labels are {known})")
+    raise PartwiseError(f"has no label {label!r} (its labels are {known})")
 
 
 def top_features(model: Any, top: int, label: str | None) -> dict[str, Any]:
@@ -159,9 +166,12 @@ def _bound_in_words(bound: float | None) -> str | None:
 
 def _settings(model: Any) -> dict[str, Any]:
     """Return the settings that shape the model, as plain values."""
+    from partwise.cli.training import used_C
     from partwise.estimators.settings import transient_settings
 
     params = model.get_params(deep=False)
+    if "C" in params:
+        params["C"] = used_C(model)  # which may be the default
     hidden = NOT_SHOWN | transient_settings(type(model))
     return {
         name: value if isinstance(value, str | int | float | bool) else str(value)

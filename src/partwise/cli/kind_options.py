@@ -25,11 +25,22 @@ from partwise.cli.declared import (
     parts_of,
     with_values,
 )
-from partwise.cli.kinds import Kind, in_python_only, kind_of, listed
+from partwise.cli.kinds import (
+    Kind,
+    built_in_kinds,
+    error_in_one_line,
+    in_python_only,
+    kind_of,
+    listed,
+    refuse_several,
+)
 from partwise.errors import PartwiseError
 
-NO_MODEL = {"compare", "draw"}
-"""Functions that need no model."""
+NO_MODEL = {
+    "compare": ("evaluate", "partwise evaluate MODEL {file}"),
+    "draw": ("show", "partwise show {file} --model MODEL"),
+}
+"""Functions that need no model: their counterparts that do, and how to call those."""
 
 
 class Declaration(NamedTuple):
@@ -114,7 +125,7 @@ class KindOptions:
         elif others and not values:
             info.help += f" [dim]\\[not for {listed(others, 'or')}][/dim]"
         verbs = {one.verb for one in self.declared[parameter.name]}
-        if self.verbs & NO_MODEL and not verbs & NO_MODEL:
+        if self.verbs & NO_MODEL.keys() and not verbs & NO_MODEL.keys():
             info.help += " [dim]\\[with a model][/dim]"
         return Annotated[plain, info]
 
@@ -170,9 +181,7 @@ class Options:
 
     def only_one(self, *names: str) -> None:
         """Raise `ValueError` if more than one of some options was given."""
-        flags = [self._flag(name) for name in names if name in self.given]
-        if len(flags) > 1:
-            raise ValueError(f"give {listed(flags, 'or')}, not both")
+        refuse_several([self._flag(name) for name in names if name in self.given])
 
     def of_model(self, kind: Kind, verb: str, model: object, path: str) -> Any:
         """Return the function of a kind for its models, with its options filled in.
@@ -197,8 +206,8 @@ class Options:
         """Return a function for files without a model, with its options filled in.
 
         The kind is the one that takes the format that was given, or else the one that
-        recognises the first file. Kinds of other packages are asked first, and
-        those of this package from the last to the first.
+        recognises the files. Kinds of other packages are asked first, and those of
+        this package from the last to the first.
         """
         format = self.values.get("format")
         able = [
@@ -212,19 +221,59 @@ class Options:
             if one.verb == verb and one.kind in able and one.takes(format)
         ]
         if format is None or not chosen:
-            encoding = self.values.get("encoding", "utf-8")
-            chosen = [
-                kind
-                for kind in able
-                if kind.has("recognises")
-                and kind.function("recognises")(files[0], encoding)
-            ]
-        if not chosen:
-            raise PartwiseError(
-                f"{files[0]}: cannot tell what kind of data this is (give --format)"
-            )
-        kind = chosen[0]
+            kind = self._kind_of_files(verb, able, files)
+        else:
+            kind = chosen[0]
         return self._filled(kind, verb, f"{files[0]} is read as {kind.data}")
+
+    def _kind_of_files(
+        self, verb: str, able: Sequence[Kind], files: Sequence[str]
+    ) -> Kind:
+        """Return the one of some kinds that recognises all files.
+
+        Kinds that can do it with a model only are asked as well, to say so.
+        """
+        with_model, usage = NO_MODEL[verb]
+        asked = [
+            kind
+            for kind in reversed(self.of.kinds)
+            if kind in able or (kind.has(with_model) and not kind.has(verb))
+        ]
+        kinds = [self._recognised(file, asked) for file in files]
+        if any(kind is not kinds[0] for kind in kinds):
+            read = [
+                f"{file} is read as {kind.data}"
+                for file, kind in zip(files, kinds, strict=True)
+            ]
+            raise PartwiseError(
+                f"these two files are different kinds of data: {listed(read)}"
+            )
+        if kinds[0] not in able:
+            raise PartwiseError(
+                f"{kinds[0].data} need a model: {usage.format(file=files[-1])}"
+            )
+        return kinds[0]
+
+    def _recognised(self, file: str, kinds: Sequence[Kind]) -> Kind:
+        """Return the first kind that recognises a file."""
+        encoding = self.values.get("encoding", "utf-8")
+        for kind in kinds:
+            if not kind.has("recognises"):
+                continue
+            try:
+                if kind.function("recognises")(file, encoding):
+                    return kind
+            except Exception as error:  # whatever other packages may raise
+                if kind in built_in_kinds():  # then something is wrong with the file
+                    raise
+                typer.echo(
+                    f"warning: the kind {kind.name} cannot tell whether {file} is its "
+                    f"data: {error_in_one_line(error)}",
+                    err=True,
+                )
+        raise PartwiseError(
+            f"{file}: cannot tell what kind of data this is (give --format)"
+        )
 
     def _filled(self, kind: Kind, verb: str, what: str) -> Callable[..., Any]:
         taken = {

@@ -1,8 +1,8 @@
 """Kinds of models: what a task brings to the commands, and where kinds come from.
 
 A kind names its estimator, what messages call it, and the functions that do the work
-of each command, all in one place. Functions are named by strings and imported
-when they are needed.
+of each command, all in one place. Functions are named by strings. Those with options
+are imported when the program starts, so they import what is heavy themselves.
 """
 
 from __future__ import annotations
@@ -70,6 +70,9 @@ class Kind:
         for commands without a model.
     demo : str or object, optional
         A `partwise.cli.demo.Demo`.
+    try_out : str or callable, optional
+        ``try_out(**settings)`` trains and uses a tiny model, so that all that models of
+        this kind run is compiled: what ``partwise warm`` calls.
 
     Examples
     --------
@@ -94,6 +97,24 @@ class Kind:
     draw: Reference | None = None
     recognises: Reference | None = None
     demo: Any = None
+    try_out: Reference | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no command could use."""
+        if self.train is not None and self.command is None:
+            raise ValueError(
+                f"{self.many} have train but no command, the name of that command "
+                "below partwise train"
+            )
+
+    @property
+    def name(self) -> str:
+        """What users call it: its command, or else its estimator."""
+        if self.command is not None:
+            return self.command
+        if isinstance(self.estimator, str):
+            return self.estimator.rpartition(":")[2]
+        return self.estimator.__name__
 
     def has(self, verb: str) -> bool:
         """Say whether there is a function of this name."""
@@ -131,7 +152,7 @@ def built_in_kinds() -> list[Kind]:
     return [resolve(room) for room in ROOMS]
 
 
-def added_kinds() -> Iterator[tuple[str, Callable[[], Kind]]]:
+def added_kinds() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield the kinds of other packages: what each is called, and how to load it."""
     from importlib.metadata import entry_points
 
@@ -167,3 +188,32 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     """
     *others, final = names
     return f"{', '.join(others)} {last} {final}" if others else final
+
+
+def refuse_several(flags: Sequence[str]) -> None:
+    """Raise `ValueError` if there is more than one of some options.
+
+    Examples
+    --------
+    >>> refuse_several(["--kbest"])
+    >>> refuse_several(["--kbest", "--marginals", "--spans"])
+    Traceback (most recent call last):
+        ...
+    ValueError: give only one of --kbest, --marginals and --spans
+    """
+    if len(flags) == 2:
+        raise ValueError(f"give {listed(flags, 'or')}, not both")
+    if len(flags) > 2:
+        raise ValueError(f"give only one of {listed(flags)}")
+
+
+def error_in_one_line(error: BaseException) -> str:
+    """Return the type of an error that other packages raised, and its message.
+
+    Examples
+    --------
+    >>> error_in_one_line(KeyError("x")), error_in_one_line(SystemExit())
+    ("KeyError: 'x'", 'SystemExit')
+    """
+    message = " ".join(str(error).split())
+    return type(error).__name__ + (f": {message}" if message else "")

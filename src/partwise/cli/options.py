@@ -48,8 +48,7 @@ def _known_encoding(name: str) -> str:
 
 FORMAT = in_panel(
     FILES,
-    "The format of the data (default: columns for taggers, otherwise detected from the "
-    "file).",
+    "The format of the data (default: the usual one, or detected from the file).",
     metavar="NAME",
 )
 """What all formats have in common; each kind has its own values."""
@@ -91,6 +90,10 @@ Marginals = Annotated[
 KBest = Annotated[
     int | None,
     typer.Option(min=1, help="Write the K best outputs, with scores.", metavar="K"),
+]
+KBestDrawn = Annotated[
+    int | None,
+    typer.Option(min=1, help="Draw the K best outputs, with scores.", metavar="K"),
 ]
 JsonLines = Annotated[
     bool, typer.Option("--json", help="Write one JSON object per sentence or row.")

@@ -56,11 +56,13 @@ def print_pairs(title: str, pairs: Iterable[tuple[str, object]]) -> None:
 def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
-    """Show a table; numbers are aligned to the right."""
+    """Show a table, unless it is empty; numbers are aligned to the right."""
     from rich import box
     from rich.table import Table
 
     cells = [[readable(value) for value in row] for row in rows]
+    if not cells:
+        return
     kept = [list(row) for row in rows] if isinstance(rows, list) else cells
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for c, name in enumerate(columns):

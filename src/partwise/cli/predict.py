@@ -10,8 +10,13 @@ from partwise.cli.kind_options import Options
 
 
 def predict(
-    model: Annotated[str, typer.Argument(help="A model saved by `partwise train`.")],
-    input: Annotated[str, typer.Argument(help="The data: a file or -.")],
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="A model saved by `partwise train`."),
+    ],
+    input: Annotated[
+        str, typer.Argument(metavar="INPUT", help="The data: a file or -.")
+    ],
     output: Annotated[
         str, typer.Option("--output", "-o", help="Where to write: a file or -.")
     ] = "-",

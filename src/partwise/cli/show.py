@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from partwise.cli.drawings import choose, write_svg, write_text
+from partwise.cli.drawings import Drawings, choose, write_svg, write_text
 from partwise.cli.files import is_model_file
 from partwise.cli.kind_options import Options
 from partwise.errors import DataError
@@ -27,13 +27,15 @@ def show(
     ] = None,
     sentence: Annotated[
         int | None,
-        typer.Option(min=1, help="Draw only sentence N, counted from 1.", metavar="N"),
+        typer.Option(
+            min=1, help="Draw only sentence or lattice N, counted from 1.", metavar="N"
+        ),
     ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help=f"Draw the first N sentences (default: {LIMIT}).",
+            help=f"Draw the first N sentences or lattices (default: {LIMIT}).",
             metavar="N",
         ),
     ] = None,
@@ -61,20 +63,20 @@ def show(
     if is_model_file(file):
         raise DataError(f"{file}: is a model (give it as --model, and data as FILE)")
     if model is None:
-        items, draw = options.of_files("draw", file)(file)
+        found: Drawings = options.of_files("draw", file)(file)
     else:
         fitted, kind = options.load(model)
-        items, draw = options.of_model(kind, "show", fitted, model)(fitted, file)
+        found = options.of_model(kind, "show", fitted, model)(fitted, file)
     first, last = (sentence, sentence) if sentence else (1, limit or LIMIT)
-    chosen, more = choose(items, file, first, last)
+    chosen, more = choose(found, file, first, last)
     drawings = (
         drawing
         for number, one in enumerate(chosen, first)
-        for drawing in draw(one, number)
+        for drawing in found.draw(one, number)
     )
     if svg is not None:
-        write_svg(svg, file, list(drawings))
+        write_svg(svg, f"{found.what.capitalize()}: {file}", list(drawings))
     else:
         write_text(drawings, ascii)
     if more and sentence is None and limit is None:
-        typer.echo(f"the first {LIMIT} sentences; --limit N shows more", err=True)
+        typer.echo(f"the first {LIMIT} {found.one}s; --limit N shows more", err=True)

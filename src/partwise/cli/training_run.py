@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
     from partwise.solvers.loop import Solution
 
 M = TypeVar("M", bound="StructuredEstimator")
-# The sizes that are shown, in this order, as far as a model has them.
-SIZES = (
+# The sizes that are shown, in this order, as far as there are any: those of the data,
+# then others that a kind counts, then those of the model.
+SIZES_OF_DATA = (
     "lattices",
     "edges",
     "rows",
@@ -26,11 +26,8 @@ SIZES = (
     "sentences",
     "tokens",
     "words",
-    "labels",
-    "features",
-    "weights",
-    "passes",
 )
+SIZES_OF_MODEL = ("labels", "features", "weights", "passes")
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,8 @@ class TrainingRun:
     path : str
         Where to save the model.
     sources : mapping of str to str
-        The files to read, by the name of their option; TRAIN and --dev among them.
+        The files to read, by the name of their option: TRAIN, --dev if the command has
+        it, and others.
     learning : Learning
         How to learn, as on the command line.
     """
@@ -57,7 +55,7 @@ class TrainingRun:
         from partwise.cli.overwriting import refuse_overwriting
 
         asked = self.learning
-        train, dev = self.sources["TRAIN"], self.sources["--dev"]
+        train, dev = self.sources["TRAIN"], self.sources.get("--dev")
         checkpoint = asked.settings["checkpoint"]
         if asked.settings["resume"] and checkpoint is None:
             raise ValueError("--resume needs --checkpoint, the file to continue from")
@@ -93,6 +91,7 @@ class TrainingRun:
         sizes: Mapping[str, int],
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
+        called: Mapping[str, str] | None = None,
     ) -> None:
         """Fit, save, and show the results.
 
@@ -108,14 +107,17 @@ class TrainingRun:
             Returns scores of the fitted model on `dev`, if that is given.
         tell : callable, optional
             Returns further facts about the fitted model, by name.
+        called : mapping of str to str, optional
+            What people call sizes and facts that have other names for programs.
         """
         from partwise import C_path
+        from partwise._jit import Stopwatch
         from partwise.cli.output import print_json
         from partwise.cli.training import fit, path_numbers, plain_warnings, summary
 
         asked, quiet = self.learning, not self.learning.verbose
         found = None
-        begin = time.perf_counter()
+        watch = Stopwatch()
         try:
             if asked.C_path is None:
                 fit(model, X, y, dev, quiet=quiet)
@@ -125,9 +127,9 @@ class TrainingRun:
                 model = found.best_estimator
         except DataError as error:
             raise error.advising(self._in_flags) from error
-        seconds = time.perf_counter() - begin
+        times = watch.seconds, watch.compile_seconds
         model.save(self.path, dtype="float32" if asked.float32 else "float64")
-        numbers = {"model": self.path, **sizes, **summary(model, seconds)}
+        numbers = {"model": self.path, **sizes, **summary(model, *times)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)
             numbers["interrupted"] = found.interrupted
@@ -142,7 +144,10 @@ class TrainingRun:
                 _show_path(numbers["C_path"], in_costs=_is_generative(model))
             if "candidates" in own:
                 _show_candidates(own["candidates"])
-            _show(numbers, model.solution_, own, in_costs=_is_generative(model))
+            pairs = _sizes(numbers, sizes, own) + _facts(own)
+            names = called or {}
+            pairs = [(names.get(name, name), value) for name, value in pairs]
+            _show(numbers, pairs, model.solution_, in_costs=_is_generative(model))
         if numbers["interrupted"]:
             typer.echo(f"{numbers['status']}; saved to {self.path}", err=True)
             raise typer.Exit(130)
@@ -197,6 +202,10 @@ def _show_candidates(rows: list[dict[str, Any]]) -> None:
     )
 
 
+def _if_much(seconds: float) -> float | None:
+    return round(seconds, 2) if seconds > 1.0 else None
+
+
 def _rounded(cell: Any) -> Any:
     return float(f"{cell:.4g}") if isinstance(cell, float) else cell
 
@@ -206,10 +215,35 @@ def _cost(score: float) -> Any:
     return _rounded(0.0 - score)
 
 
+def _sizes(
+    numbers: Mapping[str, Any], sizes: Mapping[str, int], own: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    """Return the sizes of data and model, but for those that are facts of their own."""
+    known = (*SIZES_OF_DATA, *SIZES_OF_MODEL)
+    others = [name for name in sizes if name not in known]
+    order = (*SIZES_OF_DATA, *others, *SIZES_OF_MODEL)
+    pairs = [
+        (name, numbers[name]) for name in order if name in numbers and name not in own
+    ]
+    if numbers["nonzero_weights"] < numbers["weights"]:
+        after = 1 + [name for name, _ in pairs].index("weights")
+        pairs.insert(after, ("not zero", numbers["nonzero_weights"]))
+    return pairs
+
+
+def _facts(own: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the facts that fit into a line, with words instead of names."""
+    return [
+        (name.replace("_", " "), value)
+        for name, value in own.items()
+        if isinstance(value, str | int | float)
+    ]
+
+
 def _show(
     numbers: dict[str, Any],
+    pairs: Sequence[tuple[str, Any]],
     solution: Solution,
-    own: Mapping[str, Any],
     *,
     in_costs: bool,
 ) -> None:
@@ -217,21 +251,13 @@ def _show(
     from partwise.cli.output import Percent, print_pairs
 
     best = numbers["best_dev_score"]
-    pairs = [(name, numbers[name]) for name in SIZES if name in numbers]
-    if numbers["nonzero_weights"] < numbers["weights"]:
-        after = 1 + [name for name, _ in pairs].index("weights")
-        pairs.insert(after, ("not zero", numbers["nonzero_weights"]))
     why = numbers["solver_reason"]
     solver = numbers["solver"]
-    # Programs read names, people words.
-    named = [(name.replace("_", " "), value) for name, value in own.items()]
-    pairs += [
-        (name, value) for name, value in named if isinstance(value, str | int | float)
-    ]
-    pairs += [
+    rest = [
         ("C", numbers["C"]),
         ("solver", f"{solver} ({why})" if why else solver),
         ("seconds", round(numbers["seconds"], 2)),
+        ("seconds to compile", _if_much(numbers["compile_seconds"])),
         *certificates.in_pairs(solution.certificate),
         ("best dev score", None if in_costs else best),
         ("least dev cost", _cost(best) if in_costs and best is not None else None),
@@ -242,5 +268,5 @@ def _show(
         ),
         ("model", numbers["model"]),
     ]
-    print_pairs("trained", pairs)
+    print_pairs("trained", [*pairs, *rest])
     certificates.print_ending(solution)

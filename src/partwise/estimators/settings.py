@@ -7,6 +7,7 @@ is imported that would take long.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import textwrap
@@ -148,6 +149,10 @@ def declares_settings(cls: type[T]) -> type[T]:
     Traceback (most recent call last):
         ...
     ValueError: eggs must be an integer >= 1, not 0
+    >>> HungryCook(legs=3)
+    Traceback (most recent call last):
+        ...
+    TypeError: HungryCook: got an unexpected keyword argument 'legs'
     """
     cls = dataclass(eq=False, repr=False, kw_only=True)(cls)
     own = inspect.get_annotations(cls)
@@ -177,9 +182,20 @@ def declares_settings(cls: type[T]) -> type[T]:
     init: Any = cls.__init__
     signature = inspect.signature(init)
     first, *_ = signature.parameters.values()
-    init.__signature__ = signature.replace(
+    signature = signature.replace(
         parameters=[first, *(signature.parameters[name] for name in order)]
     )
+
+    @functools.wraps(init)
+    def construct(self: Any, *args: Any, **settings: Any) -> None:
+        try:
+            signature.bind(self, *args, **settings)
+        except TypeError as error:  # Python would name the class of the settings
+            raise TypeError(f"{type(self).__name__}: {error}") from None
+        init(self, *args, **settings)
+
+    construct.__signature__ = signature  # type: ignore[attr-defined]
+    cls.__init__ = construct  # type: ignore[method-assign]
     return cls
 
 

@@ -9,12 +9,6 @@ from partwise.solvers.memory import fits_in_memory, in_words
 from partwise.solvers.names import LOSS_NAMES
 from partwise.solvers.registry import all_solvers, default_solver, make_solver
 
-# What the benchmark `solver_race` showed on six data sets, of sequences and of classes;
-# a solver without an entry is just the default.
-EVIDENCE = dict.fromkeys(
-    ("dcd-ssvm", "eg", "frank-wolfe"), "the fastest to a proved gap of 1% in our races"
-)
-
 # Used instead when the duals of the fastest solver do not fit into memory.
 SMALLEST = {"log_loss": "lbfgs", "hinge": "smo"}
 
@@ -37,18 +31,21 @@ def choose_solver(problem: Problem) -> Choice:
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
     >>> choice = choose_solver(make_problem(s, get_loss("squared_hinge")))
     >>> name_of(choice.solver), choice.reason
-    ('dcd-ssvm', 'the fastest to a proved gap of 1% in our races')
+    ('dcd-ssvm', 'the default for the squared hinge')
     """
     loss = problem.loss.name
     solver = default_solver(loss, problem.penalty)
     what = LOSS_NAMES.get(loss, loss)
     if problem.penalty != "l2":
-        return Choice(solver, f"the one for {what} with penalty {problem.penalty!r}")
+        # Generative models have no setting of this name, so it would explain nothing.
+        is_setting = problem.penalty != "divergence"
+        suffix = f" with penalty {problem.penalty!r}" if is_setting else ""
+        return Choice(solver, f"the default for {what}{suffix}")
     if not fits_in_memory(problem, solver) and loss in SMALLEST:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"
         return Choice(make_solver(SMALLEST[loss]), reason)
-    return Choice(solver, EVIDENCE.get(name_of(solver), f"the default for {what}"))
+    return Choice(solver, f"the default for {what}")
 
 
 def name_of(solver: Solver) -> str:

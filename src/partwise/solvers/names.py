@@ -80,13 +80,20 @@ def list_solvers(losses: Iterable[str], penalties: Iterable[str] = ("l2",)) -> s
             if names := MINIMISERS.get((loss, penalty)):
                 goals.setdefault(names, []).append(penalty)
         for names, able in goals.items():
-            suffix = "" if able == ["l2"] else f" with penalty {_either(able)}"
-            clauses.append(f"{_either(names)} for {loss}{suffix}")
+            suffix = "" if able == ["l2"] else f" with penalty {either(able)}"
+            clauses.append(f"{either(names)} for {loss}{suffix}")
     if "l2" in penalties:
-        clauses.append(f"{_either(MISTAKE_DRIVEN)} with any loss, minimising none")
+        clauses.append(f"{either(MISTAKE_DRIVEN)} with any loss, minimising none")
     return "; ".join(clauses)
 
 
-def _either(names: Iterable[str]) -> str:
+def either(names: Iterable[str]) -> str:
+    """Return names to choose from, as in a sentence.
+
+    Examples
+    --------
+    >>> either(["eg", "lbfgs", "sgd"])
+    'eg, lbfgs or sgd'
+    """
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from partwise.errors import PairingError
+from partwise.solvers.automatic import name_of
 from partwise.solvers.base import Problem, Solver
+from partwise.solvers.names import either
 from partwise.solvers.registry import solvers_for
 from partwise.structures.interface import REQUIRED, innermost
 
@@ -13,16 +15,18 @@ def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
     if loss in solver.losses and penalty in solver.penalties:
         return
     wanted = "'hinge' with margin='unit'" if loss == "set_hinge" else repr(loss)
-    if penalty != "l2":
+    if penalty == "divergence":  # not a setting of theirs
+        wanted += " of generative models"
+    elif penalty != "l2":
         wanted += f" {'with' if loss != 'set_hinge' else 'and'} penalty={penalty!r}"
     able = solvers_for(loss, penalty=penalty)
     if able:
-        advice = f"use {' or '.join(able)}, or solver='auto'"
+        advice = f"use {either(able)}, or solver='auto'"
     elif solvers_for(loss):
         advice = "no solver does; use penalty='l2', or loss='log_loss'"
     else:
         advice = f"no solver minimises it yet; use loss={solver.losses[0]!r}"
-    raise PairingError(f"{type(solver).__name__} cannot minimise {wanted}: {advice}")
+    raise PairingError(f"{name_of(solver)} cannot minimise {wanted}: {advice}")
 
 
 def check_pairing(problem: Problem, solver: Solver) -> None:
@@ -30,7 +34,6 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
 
     Checked before anything compiles, so that the message can say what to do.
     """
-    name = type(solver).__name__
     check_objective(solver, problem.loss.name, problem.penalty)
     # A structure that wraps another one may have to ask it for the answer.
     cls = type(innermost(problem.structure))
@@ -40,10 +43,11 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
             able = solvers_for(problem.loss.name, cls, problem.penalty)
             wanted, owner = question.__name__, cls.__name__
             advice = (
-                f"use {' or '.join(able)}"
+                f"use {either(able)}"
                 if able
                 else f"write it and register it with @{wanted}.implement({owner})"
             )
             raise PairingError(
-                f"{name} needs {wanted!r}, which {owner} does not provide: {advice}"
+                f"{name_of(solver)} needs {wanted!r}, which {owner} does not provide: "
+                f"{advice}"
             )

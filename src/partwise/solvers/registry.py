@@ -61,17 +61,17 @@ def make_solver(name: str | Solver) -> Solver:
 def solvers_for(
     loss: str, structure: type | None = None, penalty: str = "l2"
 ) -> list[str]:
-    """List the solver classes that minimise `loss`, on `structure` if given.
+    """List the names of the solvers that minimise `loss`, on `structure` if given.
 
     Those that minimise no objective, such as the perceptron, are left out.
 
     Examples
     --------
     >>> solvers_for("log_loss", penalty="l1")
-    ['OWLQN']
+    ['owlqn']
     """
-    able = set()
-    for cls in all_solvers().values():
+    able = []
+    for name, cls in all_solvers().items():
         questions = (*REQUIRED, *get_loss(loss).needs, *cls.needs)
         if (
             cls.minimises
@@ -79,7 +79,7 @@ def solvers_for(
             and penalty in cls.penalties
             and (structure is None or all(q.provided_by(structure) for q in questions))
         ):
-            able.add(cls.__name__)
+            able.append(name)
     return sorted(able)
 
 

@@ -86,6 +86,7 @@ def test_train_bayesnet_counts_and_shows_dev(folder: Path, tmp_path: Path) -> No
     files = [folder / "train.csv", "--dev", folder / "test.tsv", "-m", tmp_path / "m"]
     result = run("train", "bayesnet", *files, *options)
     assert "counted: this maximises the likelihood" in result.stdout
+    assert result.stdout.count(" edges ") == 1
     accuracy = partwise.load(tmp_path / "m").score(read_csv(folder / "test.tsv"))
     assert f"{accuracy:.2%}" in result.stdout
 

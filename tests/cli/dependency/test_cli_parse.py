@@ -587,13 +587,13 @@ def test_show_stops_after_a_few_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "part"),
     [
-        (rows(TREE), ["--sentence", "9"], "has 1 sentences with words; there is no"),
+        (rows(TREE), ["--sentence", "9"], "has 1 sentences to draw; there is no"),
         (rows(TREE), ["--sentence", "1", "--limit", "1"], "--sentence or --limit"),
         (rows(TREE), ["--kbest", "2"], "give a model as well"),
         (rows(TREE), ["--marginals"], "give a model as well"),
         (rows([0, 3, 2]), [], 'words 2 "b", 3 "c" are each other\'s heads'),
         (rows(["_"]), [], "a.conllu:1: the sentence has no heads (give --model"),
-        ("", [], "holds no words"),
+        ("", [], "holds no trees to draw"),
     ],
 )
 def test_show_mistakes_say_what_to_do(

@@ -93,7 +93,7 @@ def test_train_hmm_path_of_C_keeps_the_best(folder: Path, tmp_path: Path) -> Non
         (["--smoothing", "-1"], "--smoothing must be"),
         (["--loss", "log_loss"], "--loss must be 'hinge' or"),
         (["-C", "0"], "--C must be a positive number"),
-        (["--solver", "frank-wolfe"], "RestrictedSimplicialDecomposition"),
+        (["--solver", "frank-wolfe"], "use simplicial, simplicial-coordinate or"),
     ],
 )
 def test_train_hmm_wrong_options_are_one_line(

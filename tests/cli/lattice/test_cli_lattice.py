@@ -188,6 +188,10 @@ def test_show_lattices_draws_the_right_or_the_best_path(
         == 2
     )
     run("show", file, "--svg", tmp_path / "l.svg", "--limit", 2)
+    assert f"Lattices: {file}" in (tmp_path / "l.svg").read_text()
+    assert (
+        "there is no lattice 99" in run("show", file, "--sentence", 99, code=2).stderr
+    )
     assert (tmp_path / "l.svg").read_text().count("<svg ") == 3
     (tmp_path / "l.txt").write_bytes(file.read_bytes())
     assert run("show", tmp_path / "l.txt", "--format", "lattices").stdout.count("(")

@@ -28,7 +28,7 @@ def sorter(
     """
     from line_sorter import Sorter, words
 
-    run = TrainingRun(model, {"TRAIN": train, "--dev": None}, learning)
+    run = TrainingRun(model, {"TRAIN": train}, learning)
     lines = Path(train).read_text(encoding=encoding).splitlines()
     pairs = [line.split("\t") for line in lines]
     X, y = [words(text) for _, text in pairs], [label for label, _ in pairs]

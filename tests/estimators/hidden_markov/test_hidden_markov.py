@@ -416,5 +416,5 @@ def test_hidden_markov_gamma_must_be_positive() -> None:
 
 
 def test_hidden_markov_other_solvers_are_refused() -> None:
-    with pytest.raises(PairingError, match="RestrictedSimplicialDecomposition"):
+    with pytest.raises(PairingError, match="use simplicial"):
         HiddenMarkovModel(solver="frank-wolfe").fit(X, Y)

@@ -429,7 +429,7 @@ PROGRAM = {"loss": "hinge", "penalty": "l1"}
         ),
         ({**PROGRAM, "compare": "best"}, "compare must be 'worst' or 'closest'"),
         ({**PROGRAM, "distance": "far"}, "distance must be 'parts', 'features' or"),
-        ({**PROGRAM, "solver": "mira"}, "MIRA cannot minimise 'hinge' with penalty="),
+        ({**PROGRAM, "solver": "mira"}, "mira cannot minimise 'hinge' with penalty="),
         ({"positive": True}, "positive=True is for loss='hinge' with penalty='l1'"),
         ({"margin": "unit"}, "margin='unit' is for loss='hinge' with penalty='l1'"),
     ],

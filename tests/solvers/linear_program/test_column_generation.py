@@ -362,7 +362,7 @@ def test_column_generation_needs_the_l1_penalty() -> None:
     s = problems.make_small(problems.classes_dense)
     with pytest.raises(PairingError, match="cannot minimise"):
         solve(make_problem(s, get_loss("hinge")), ColumnGeneration())
-    with pytest.raises(PairingError, match="ColumnGeneration"):
+    with pytest.raises(PairingError, match="column-generation"):
         solve(make_problem(s, SetHinge(), 1.0, None, 1.0), make_solver("frank-wolfe"))
 
 

@@ -406,7 +406,7 @@ def test_reference_needs_a_structure_with_log_probabilities() -> None:
 
 
 def test_reference_is_refused_by_other_solvers() -> None:
-    with pytest.raises(PairingError, match="RestrictedSimplicialDecomposition"):
+    with pytest.raises(PairingError, match="use simplicial"):
         solve(generative(), make_solver("frank-wolfe"))
 
 

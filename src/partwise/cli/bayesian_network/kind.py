@@ -14,4 +14,5 @@ KIND = Kind(
     predict="partwise.cli.bayesian_network.predict:predict",
     evaluate="partwise.cli.bayesian_network.evaluate:evaluate",
     inspect="partwise.cli.bayesian_network.inspect:inspect",
+    try_out="partwise.estimators.bayesian_network.tryout:try_out",
 )

@@ -7,4 +7,5 @@ KIND = Kind(
     one="a classifier",
     many="classifiers",
     inspect="partwise.cli.classifier.inspect:inspect",
+    try_out="partwise.estimators.classifier.tryout:try_out",
 )

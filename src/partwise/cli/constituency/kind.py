@@ -17,4 +17,5 @@ KIND = Kind(
     draw="partwise.cli.constituency.show:draw",
     recognises="partwise.cli.constituency.files:is_bracketed",
     demo="partwise.cli.constituency.demo:DEMO",
+    try_out="partwise.estimators.constituency.tryout:try_out",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from partwise.cli.constituency.files import PlacedSentence, SentenceFiles, TreesOnly
 from partwise.cli.constituency.predict import parse, tree_probabilities
 from partwise.cli.drawings import Drawing, Drawings, Drawn, ranked_title
-from partwise.cli.options import KBest, Marginals
+from partwise.cli.options import KBestDrawn, Marginals
 
 if TYPE_CHECKING:
     from partwise import ConstituencyParser
@@ -31,7 +31,7 @@ def show(
     file: str,
     *,
     marginals: Marginals = False,
-    kbest: KBest = None,
+    kbest: KBestDrawn = None,
     files: SentenceFiles,
 ) -> Drawings:
     """Draw the trees that a parser predicts."""

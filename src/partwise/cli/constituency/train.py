@@ -31,8 +31,9 @@ GRAMMAR = "Grammar"
     SettingOption(
         "horizontal",
         GRAMMAR,
-        "How many children before it the rest of a phrase remembers: a number, or all. "
-        "A small number allows phrases that no training tree has.",
+        "How many of the children to its left decide which child of a phrase comes "
+        "next: a number, or all. A small number allows phrases that no training tree "
+        "has.",
         type=str,
     ),
     SettingOption("vertical", GRAMMAR),

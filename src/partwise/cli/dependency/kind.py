@@ -17,4 +17,5 @@ KIND = Kind(
     draw="partwise.cli.dependency.show:draw",
     recognises="partwise.cli.dependency.files:recognises",
     demo="partwise.cli.dependency.demo:DEMO",
+    try_out="partwise.estimators.dependency.tryout:try_out",
 )

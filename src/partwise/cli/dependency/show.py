@@ -11,7 +11,7 @@ import typer
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.dependency.predict import chosen_probabilities
 from partwise.cli.drawings import Drawing, Drawings, Drawn, ranked_title
-from partwise.cli.options import KBest, Marginals
+from partwise.cli.options import KBestDrawn, Marginals
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def show(
         bool,
         typer.Option("--alternatives", help="Also show other probable heads."),
     ] = False,
-    kbest: KBest = None,
+    kbest: KBestDrawn = None,
     files: TreebankFiles,
 ) -> Drawings:
     """Draw the trees that a parser predicts."""

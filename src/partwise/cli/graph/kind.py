@@ -7,4 +7,5 @@ KIND = Kind(
     one="a graph labeler",
     many="graph labelers",
     inspect="partwise.cli.graph.inspect:inspect",
+    try_out="partwise.estimators.graph.tryout:try_out",
 )

@@ -71,7 +71,7 @@ def _show(found: dict[str, Any]) -> None:
         "most probable first states": ("", "state", {"": found["first_states"]}),
     }
     for i, (title, (of, what, rows)) in enumerate(tables.items()):
-        if i:
+        if i and any(rows.values()):
             console().print()
         print_table(
             title,

@@ -12,4 +12,5 @@ KIND = Kind(
     predict="partwise.cli.hidden_markov.predict:predict",
     evaluate="partwise.cli.hidden_markov.predict:evaluate",
     inspect="partwise.cli.hidden_markov.inspect:inspect",
+    try_out="partwise.estimators.hidden_markov.tryout:try_out",
 )

@@ -26,6 +26,14 @@ from partwise.cli.options import (
 from partwise.cli.training_run import TrainingRun
 from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 
+CALLED = {
+    "sentences": "sequences",
+    "tokens": "symbols",
+    "labels": "states",
+    "symbols": "different symbols",
+}
+"""What people call the sizes."""
+
 
 @takes_learning(
     HiddenMarkovSettings,
@@ -83,7 +91,7 @@ def hmm(
         )
     fitted.set_params(column=column)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
-    run.fit_and_save(fitted, X, y, held_out, sizes, tell=_tell)
+    run.fit_and_save(fitted, X, y, held_out, sizes, tell=_tell, called=CALLED)
 
 
 def _tell(model: Any) -> dict[str, Any]:

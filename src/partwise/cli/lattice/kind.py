@@ -15,4 +15,5 @@ KIND = Kind(
     show="partwise.cli.lattice.show:show",
     draw="partwise.cli.lattice.show:draw",
     recognises="partwise.cli.lattice.show:recognises",
+    try_out="partwise.estimators.lattice.tryout:try_out",
 )

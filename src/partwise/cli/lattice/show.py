@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from partwise.cli.drawings import Drawing, Drawings, Drawn, ranked_title
-from partwise.cli.options import FORMAT, Encoding, KBest, Marginals
+from partwise.cli.options import FORMAT, Encoding, KBestDrawn, Marginals
 
 if TYPE_CHECKING:
     from partwise import LatticeInput, LatticeRanker
@@ -32,13 +32,12 @@ def draw(
     file: str, *, format: LatticeFormatOption = None, encoding: Encoding = "utf-8"
 ) -> Drawings:
     """Draw lattices and their right paths."""
-    from partwise.data import iter_lattices
 
     def own_path(lattice: LatticeInput, number: int) -> Drawn:
         path = lattice.good[0] if lattice.good else None
         yield _drawing(f"lattice {number} ({lattice.title})", lattice, path)
 
-    return Drawings(iter_lattices(file, encoding=encoding), own_path)
+    return _drawings(file, encoding, own_path)
 
 
 def show(
@@ -46,12 +45,11 @@ def show(
     file: str,
     *,
     marginals: Marginals = False,
-    kbest: KBest = None,
+    kbest: KBestDrawn = None,
     format: LatticeFormatOption = None,
     encoding: Encoding = "utf-8",
 ) -> Drawings:
     """Draw lattices and the paths that a ranker predicts."""
-    from partwise.data import iter_lattices
 
     def predicted(lattice: LatticeInput, number: int) -> Drawn:
         title = f"lattice {number} ({lattice.title})"
@@ -65,7 +63,17 @@ def show(
         shares: Any = model.predict_marginals([lattice])[0] if marginals else None
         yield _drawing(title, lattice, path.edges, shares)
 
-    return Drawings(iter_lattices(file, encoding=encoding), predicted)
+    return _drawings(file, encoding, predicted)
+
+
+def _drawings(
+    file: str, encoding: str, draw: Callable[[LatticeInput, int], Drawn]
+) -> Drawings:
+    """Draw the lattices of a file."""
+    from partwise.data import iter_lattices
+
+    lattices = iter_lattices(file, encoding=encoding)
+    return Drawings(lattices, draw, one="lattice", what="lattices")
 
 
 def _drawing(

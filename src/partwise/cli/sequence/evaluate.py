@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Scheme = Annotated[
     str | None,
     typer.Option(
-        help="Count only chunks that are well-formed in this scheme: IOB1, IOB2, "
-        "IOBES, BILOU or BMEWO (default: lenient, like conlleval).",
+        help="Count only chunks that are well-formed in this scheme: IOB1, IOB2 "
+        "(BIO), IOBES, BILOU or BMEWO (default: lenient, like conlleval).",
     ),
 ]
 

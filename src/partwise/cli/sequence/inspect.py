@@ -34,7 +34,7 @@ def inspect(
     read = getattr(getattr(model._input, "encoder", None), "template", None)
     if template:
         if read is None:
-            raise PartwiseError("the model was trained without a template")
+            raise PartwiseError("was trained without a template")
         typer.echo(str(read.text).rstrip("\n"))
         return None
     resources = _resources(read)

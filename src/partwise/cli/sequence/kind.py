@@ -15,4 +15,5 @@ KIND = Kind(
     inspect="partwise.cli.sequence.inspect:inspect",
     recognises="partwise.cli.sequence.evaluate:recognises",
     demo="partwise.cli.sequence.demo:DEMO",
+    try_out="partwise.estimators.sequence.tryout:try_out",
 )

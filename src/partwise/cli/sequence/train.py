@@ -25,8 +25,8 @@ from partwise.estimators.sequence.settings import TaggerSettings
     *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
     SettingOption(
         "constraints",
-        help="Allow only label sequences of this scheme: BIO, IOB1, IOBES, BILOU or "
-        "BMEWO.",
+        help="Allow only label sequences of this scheme: IOB1, IOB2 (BIO), IOBES, "
+        "BILOU or BMEWO.",
     ),
     SettingOption(
         "class_weight",

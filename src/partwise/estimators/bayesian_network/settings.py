@@ -29,9 +29,9 @@ class BayesianNetworkSettings(GenerativeSettings):
         What to do with other values that are missing when predicting: they are summed
         over, or taken at their most probable together with the prediction.
     unseen
-        What to do with values that training has not seen: they have the probability
-        that the known ones leave to one, and what depends on them is ignored; or
-        they count as missing; or they are refused.
+        What to do with values that are not in the training data. "unknown": take the
+        probability that is left for unknown values, and ignore what depends on them;
+        "missing": treat them as missing; "error": refuse them.
     max_table
         The most numbers in the tables that exact inference makes for one row, as in
         `GraphLabeler`: hidden variables must not depend on each other too much.

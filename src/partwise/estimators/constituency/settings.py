@@ -22,19 +22,20 @@ class ConstituencySettings(LearningSettings):
         learnt. By default all productions of the training trees, and those that
         `horizontal` and `vertical` add to them.
     horizontal : int or None
-        How many children before it the rest of a phrase remembers, when the grammar is
-        read from trees. A small number allows phrases that no training tree has; None
-        remembers all of them.
+        How many of the children to its left decide which child of a phrase comes next,
+        when the grammar is read from trees. A small number allows phrases that no
+        training tree has; None means all of them.
     vertical
-        How many generations a phrase knows, itself included.
+        How many levels of the tree are part of a label: 1 for the label alone, 2 for it
+        and that of its parent, and so on.
     given_tags
-        Whether the tags of words are given, and kept; or else found with the phrases.
+        Whether the input has tags that are kept, instead of predicting them.
     underivable
         Whether to stop at a training tree that a given grammar cannot derive, or to
         leave it out.
     hash_bits
         Bits of the hashes that number features: words, spans and splits have
-        ``2^hash_bits`` features each, and these a weight for each label.
+        ``2**hash_bits`` features each, and these a weight for each label.
     span_cost
         What a span with a wrong label costs in training with margins.
     word_cost

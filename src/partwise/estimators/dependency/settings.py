@@ -17,8 +17,8 @@ class DependencySettings(LearningSettings):
     Parameters
     ----------
     projective
-        Whether arcs may not cross (Eisner's algorithm), or any tree will do (maximum
-        spanning trees).
+        Whether to predict only trees without crossing arcs (Eisner's algorithm), or any
+        tree (maximum spanning trees).
     single_root
         Whether exactly one word of a sentence hangs from the root.
     labelled
@@ -27,7 +27,7 @@ class DependencySettings(LearningSettings):
         What a projective parser does with training trees whose arcs cross: say so and
         stop, hang the words higher until nothing crosses, or leave the sentence out.
     hash_bits
-        Bits of the hashes that number features: arcs share ``2^hash_bits`` weights.
+        Bits of the hashes that number features: arcs share ``2**hash_bits`` weights.
     suffix
         How many letters of the end of a word are a feature.
     features : "all", str or sequence of str

@@ -22,10 +22,10 @@ class GenerativeSettings(TrainingSettings):
         How the probabilities are found: so that predictions are right, with a margin
         that grows with the cost of a mistake; or by counting (maximum likelihood).
     C
-        Weight of the margin violations against the divergence from the `reference`; by
-        default one that suits costs and size of the data, small enough to stay near to
-        the reference. It has no meaning for the likelihood. Choose it on development
-        data (`C_path`).
+        Weight of the margin violations against the distance from the `reference`; by
+        default chosen from the costs and the size of the data. The default is small
+        enough to stay near to the reference. It has no meaning for the likelihood.
+        Choose it on development data (`C_path`).
     reference : {"likelihood", "uniform"} or mapping
         What the probabilities stay near to, unless margins need something else: the
         smoothed counts (the default), uniform distributions, or your own.

@@ -20,16 +20,17 @@ class LatticeSettings(VocabularySettings, LearningSettings):
         "words" all paths with the words of a good path are good, and `compare` must be
         "worst".
     compare
-        For the hinge with an L1 penalty, where lattices have several good paths: which
-        of them a bad path is compared with, the one that scores worst, so with all of
-        them, or the closest.
+        Which of several good paths a bad path must score below: the one with the lowest
+        score, and so all of them, or the closest one. "closest" is for the hinge with
+        an L1 penalty.
     distance
-        What close means: few edges that the two do not share, a small distance of their
-        features, or few places where the lists of their edges differ.
+        How to find the closest good path with `compare` "closest": by the number of
+        edges that only one of the two has, by the distance of their features, or by the
+        number of places where their lists of edges differ.
     dev_metric
-        What is measured on development data, see `partwise.metrics.lattices`. A
-        function takes the good and the predicted paths: lists of `LatticePath` for
-        every lattice, and one for each.
+        What is measured on development data. A function takes the good and the
+        predicted paths: lists of `LatticePath` for every lattice, and one for each. See
+        `partwise.metrics.lattices`.
     """
 
     default_C: ClassVar = {"squared_hinge": 0.1, "hinge": 0.1, "log_loss": 1.0}
