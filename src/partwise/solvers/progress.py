@@ -16,7 +16,7 @@ from partwise.structures.interface import FloatArray
 
 # Smaller states than this are not worth mentioning.
 WORTH_TELLING = 64 * 2**20
-WIDTH = 20
+WIDTH = 12
 """Characters of the bar."""
 
 
@@ -89,7 +89,7 @@ class ProgressBar(Callback):
             row = self._rows[-1]
             if not math.isnan(row.relative_gap):
                 goal = f"goal {self.tol:.3g}"
-                parts.append(f"gap {row.relative_gap:.3g}, {goal},")
+                parts.append(f"gap {row.relative_gap:.2g}, {goal},")
             if not math.isnan(row.dev_score):
                 parts.append(f"dev {row.dev_score:.4f},")
         parts.append(in_time(working_time() - self._begin))
