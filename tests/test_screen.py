@@ -67,3 +67,20 @@ def test_compile_notes_on_a_terminal_leave_nothing(
     assert "compiling for the first time: look_up" in shown
     assert shown.rpartition("look_up")[2].strip() == ""
     assert "\n" not in shown
+
+
+@pytest.mark.parametrize("line", [TerminalLine, LogLines])
+def test_screen_that_nobody_takes_is_done_without(
+    line: type, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Full:
+        def write(self, text: str) -> None:
+            raise OSError(28, "No space left on device")
+
+    for stream in (None, Full()):
+        monkeypatch.setattr("sys.stderr", stream)
+        screen = line()
+        screen.show("pass 1", now=True)
+        screen.keep("a line")
+        screen.close()
+    assert capsys.readouterr().out == ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from partwise._jit.clock import Piece, listening
@@ -28,6 +29,22 @@ class Screen(Protocol):
         """Leave nothing behind on a terminal."""
 
 
+def _write(text: str) -> None:
+    """Write to standard error, if anyone takes it: work goes on without."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def _columns() -> int:
+    """Return how wide the terminal is."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (AttributeError, OSError, ValueError):  # it is not one, or does not say
+        return shutil.get_terminal_size().columns
+
+
 class TerminalLine:
     """One line that is written over and over."""
 
@@ -36,20 +53,20 @@ class TerminalLine:
 
     def show(self, text: str, *, now: bool = False) -> None:
         """Write over the line."""
-        text = text[: shutil.get_terminal_size().columns - 1]
+        text = text[: _columns() - 1]
         padding = " " * (self._width - len(text))
-        print(f"\r{text}{padding}", end="", file=sys.stderr, flush=True)
+        _write(f"\r{text}{padding}")
         self._width = len(text)
 
     def keep(self, text: str) -> None:
         """Write a line above it."""
         self.close()
-        print(text, file=sys.stderr, flush=True)
+        _write(f"{text}\n")
 
     def close(self) -> None:
         """Clear the line."""
         if self._width:
-            print(f"\r{' ' * self._width}\r", end="", file=sys.stderr, flush=True)
+            _write(f"\r{' ' * self._width}\r")
             self._width = 0
 
 
@@ -67,7 +84,7 @@ class LogLines:
     def keep(self, text: str) -> None:
         """Write a line."""
         self._last = time.monotonic()
-        print(text, file=sys.stderr, flush=True)
+        _write(f"{text}\n")
 
     def close(self) -> None:
         """Leave everything as it is."""

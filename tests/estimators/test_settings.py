@@ -147,6 +147,19 @@ def test_settings_of_a_subclass_are_those_of_its_constructor() -> None:
     assert eager.predict([[["b"]]]) == [["Q"]]
 
 
+class Open(SequenceTagger):
+    """A user's tagger that passes everything else on."""
+
+    def __init__(self, haste: float = 2.0, **others: object):
+        super().__init__(**others)  # type: ignore[arg-type]
+        self.haste = haste
+
+
+def test_settings_of_a_subclass_that_passes_others_on() -> None:
+    assert Open(3.0, C=2.0).get_params() == {"haste": 3.0}
+    assert repr(Open(3.0, C=2.0)) == "Open(haste=3.0)"
+
+
 def test_settings_can_be_read_without_numpy() -> None:
     rooms = ["sequence", "dependency", "hidden_markov", "bayesian_network", "lattice"]
     done = subprocess.run(

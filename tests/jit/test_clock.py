@@ -3,6 +3,8 @@
 import threading
 import time
 
+import pytest
+
 from partwise._jit import Piece, Stopwatch, clock, listening, working_time
 from partwise._jit.clock import expect, preparing
 
@@ -68,3 +70,26 @@ def test_only_the_innermost_listener_hears() -> None:
     assert [piece and piece.name for piece in inner] == ["a", None]
     assert [piece and piece.name for piece in outer] == ["b", None]
     assert clock._clock.listeners == []
+
+
+def test_listener_that_fails_stops_neither_work_nor_clock() -> None:
+    def fail(piece: Piece | None) -> None:
+        raise OSError("no space left")
+
+    with listening(fail), preparing("a"):
+        pass
+    begin = working_time()
+    time.sleep(0.02)
+    assert working_time() - begin >= 0.02
+
+
+def test_clock_goes_on_when_a_listener_is_interrupted() -> None:
+    def interrupt(piece: Piece | None) -> None:
+        if piece is not None:
+            raise KeyboardInterrupt
+
+    with listening(interrupt), pytest.raises(KeyboardInterrupt), preparing("a"):
+        pass
+    begin = working_time()
+    time.sleep(0.02)
+    assert working_time() - begin >= 0.02

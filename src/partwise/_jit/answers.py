@@ -26,13 +26,15 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import intrinsic
 
-from partwise._jit.cache import Store, load_or_compile, source_of
+from partwise._jit.cache import Store, source_of
 from partwise._jit.clock import expect, preparing
 from partwise._jit.image import Image, image_of, make_image
 from partwise._jit.linking import INNER
 from partwise._jit.places import SCRATCH, Place, Places
 from partwise._jit.reach import Reach
 from partwise._jit.sealed import Sealed, SealedScratch
+
+MOST_QUESTIONS = 1024
 
 
 def is_sealed(kind: Any) -> bool:
@@ -150,23 +152,32 @@ def _classes(key: Any) -> set[type]:
     return set()
 
 
-def _inner(body: Callable[..., Any]) -> Any:
-    return numba.njit(**INNER)(body)
-
-
 class _Plan(NamedTuple):
     """An answer that is to be compiled, or loaded."""
 
     question: Any
     body: Callable[..., Any]
     kinds: tuple[Any, ...]
+    kind: str
     digest: str
     store: Store
 
     @property
     def is_stored(self) -> bool:
         """Whether its machine code seems to be on disk."""
-        return self.store.has(str(self.kinds), self.digest)
+        return self.store.has(self.kind, self.digest)
+
+    def carry_out(self) -> Any:
+        """Return the result of compiling, from disk if it is there."""
+        with preparing():
+            found = self.store.load(self.kind, self.digest)
+        if found is None:
+            with preparing(self.store.name):
+                dispatcher = numba.njit(**INNER)(self.body)
+                dispatcher.compile(self.kinds)
+                (found,) = dispatcher.overloads.values()
+                self.store.save(self.kind, self.digest, found)
+        return found
 
 
 class Answers:
@@ -176,7 +187,7 @@ class Answers:
     """
 
     def __init__(self, s: Any, ws: Any, images: tuple[Image, Image | None]):
-        self.table = np.zeros(256, np.int64)
+        self.table = np.zeros(MOST_QUESTIONS, np.int64)
         self._class = type(s)
         self._kinds = numba.typeof(s), None if ws is None else numba.typeof(ws)
         self._sizes = images[0].size, 0 if images[1] is None else images[1].size
@@ -203,9 +214,7 @@ class Answers:
             plans = [self._plan(q) for q in sorted(questions, key=lambda q: q.number)]
         expect(1 + sum(not plan.is_stored for plan in plans))  # and the one who asks
         for plan in plans:
-            compiled = load_or_compile(
-                plan.body, _inner, plan.kinds, plan.digest, plan.store
-            )
+            compiled = plan.carry_out()
             self._kept.append(compiled)
             name = compiled.fndesc.llvm_func_name
             address = compiled.library.get_pointer_to_function(name)
@@ -221,7 +230,9 @@ class Answers:
         # Machine code is linked by name.
         body.__name__ = body.__qualname__ = f"{name}_{digest[:16]}"
         store = Store(source_of(self._class), name)
-        return _Plan(question, body, form.machine_arguments, digest, store)
+        kinds = form.machine_arguments
+        kind = f"{self._kinds} {kinds}"
+        return _Plan(question, body, kinds, kind, digest, store)
 
 
 _known: dict[Any, Answers] = {}

@@ -32,7 +32,7 @@ from partwise._jit.reach import Reach
 from partwise._jit.sealed import Sealed
 
 MAGIC = b"partwise machine code 1\n"
-KEPT = 4
+KEPT = 8
 """So many versions of a kernel stay on disk, the newest."""
 
 
@@ -73,7 +73,7 @@ def processor_name() -> str:
     return str(binding.get_host_cpu_name())
 
 
-def _is_writable(folder: Path) -> bool:
+def is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -84,7 +84,7 @@ def _is_writable(folder: Path) -> bool:
 
 @functools.cache
 def _folder_of(source: Path | None, settings: tuple[Any, ...]) -> Path | None:
-    return next(filter(_is_writable, cache_folders(source)), None)
+    return next(filter(is_writable, cache_folders(source)), None)
 
 
 def folder_of(source: Path | None) -> Path | None:
@@ -269,26 +269,3 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
 
     def flush(self) -> None:
         pass
-
-
-def load_or_compile(
-    body: Callable[..., Any],
-    make: Callable[..., Any],
-    kinds: tuple[Any, ...],
-    digest: str,
-    store: Store,
-) -> Any:
-    """Return a function compiled for arguments of these types.
-
-    `make` makes its dispatcher; `digest` covers all that reaches it.
-    """
-    kind = str(kinds)
-    with preparing():
-        found = store.load(kind, digest)
-    if found is None:
-        with preparing(store.name):
-            dispatcher = make(body)
-            dispatcher.compile(kinds)
-            (found,) = dispatcher.overloads.values()
-            store.save(kind, digest, found)
-    return found

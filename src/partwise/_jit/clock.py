@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeAlias
 
 
@@ -61,9 +61,10 @@ class _Clock:
                 self.seconds += time.perf_counter() - self.since
 
     def tell(self, piece: Piece | None) -> None:
-        """Tell the innermost listener."""
+        """Tell the innermost listener; if it fails, nothing else does."""
         if self.listeners:
-            self.listeners[-1](piece)
+            with suppress(Exception):
+                self.listeners[-1](piece)
 
 
 _clock = _Clock()
@@ -139,7 +140,11 @@ def start_preparing(name: str) -> bool:
             _clock.number += 1
             _clock.total = max(_clock.total, _clock.number)
             piece = Piece(name, _clock.number, _clock.total)
-        _clock.tell(piece)
+        try:
+            _clock.tell(piece)
+        except BaseException:  # Ctrl-C: the clock has to go on
+            _clock.leave()
+            raise
     return outermost
 
 

@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 Key: TypeAlias = Any
 """What a tuple is made of: values with the same key have the same type in Numba."""
 
-_SCALARS = {bool: "?", int: "q", float: "d", np.float64: "d", np.int64: "q"}
+_SCALARS = {
+    bool: "?", int: "q", float: "d", np.bool_: "?", np.int32: "i", np.int64: "q",
+    np.float32: "f", np.float64: "d",
+}  # fmt: skip
+# What makes a format go on at a multiple of so many bytes.
+_ALIGN = {1: "", 4: "0i", 8: "0q"}
 
 
 class Image(NamedTuple):
@@ -48,17 +53,28 @@ def make_image(value: Any) -> Image:
     """
     leaves: list[Any] = []
     formats: list[str] = []
-    key = _collect(value, leaves, formats)
+    key, _ = _collect(value, leaves, formats)
     layout = _layout("".join(formats))
     memory = np.empty(layout.size // 8 + 1, np.int64)
-    layout.pack_into(memory.data, 0, *leaves)
+    try:
+        layout.pack_into(memory.data, 0, *leaves)
+    except struct.error:
+        raise TypeError("an integer of a structure needs more than 64 bits") from None
     return Image(memory, layout.size, key)
 
 
-def _collect(values: tuple[Any, ...], leaves: list[Any], formats: list[str]) -> Key:
-    """List what is to be written, in order; return what it is made of."""
+def _collect(
+    values: tuple[Any, ...], leaves: list[Any], formats: list[str]
+) -> tuple[Key, int]:
+    """List what is to be written, in order; return what it is made of.
+
+    A tuple begins, and ends, at a multiple of the largest number in it, as machine code
+    has it; return that, too.
+    """
     # This is done for every call of a kernel, and written to be fast.
     keys: list[Any] = []
+    begin, largest = len(formats), 1
+    formats.append("")
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
@@ -73,21 +89,29 @@ def _collect(values: tuple[Any, ...], leaves: list[Any], formats: list[str]) -> 
                 leaves += (0, 0, size, item, address, *shape, *value.strides)
                 formats.append("qqqqQ" + 2 * len(shape) * "q")
             keys.append((value.dtype, len(shape), flags.writeable))
+            largest = 8
         elif kind in _SCALARS:
             leaves.append(value)
-            formats.append(_SCALARS[kind])
+            own = _SCALARS[kind]
+            formats.append(own)
             keys.append(kind)
+            largest = max(largest, struct.calcsize(own))
         elif isinstance(value, tuple):
-            keys.append(_collect(value, leaves, formats))
+            key, inside = _collect(value, leaves, formats)
+            keys.append(key)
+            largest = max(largest, inside)
         elif isinstance(value, np.ndarray):  # of a subclass, such as a file in memory
             plain = (value.view(np.ndarray),)
-            keys += _collect(plain, leaves, formats)[1]
+            keys += _collect(plain, leaves, formats)[0][1]
+            largest = 8
         else:
             raise TypeError(
                 "a structure holds arrays, numbers and tuples of them, not "
                 f"{kind.__name__}"
             )
-    return type(values), tuple(keys)
+    formats[begin] = _ALIGN[largest]
+    formats.append(_ALIGN[largest])
+    return (type(values), tuple(keys)), largest
 
 
 class _Recent(threading.local):

@@ -30,8 +30,12 @@ def find_places(body: Callable[..., Any], classes: tuple[Any, ...]) -> Places:
     """Find them by annotations and names, in arguments of these classes."""
     parameters = inspect.signature(body).parameters.values()
     named = {Place(k, None): (p.name, p.annotation) for k, p in enumerate(parameters)}
+    # What is inside a structure, or its scratch arrays, is its own affair.
+    whole = {
+        k for (k, _), one in named.items() if one[1] == STRUCTURE or one[0] == SCRATCH
+    }
     for k, cls in enumerate(classes):
-        if hasattr(cls, "_fields"):
+        if hasattr(cls, "_fields") and k not in whole:
             kinds = cls.__annotations__
             named |= {Place(k, f): (f, _spelt(kinds.get(f))) for f in cls._fields}
     structures = [p for p, (_, kind) in named.items() if kind == STRUCTURE]

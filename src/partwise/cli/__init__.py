@@ -16,6 +16,9 @@ def main() -> None:
     # Imports and compilers make many objects that live on: looking through them less
     # often saves a tenth of the time to start.
     gc.set_threshold(100_000, 20, 50)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started the program
+            setattr(sys, name, open(os.devnull, "w"))
     _end(_run())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
 from typing import Any
@@ -86,6 +85,8 @@ def _version(package: str) -> str:
 
 
 def _look_into(folder: Path) -> dict[str, Any]:
+    from partwise._jit.cache import is_writable
+
     sizes = []
     for path in folder.rglob("*.nbc"):
         try:
@@ -95,7 +96,7 @@ def _look_into(folder: Path) -> dict[str, Any]:
     nearest = next((p for p in (folder, *folder.parents) if p.exists()), folder)
     return {
         "folder": str(folder),
-        "writable": os.access(nearest, os.W_OK),
+        "writable": nearest.is_dir() and is_writable(nearest),
         "kernels": len(sizes),
         "bytes": sum(sizes),
     }

@@ -139,7 +139,13 @@ class Estimator:
 def _parameters(cls: Any) -> dict[str, Any]:
     """Return the defaults of the constructor, by name."""
     _, *others = inspect.signature(cls.__init__).parameters.values()
-    return {parameter.name: parameter.default for parameter in others}
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in others):
+        raise RuntimeError(
+            f"the constructor of {cls.__name__} has *{others[-1].name}: settings must "
+            "have names"
+        )
+    named = [one for one in others if one.kind is not one.VAR_KEYWORD]
+    return {parameter.name: parameter.default for parameter in named}
 
 
 @functools.cache
