@@ -102,7 +102,7 @@ def _warm(
             screen.show(title, now=True)
         with listening(tell), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # tiny models are not worth a warning
-            kind.function("try_out")(loss=loss, solver=solver, max_iter=2)
+            kind.function("try_out")(loss=loss, solver=solver, max_iter=20)
     screen.close()
     return {
         "tried": [f"{kind.name} {loss} {solver}" for kind, loss, solver in jobs],

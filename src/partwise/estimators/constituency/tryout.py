@@ -8,7 +8,13 @@ from typing import Any
 from partwise.data import read_brackets
 from partwise.estimators.constituency.parser import ConstituencyParser
 
-TREES = "(S (NP (NNS dogs)) (VP (VBP bark)))\n(S (NP (NNS cats)) (VP (VBP sleep)))\n"
+# What contradicts itself cannot be learnt in a pass: more than one is needed.
+TREES = """
+(S (NP (NNS dogs)) (VP (VBP bark)))
+(S (NP (NNS cats) (NNS dogs)) (VP (VBP sleep)))
+(S (NP (NNS cats)) (VP (VBP dogs) (NNS sleep)))
+(S (VP (VBP dogs)) (NP (NNS bark)))
+"""
 
 
 def try_out(**settings: Any) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
 from typing import Any
 
 from partwise.estimators.sequence.tagger import SequenceTagger
 
-WORDS = [["Ada", "met", "Alan"], ["They", "talked"]]
-TAGS = [["B-PER", "O", "B-PER"], ["O", "O"]]
+# Sentences that contradict each other cannot be learnt in a pass, and every one of them
+# has many outputs to tell from the right one.
+WORDS = [["Ada", "met", "Alan"]] * 12
+TAGS = [list(tags) for tags in islice(product(("B-PER", "I-PER", "O"), repeat=3), 12)]
 
 
 def try_out(**settings: Any) -> None:
