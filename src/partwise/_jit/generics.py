@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -105,14 +105,9 @@ def _make_generic(
     def body_for(cls: type) -> Callable[..., Any] | None:
         return next((table[c] for c in cls.__mro__ if c in table), default)
 
-    def bodies_for(classes: Iterable[type]) -> set[Callable[..., Any]]:
-        found = {body_for(cls) for cls in classes} | {default}
-        return {body for body in found if body is not None}
-
     python.implement = implement
     python.provided_by = lambda cls: body_for(cls) is not None
     python.changed_by = lambda cls: body_for(cls) is not default
-    python.bodies_for = bodies_for
     python.number = next(_numbers) if is_about_structures(stub) else None
     python.stub = stub
     python.asking = lambda: python  # code that asks the question, and nothing else

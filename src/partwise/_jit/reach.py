@@ -118,7 +118,7 @@ class Reach:
 
     def _show(self, value: Any, names: set[str]) -> str:
         """Return a text that differs where machine code may."""
-        if hasattr(value, "bodies_for"):
+        if hasattr(value, "body_for"):
             return self._add_question(value)
         if hasattr(value, "py_func"):
             options = getattr(value, "_fastmath", None) or getattr(

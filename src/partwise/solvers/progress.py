@@ -73,7 +73,7 @@ class ProgressBar(Callback):
         self._show(row.iteration, row.iteration, self._seconds_left)
 
     def on_end(self, solution: Solution) -> None:
-        """Remove the line, or write the last one of a log."""
+        """Remove the line from a terminal."""
         self._listening.close()
         self._screen.close()
 
