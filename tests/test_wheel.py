@@ -1,14 +1,19 @@
 """Wheels, as a user gets them: built, installed where nothing else is, and used."""
 
 import os
+import re
 import subprocess
 import sys
+import sysconfig
+import tomllib
 import venv
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+from import_graph import imported_names
 from places import ROOT
 
 pytestmark = pytest.mark.slow
@@ -46,6 +51,23 @@ def run(*command: str | Path, cwd: Path, **settings: str) -> str:
     return done.stdout
 
 
+def install(wheel: Path, folder: Path) -> Path:
+    """Make an environment with the wheel; return the folder of its programs.
+
+    Other packages are borrowed from the environment of the tests, which takes half a
+    minute less than to install them; an editable installation there is out of reach.
+    """
+    venv.create(folder, with_pip=False)
+    commands = folder / ("Scripts" if os.name == "nt" else "bin")
+    python = commands / "python"
+    where = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    packages = Path(run(*where, cwd=folder).strip())
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [sys.executable, "-m", "pip", "--python", python]
+    run(*pip, "install", "--quiet", "--no-deps", "--no-compile", wheel, cwd=folder)
+    return commands
+
+
 def files_in(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
@@ -73,10 +95,8 @@ def test_wheel_with_machine_code_compiles_nothing(tmp_path: Path) -> None:
     kernels = {name for name in files_in(wheel) if name.endswith(".nbc")}
     assert len(kernels) > 20
 
-    venv.create(tmp_path / "env", with_pip=True)
-    commands = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
+    commands = install(wheel, tmp_path / "env")
     python = commands / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-compile", wheel, cwd=tmp_path)
     counted = run(python, "-c", USE, cwd=tmp_path)
     assert "loaded" in counted
     assert "compiled" not in counted
@@ -85,3 +105,32 @@ def test_wheel_with_machine_code_compiles_nothing(tmp_path: Path) -> None:
     shown = run(program, "inspect", "fruit.partwise", cwd=tmp_path)
     assert "MulticlassClassifier" in shown
     assert f"kernels  {len(kernels)}" in run(program, "doctor", cwd=tmp_path)
+
+
+def third_party_names() -> set[str]:
+    """Return what the source imports, besides itself and the standard library."""
+    found = set()
+    for path in (ROOT / "src" / "partwise").rglob("*.py"):
+        for name, for_types in imported_names(path.read_text("utf-8"), "partwise"):
+            if not for_types:
+                found.add(name.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"partwise"}
+
+
+def test_wheel_requires_all_that_the_source_imports() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = ("plots", "translation")
+    lines = [
+        *project["dependencies"],
+        *(line for name in extras for line in project["optional-dependencies"][name]),
+    ]
+    required = {re.split(r"[<>=\[ ]", line)[0].lower() for line in lines}
+    # Numba requires its compiler in exactly the version that goes with it.
+    required.add("llvmlite")
+    providers = packages_distributions()
+    missing = {
+        name
+        for name in third_party_names()
+        if required.isdisjoint(one.lower() for one in providers.get(name, []))
+    }
+    assert missing == {"pandas"}  # which hands tables to those who have it

@@ -35,9 +35,7 @@ IN_PLAIN_PYTHON = (
     "bayesian_networks.md",
     "coming_from.md",
     "costs.md",
-    "graphs.md",
     "hidden_markov.md",
-    "lattices.md",
     "linear_programs.md",
 )
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -1,5 +1,7 @@
 """Grammars: the laws, by listing all derivations, and what is refused."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,6 +28,7 @@ from partwise.structures.grammar.chart import Parsing
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.log_inside_outside import log_inside, log_outside
 from partwise.structures.grammar.parts import part_views
+from partwise.structures.interface import Structure
 from partwise.structures.rows import no_rows
 
 SCALES = (0.0, 1.0, 30.0, 800.0, 1e5)
@@ -210,7 +213,7 @@ def test_grammar_compiled_answers_as_enumeration_does():
 
 
 @kernel
-def ask_all(s, i, theta, mu, ys, scores, ws):
+def ask_all(s: Structure, i, theta, mu, ys, scores, ws):
     log_z = waist.marginals(s, i, theta, mu, ws)
     found = waist.kbest(s, i, theta, 3, ys, scores, ws)
     scores[3] = waist.argmax(s, i, theta, ys[3], ws)

@@ -1,5 +1,7 @@
 """Graphs: the laws, by listing all labellings, and what is refused."""
 
+from __future__ import annotations
+
 import itertools
 
 import numpy as np
@@ -30,6 +32,7 @@ from partwise.structures.graph import (
     symmetric_classes,
     untied,
 )
+from partwise.structures.interface import Structure
 
 # The laws run in plain Python; compiled, one test below asks all there is.
 plain_only = pytest.mark.skipif(
@@ -46,7 +49,7 @@ def test_graphs_obey(law, case):
 
 
 @kernel
-def ask_at_once(s, i, w, theta, mu, y, ys, scores, ws):
+def ask_at_once(s: Structure, i, w, theta, mu, y, ys, scores, ws):
     """Ask everything in one kernel: to compile it is most of the time of a test."""
     waist.part_scores(s, i, w, theta, ws)
     waist.add_costs(s, i, theta)

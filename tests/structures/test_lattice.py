@@ -1,5 +1,7 @@
 """Lattices: the laws, by listing all paths, and what is refused."""
 
+from __future__ import annotations
+
 import itertools
 import tracemalloc
 
@@ -21,6 +23,7 @@ from partwise.structures import (
     make_sparse_rows,
 )
 from partwise.structures import interface as waist
+from partwise.structures.interface import Structure
 from partwise.structures.lattice import LatticeLayout, Words, make_lattice
 
 # The laws run in plain Python; compiled, one test below asks all there is.
@@ -105,7 +108,7 @@ def test_lattice_knows_its_good_paths(by_words, n_good, seed):
 
 
 @kernel
-def ask_at_once(s, i, w, theta, mu, y, ys, scores, ws):
+def ask_at_once(s: Structure, i, w, theta, mu, y, ys, scores, ws):
     """Ask everything in one kernel: to compile it is most of the time of a test."""
     waist.part_scores(s, i, w, theta, ws)
     waist.add_costs(s, i, theta)

@@ -5,6 +5,8 @@ names do nothing but call it from compiled code. With ``NUMBA_DISABLE_JIT=1`` th
 are plain Python as well. Examples are visited first, as solvers do.
 """
 
+from __future__ import annotations
+
 from types import FunctionType
 
 from partwise._jit import kernel
@@ -15,6 +17,7 @@ from partwise.structures.bayesian_network import BayesianNetwork
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.graph import Graph
+from partwise.structures.interface import Structure
 from partwise.structures.lattice import Lattice
 
 
@@ -58,7 +61,7 @@ PLAIN_CLASSES = {
 
 for _plain in PLAIN_CLASSES.values():
     for _question in (waist.diff_dot, waist.diff_add, waist.diff_sqnorm):
-        _question.implement(_plain)(_question.dispatch(object))
+        _question.implement(_plain)(_question.stub)
 
 
 @waist.parts_of.implement(PlainMulticlass)
@@ -70,91 +73,91 @@ def _(s, i, y, ids, counts):
 
 
 @kernel
-def part_scores(s, i, w, theta, ws):
+def part_scores(s: Structure, i, w, theta, ws):
     waist.visit(s, i, ws)
     waist.part_scores(s, i, w, theta, ws)
 
 
 @kernel
-def add_parts(s, i, mu, scale, w, ws):
+def add_parts(s: Structure, i, mu, scale, w, ws):
     waist.visit(s, i, ws)
     return waist.add_parts(s, i, mu, scale, w, ws)
 
 
 @kernel
-def block_scores(s, start, stop, w, theta, ws):
+def block_scores(s: Structure, start, stop, w, theta, ws):
     waist.block_scores(s, start, stop, w, theta, ws)
 
 
 @kernel
-def add_block(s, start, stop, mu, w, ws):
+def add_block(s: Structure, start, stop, mu, w, ws):
     waist.add_block(s, start, stop, mu, w, ws)
 
 
 @kernel
-def parts_of(s, i, y, ids, counts):
+def parts_of(s: Structure, i, y, ids, counts):
     return waist.parts_of(s, i, y, ids, counts)
 
 
 @kernel
-def part_row(s, i, r, idx, val, ws):
+def part_row(s: Structure, i, r, idx, val, ws):
     waist.visit(s, i, ws)
     return waist.part_row(s, i, r, idx, val, ws)
 
 
 @kernel
-def gold(s, i, y):
+def gold(s: Structure, i, y):
     waist.gold(s, i, y)
 
 
 @kernel
-def add_costs(s, i, theta):
+def add_costs(s: Structure, i, theta):
     waist.add_costs(s, i, theta)
 
 
 @kernel
-def cost(s, i, y):
+def cost(s: Structure, i, y):
     return waist.cost(s, i, y)
 
 
 @kernel
-def argmax(s, i, theta, y, ws):
+def argmax(s: Structure, i, theta, y, ws):
     waist.visit(s, i, ws)
     return waist.argmax(s, i, theta, y, ws)
 
 
 @kernel
-def kbest(s, i, theta, k, ys, scores, ws):
+def kbest(s: Structure, i, theta, k, ys, scores, ws):
     waist.visit(s, i, ws)
     return waist.kbest(s, i, theta, k, ys, scores, ws)
 
 
 @kernel
-def marginals(s, i, theta, mu, ws):
+def marginals(s: Structure, i, theta, mu, ws):
     waist.visit(s, i, ws)
     return waist.marginals(s, i, theta, mu, ws)
 
 
 @kernel
-def log_partition(s, i, theta, ws):
+def log_partition(s: Structure, i, theta, ws):
     waist.visit(s, i, ws)
     return waist.log_partition(s, i, theta, ws)
 
 
 @kernel
-def diff_dot(s, i, y, y_ref, w, diff, ws):
+def diff_dot(s: Structure, i, y, y_ref, w, diff, ws):
     waist.visit(s, i, ws)
     return waist.diff_dot(s, i, y, y_ref, w, diff, ws)
 
 
 @kernel
-def diff_add(s, i, y, y_ref, scale, w, diff, ws):
+def diff_add(s: Structure, i, y, y_ref, scale, w, diff, ws):
     waist.visit(s, i, ws)
     waist.diff_add(s, i, y, y_ref, scale, w, diff, ws)
 
 
 @kernel
-def diff_sqnorm(s, i, y, y_ref, diff, ws):
+def diff_sqnorm(s: Structure, i, y, y_ref, diff, ws):
     waist.visit(s, i, ws)
     return waist.diff_sqnorm(s, i, y, y_ref, diff, ws)
 

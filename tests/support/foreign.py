@@ -12,4 +12,4 @@ def answer_like_multiclass(cls: type, *questions: Any) -> None:
     every kernel compiled from now on would be cached apart.
     """
     for question in questions:
-        question.implement(cls)(question.registry[Multiclass])
+        question.implement(cls)(question.body_for(Multiclass))

@@ -87,7 +87,16 @@ def _make_generic(
     stub: Callable[..., Any], default: Callable[..., Any] | None
 ) -> Generic:
     table: dict[type, Callable[..., Any]] = {}
-    python: Any = functools.singledispatch(stub)
+    chosen: dict[type, Callable[..., Any]] = {}  # what was looked up, by exact class
+
+    @functools.wraps(stub)
+    def ask(*args: Any, **named: Any) -> Any:
+        cls = type(args[0])
+        try:
+            body = chosen[cls]
+        except KeyError:
+            body = chosen[cls] = body_for(cls) or stub
+        return body(*args, **named)
 
     def implement(cls: type) -> Callable[[Function], Function]:
         def register(body: Function) -> Function:
@@ -96,8 +105,8 @@ def _make_generic(
             # both; so they are called by what they answer.
             body.__name__ = f"{stub.__name__}_of_{cls.__name__}"
             body.__qualname__ = body.__name__
-            python.register(cls)(body)
             table[cls] = body
+            chosen.clear()
             return body
 
         return register
@@ -105,14 +114,15 @@ def _make_generic(
     def body_for(cls: type) -> Callable[..., Any] | None:
         return next((table[c] for c in cls.__mro__ if c in table), default)
 
-    python.implement = implement
-    python.provided_by = lambda cls: body_for(cls) is not None
-    python.changed_by = lambda cls: body_for(cls) is not default
-    python.number = next(_numbers) if is_about_structures(stub) else None
-    python.stub = stub
-    python.asking = lambda: python  # code that asks the question, and nothing else
-    python.body_for = body_for
-    GENERICS.append(python)
+    question: Any = ask
+    question.implement = implement
+    question.provided_by = lambda cls: body_for(cls) is not None
+    question.changed_by = lambda cls: body_for(cls) is not default
+    question.number = next(_numbers) if is_about_structures(stub) else None
+    question.stub = stub
+    question.asking = lambda: question  # code that asks it, and nothing else
+    question.body_for = body_for
+    GENERICS.append(question)
     for tell in on_new:
-        tell(python)
-    return python  # type: ignore[no-any-return]
+        tell(question)
+    return question  # type: ignore[no-any-return]

@@ -281,7 +281,7 @@ class OnlyArgmax(NamedTuple):
 
 
 for _question in (*waist.REQUIRED, waist.argmax, waist.add_costs, waist.cost):
-    _question.implement(OnlyArgmax)(_question.registry[Multiclass])  # type: ignore[attr-defined]
+    _question.implement(OnlyArgmax)(_question.body_for(Multiclass))  # type: ignore[attr-defined]
 
 
 def test_perceptron_needs_nothing_of_the_loss() -> None:
@@ -409,7 +409,7 @@ def test_perceptron_trains_a_tagger_that_can_be_saved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["perceptron", "mira", "mira-kbest"])
 def test_perceptron_and_mira_train_a_classifier(name: str) -> None:
-    X, y = make_classes(300, n_classes=3, n_features=60)
+    X, y = make_classes(100, n_classes=3, n_features=60)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = partwise.MulticlassClassifier(solver=name, max_iter=10).fit(X, y)
