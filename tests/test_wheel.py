@@ -1,5 +1,6 @@
 """Wheels, as a user gets them: built, installed where nothing else is, and used."""
 
+import json
 import os
 import re
 import subprocess
@@ -104,7 +105,9 @@ def test_wheel_with_machine_code_compiles_nothing(tmp_path: Path) -> None:
     program = commands / "partwise"
     shown = run(program, "inspect", "fruit.partwise", cwd=tmp_path)
     assert "MulticlassClassifier" in shown
-    assert f"kernels  {len(kernels)}" in run(program, "doctor", cwd=tmp_path)
+    found = json.loads(run(program, "doctor", "--json", cwd=tmp_path))
+    assert found["prebuilt"]["kernels"] == len(kernels)
+    assert [cache["kernels"] for cache in found["caches"]] == [0]
 
 
 def third_party_names() -> set[str]:

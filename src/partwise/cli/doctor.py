@@ -53,6 +53,7 @@ def examine() -> dict[str, Any]:
     from partwise._threads import count_jobs
 
     came = prebuilt.find_prebuilt()
+    apart = None if came is None else came.folder
     lacks = prebuilt.lacking()
     return {
         "versions": {"Python": platform.python_version()}
@@ -64,7 +65,7 @@ def examine() -> dict[str, Any]:
             "cores": count_jobs(-1),
             "compiles": not is_plain_python(),
         },
-        "caches": [_look_into(folder) for folder in cache.root_folders()],
+        "caches": [_look_into(folder, apart) for folder in cache.root_folders()],
         "prebuilt": None
         if came is None
         else {
@@ -84,13 +85,15 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _look_into(folder: Path) -> dict[str, Any]:
+def _look_into(folder: Path, apart: Path | None) -> dict[str, Any]:
+    """Return what was compiled into a folder; `apart` may be inside, and came along."""
     from partwise._jit.cache import is_writable
 
     sizes = []
     for path in folder.rglob("*.nbc"):
         try:
-            sizes.append(path.stat().st_size)
+            if path.parent != apart:
+                sizes.append(path.stat().st_size)
         except OSError:  # another process tidies
             continue
     nearest = next((p for p in (folder, *folder.parents) if p.exists()), folder)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import islice, product
 from typing import Any
 
+import numpy as np
+
 from partwise.estimators.sequence.tagger import SequenceTagger
 
 # Sentences that contradict each other cannot be learnt in a pass, and every one of them
@@ -22,6 +24,8 @@ def try_out(**settings: Any) -> None:
     _ask(SequenceTagger(**settings), dicts)
     plain = [[{"word": word, "first": word[0]} for word in words] for words in WORDS]
     _ask(SequenceTagger(**settings), plain)
+    arrays = [np.array([[len(word), 1.0] for word in words]) for words in WORDS]
+    _ask(SequenceTagger(**settings), arrays)
 
 
 def _ask(tagger: SequenceTagger, X: Any) -> None:

@@ -31,7 +31,7 @@ from partwise.solvers.working_sets.state import WorkingSetState
 from partwise.solvers.working_sets.visits import infer, sweep
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import FloatArray, IntArray, Structure
+from partwise.structures.interface import FloatArray, Structure
 
 STEPS = ("pairwise", "towards")
 AVERAGING = (None, "weighted")
@@ -68,10 +68,10 @@ class FrankWolfeState(SequentialMinimalState):
         """Make room for what the steps write down about every member."""
         self.board = make_blackboard(self.sets.alpha.size, self.w.size)
 
-    def make_room(self, s: Structure, order: IntArray, position: int) -> None:
+    def make_room(self, s: Structure, n_visits: int) -> None:
         """Let the working sets grow, and what is known about their members too."""
         old, direction = self.sets, self.board.direction
-        super().make_room(s, order, position)
+        super().make_room(s, n_visits)
         before = np.zeros(self.sets.alpha.size)
         extrapolation.carry_over(old, self.sets, self.before, before)
         self.before = before

@@ -15,7 +15,7 @@ from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
 from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
+from partwise.structures.interface import CodeArray, FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
 
@@ -105,11 +105,10 @@ class WorkingSetState(State):
         """Return the numbers of weights and of examples."""
         return self.w.size, self.slack.size
 
-    def make_room(self, s: Structure, order: IntArray, position: int) -> None:
-        """Let the working sets grow, at least by an output of the example reached."""
-        size = int(waist.output_size(s, order[position]))
-        room = order.size + 16
-        self.sets = with_room(s, self.sets, room, size + 16 * room)
+    def make_room(self, s: Structure, n_visits: int) -> None:
+        """Let the working sets grow for so many visits, at least by one output."""
+        room = n_visits + 16
+        self.sets = with_room(s, self.sets, room, self.scratch.y.size + 16 * room)
         self.fit_scratch()
 
     def refresh(self, problem: Problem, scale: FloatArray) -> None:

@@ -175,6 +175,6 @@ def infer(
                 state.dual,
             )  # fmt: skip
             if reached < stop:
-                state.make_room(problem.structure, order, reached)
+                state.make_room(problem.structure, order.size)
         state.oracle_calls += stop - start
         yield stop / order.size
