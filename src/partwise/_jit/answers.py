@@ -26,6 +26,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import intrinsic
 
+from partwise._interrupts import waiting
 from partwise._jit.cache import Store, source_of
 from partwise._jit.clock import expect, preparing
 from partwise._jit.image import Image, image_of, make_image
@@ -201,7 +202,8 @@ class Answers:
         """Have the answers to these questions ready."""
         missing = [q for q in questions if not self.table[q.number]]
         if missing:
-            with self._lock:
+            # Ctrl-C would be lost in a callback of the compiler, and code with it.
+            with waiting(), self._lock:
                 self._prepare([q for q in missing if not self.table[q.number]])
 
     def _prepare(self, questions: list[Any]) -> None:

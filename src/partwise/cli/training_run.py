@@ -111,6 +111,7 @@ class TrainingRun:
             What people call sizes and facts that have other names for programs.
         """
         from partwise import C_path
+        from partwise._interrupts import Saving
         from partwise._jit import Stopwatch
         from partwise.cli.output import print_json
         from partwise.cli.training import fit, path_numbers, plain_warnings, summary
@@ -118,17 +119,19 @@ class TrainingRun:
         asked, quiet = self.learning, not self.learning.verbose
         found = None
         watch = Stopwatch()
-        try:
-            if asked.C_path is None:
-                fit(model, X, y, dev, quiet=quiet)
-            else:
-                with plain_warnings(quiet):
-                    found = C_path(model, X, y, _numbers(asked.C_path), dev=dev)
-                model = found.best_estimator
-        except DataError as error:
-            raise error.advising(self._in_flags) from error
-        times = watch.seconds, watch.compile_seconds
-        model.save(self.path, dtype="float32" if asked.float32 else "float64")
+        with Saving() as saving:
+            try:
+                with saving.here():
+                    if asked.C_path is None:
+                        fit(model, X, y, dev, quiet=quiet)
+                    else:
+                        with plain_warnings(quiet):
+                            found = C_path(model, X, y, _numbers(asked.C_path), dev=dev)
+            except DataError as error:
+                raise error.advising(self._in_flags) from error
+            model = model if found is None else found.best_estimator
+            times = watch.seconds, watch.compile_seconds
+            model.save(self.path, dtype="float32" if asked.float32 else "float64")
         numbers = {"model": self.path, **sizes, **summary(model, *times)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)

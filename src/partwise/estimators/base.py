@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from partwise import model_file
+from partwise._interrupts import Interruptible
 from partwise._screen import compile_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
@@ -199,9 +200,11 @@ class StructuredEstimator(Estimator, TrainingSettings):
         since a filter may turn it into an exception.
         """
         fitted = copy.copy(self)
-        with compile_notes() if self.verbose else nullcontext():
-            fitted._learn(*data, **options)
-        self.__dict__ = fitted.__dict__
+        with Interruptible() as interruptible:
+            with interruptible.here():
+                with compile_notes() if self.verbose else nullcontext():
+                    fitted._learn(*data, **options)
+            self.__dict__ = fitted.__dict__
         if is_unfinished(self.solution_, self.solver_):
             warn_of_convergence(self.solution_.status, stacklevel=3)
         return self

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partwise._interrupts import Interruptible
 from partwise._jit import working_time
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
@@ -156,35 +157,39 @@ def solve(
         raise ValueError(f"patience must be at least 1, not {patience!r}")
     check_pairing(problem, solver)
     check_memory(problem, solver)
-    if checkpoint is not None:
-        check_writable(checkpoint)
-        checkpoints.refuse_other_files(Path(checkpoint))
+    path = None if checkpoint is None else Path(checkpoint)
+    if path is not None:
+        check_writable(path)
+        checkpoints.refuse_other_files(path)
     rng = np.random.Generator(np.random.PCG64(random_state))
     run = Run(solver.start(problem, rng, previous), rng)
-    mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
-    if checkpoint is not None and resume and Path(checkpoint).exists():
-        checkpoints.load_checkpoint(Path(checkpoint), run, mark)
+    mark = f"{solver!r} {problem.fingerprint()} {random_state}" if path else ""
+    resumed = path if path is not None and resume and path.exists() else None
+    if resumed is not None:
+        checkpoints.load_checkpoint(resumed, run, mark, problem)
     for callback in callbacks:
         callback.on_start(problem, solver, max_iter)
 
-    certificate: Certificate | None = None
-    reason = MAX_ITER
-    try:
+    def train() -> tuple[str, Certificate | None]:
+        """Make passes until there is a reason to stop; return it."""
+        certificate: Certificate | None = None
         while True:
             done = len(run.trace)
             if done:
                 if run.state.halted == FAILED:
-                    reason = FAILED
-                    break
+                    return FAILED, certificate
                 last = done >= max_iter or _out_of_patience(run, patience)
                 last |= run.state.halted == STALLED
                 looked = _look(problem, solver, run, tol, last)
                 certificate = looked or certificate
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
                 if reason:
-                    break
+                    return reason, certificate
             begin = working_time()
-            for fraction in solver.run_pass(problem, run.state, rng):
+            work = solver.run_pass(problem, run.state, rng)
+            if resumed is not None:
+                work = checkpoints.continued(work, resumed)
+            for fraction in work:
                 for callback in callbacks:
                     callback.on_progress(done + 1, fraction)
                 spent = run.seconds + working_time() - begin
@@ -194,12 +199,31 @@ def solve(
             _record(run, evaluate)
             for callback in callbacks:
                 callback.on_pass(run.trace[-1], run.state.w)
-            if checkpoint is not None:
-                checkpoints.save_checkpoint(Path(checkpoint), run, mark)
-    except (KeyboardInterrupt, _OutOfTime) as stop:
-        reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
-        certificate = _certify_quietly(problem, solver, run)
+            if path is not None:
+                checkpoints.save_if_possible(path, run, mark)
 
+    with Interruptible() as interruptible:
+        try:
+            with interruptible.here():
+                reason, certificate = train()
+        except (KeyboardInterrupt, _OutOfTime) as stop:
+            reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
+            certificate = _certify_quietly(problem, solver, run, interruptible)
+        solution = _conclude(problem, solver, run, reason, certificate, tol)
+        for callback in callbacks:
+            callback.on_end(solution)
+    return solution
+
+
+def _conclude(
+    problem: Problem,
+    solver: Solver,
+    run: Run,
+    reason: str,
+    certificate: Certificate | None,
+    tol: float,
+) -> Solution:
+    """Say how training ended, and which weights are kept."""
     if solver.minimises:
         status = _sentence(reason, run, certificate, tol)
     else:
@@ -210,10 +234,7 @@ def solve(
         w = run.best_w
         certificate = _certify_kept(problem, w, certificate)
     status += _unproved(problem, w)
-    solution = Solution(w, certificate, run.trace, reason, status, run.state)
-    for callback in callbacks:
-        callback.on_end(solution)
-    return solution
+    return Solution(w, certificate, run.trace, reason, status, run.state)
 
 
 def _record(run: Run, evaluate: Evaluate | None) -> None:
@@ -273,12 +294,15 @@ def _look(
     return certificate
 
 
-def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate | None:
+def _certify_quietly(
+    problem: Problem, solver: Solver, run: Run, interruptible: Interruptible
+) -> Certificate | None:
     """Certify an interrupted run; an impatient second Ctrl-C gives the estimate."""
     if not solver.minimises:
         return None
     try:
-        return solver.certify(problem, run.state)
+        with interruptible.here():
+            return solver.certify(problem, run.state)
     except KeyboardInterrupt:
         return run.state.estimate
 
@@ -291,10 +315,7 @@ def _certify_kept(
     problem: Problem, w: FloatArray, last: Certificate | None
 ) -> Certificate | None:
     """Certify the weights that are kept: the last dual bounds every primal."""
-    try:
-        return None if last is None else last._replace(primal=problem.primal(w))
-    except KeyboardInterrupt:
-        return None
+    return None if last is None else last._replace(primal=problem.primal(w))
 
 
 def _reason_to_stop(

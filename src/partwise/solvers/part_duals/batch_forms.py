@@ -17,6 +17,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
 from partwise.solvers.base import NOT_FINITE, Problem, State
+from partwise.solvers.facts import positive
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts
 from partwise.solvers.part_duals.state import DualPartsState
@@ -138,6 +139,7 @@ class ThetaState(BatchFormState):
     """The batch form: part scores of every example, kept and tried."""
 
     kept = ("w", "theta", "dual_value", "step")
+    facts = (positive("step"),)
 
     def __init__(
         self,
@@ -262,6 +264,7 @@ class PrimalState(BatchFormState):
     """The primal form: ``theta = tau cost + z . phi`` for every example and part."""
 
     kept = ("w", "z", "dual_value", "step", "tau")
+    facts = (positive("step"),)
 
     def __init__(
         self,

@@ -264,7 +264,7 @@ def ascend(
     eta = 1.0 if mix else (fixed if fixed > 0.0 else dual.step[i])
     search = fixed <= 0.0
     calls = 0
-    while True:
+    while eta > 0.0:  # the marginals of a damaged checkpoint allow no step at all
         calls += 1
         value, slope, gain, norm, size = _look_ahead(
             s, i, dual, eta, trial, scratch, ws
@@ -298,6 +298,8 @@ def ascend(
             break
         waist.add_parts(s, i, trial.change, -C, w, ws)
         eta *= max(0.1, rise / sqnorm)
+    if eta == 0.0:
+        return 0.0, calls
     if search and log_loss:
         best = min(1.0, rise / max(sqnorm, SMALLEST))
         if not mix and rise >= 0.5 * sqnorm:

@@ -74,6 +74,10 @@ class HybridState(State):
             state.fixed = np.zeros(0)
             self.switch(problem, state)
 
+    def check(self, problem: Problem) -> None:
+        """Check the state of the solver at work, on the problem that it sees."""
+        super().check(self.problem)
+
     # What the loop asks of a state is answered by the solver at work.
 
     @property
