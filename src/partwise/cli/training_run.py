@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from partwise.drawing.characters import printable
 from partwise.errors import Advice, DataError
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ class TrainingRun:
             pairs = [(names.get(name, name), value) for name, value in pairs]
             _show(numbers, pairs, model.solution_, in_costs=_is_generative(model))
         if numbers["interrupted"]:
-            typer.echo(f"{numbers['status']}; saved to {self.path}", err=True)
+            said = f"{numbers['status']}; saved to {self.path}"
+            typer.echo(printable(said), err=True)
             raise typer.Exit(130)
 
     def _in_flags(self, advice: Advice) -> str:

@@ -20,6 +20,7 @@ from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
+from partwise.estimators.snapshot import of_one_model
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -123,10 +124,13 @@ class StructuredEstimator(Estimator, TrainingSettings):
     _mark: str
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Document the settings, and what all estimators learn."""
+        """Document the settings; let predictions be those of one fit."""
         super().__init_subclass__(**options)
         if cls.__doc__ and "Attributes\n" in cls.__doc__:
             cls.__doc__ = document(cls.__doc__, cls, StructuredEstimator.__doc__ or "")
+        for name, method in list(vars(cls).items()):
+            if name.startswith("predict") and callable(method):
+                setattr(cls, name, of_one_model(method))
 
     def _check_settings(self) -> None:
         """Check everything that can be checked before looking at the data."""
