@@ -39,6 +39,20 @@ def console() -> Console:
     return Plain(width=width, markup=False, emoji=False, highlight=False)
 
 
+def say(text: str, *, err: bool = False) -> None:
+    r"""Print lines that may hold data; what terminals would act on is escaped.
+
+    Examples
+    --------
+    >>> say("a table\nwith \x1b[31mcolours")
+    a table
+    with \x1b[31mcolours
+    """
+    parts = re.split(r"([\n\t])", text)
+    parts[::2] = map(printable, parts[::2])
+    typer.echo("".join(parts), err=err)
+
+
 def print_pairs(title: str, pairs: Iterable[tuple[str, object]]) -> None:
     """Show names and values, one pair per line; None is left out.
 

@@ -175,7 +175,12 @@ def _empty_model(cls: Any, content: Content) -> Any:
             known[name].check(value)
         except ValueError as error:
             raise content.error(str(error)) from None
-    return cls(**params, solver=_read_solver(content))
+    model = cls(**params, solver=_read_solver(content))
+    try:
+        model._check_settings()
+    except (ValueError, TypeError) as error:
+        raise content.error(f"its settings do not go together: {error}") from None
+    return model
 
 
 def _read_solution(w: Any, content: Content) -> Solution:
