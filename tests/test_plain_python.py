@@ -18,8 +18,7 @@ GROUPS = {
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
-    "frank_wolfe cutting_plane simplicial column_generation forecast "
-    "hostile_checkpoints",
+    "frank_wolfe cutting_plane simplicial column_generation forecast",
     "online": "perceptron mira sgd parallel softmax_margin",
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
@@ -30,6 +29,7 @@ GROUPS = {
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",
+    "harm": "hostile_checkpoints fuzz",
     "translation": "translation_alignment translation_search translation_measures "
     "translation_training translation_page",
 }

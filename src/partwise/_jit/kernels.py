@@ -25,6 +25,11 @@ def is_plain_python() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
+def is_checked() -> bool:
+    """Say whether compiled code checks its indices, and raises instead of crashing."""
+    return os.environ.get("PARTWISE_CHECKED", "0") not in ("", "0")
+
+
 class Kernel:
     """A compiled function.
 
