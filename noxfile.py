@@ -11,13 +11,7 @@ import nox
 
 ROOT = Path(__file__).parent
 PYTHONS = ("3.11", "3.12", "3.13")
-QUICK = (
-    "tests/structures",
-    "tests/model_file",
-    "tests/data",
-    "tests/jit",
-    "tests/fuzz",
-)
+QUICK = ("tests/structures", "tests/model_file", "tests/data", "tests/jit")
 
 nox.options.error_on_missing_interpreters = False
 
