@@ -182,7 +182,14 @@ def _interrupt(bench: Bench, count: int) -> dict[str, int]:
     (folder / "train.txt").write_text(make_corpus(400).to_columns(), encoding="utf-8")
     bench.say(f"{count} double interrupts")
     ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks.harness.interrupts", folder, str(count)],
+        [
+            sys.executable,
+            "-m",
+            "benchmarks.harness.interrupts",
+            folder,
+            str(count),
+            "0",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

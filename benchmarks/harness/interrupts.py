@@ -87,8 +87,8 @@ def main() -> None:
     """Make so many attempts; print the counts as JSON."""
     import partwise.cli.app  # noqa: F401
 
-    folder, count = Path(sys.argv[1]), int(sys.argv[2])
-    rng = np.random.default_rng(0)
+    folder, count, *seed = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    rng = np.random.default_rng(*seed)
     found = Counter(_interrupt(folder, rng, 4.0) for _ in range(count))
     print(json.dumps(found))
 

@@ -48,7 +48,7 @@ def waiting() -> Iterator[None]:
     interrupted
     """
     came: list[tuple[int, Any]] = []
-    with _handled_by(lambda *signal: came.append(signal)) as before:
+    with _handled_by(lambda *args: came.append(args)) as before:
         yield
     if came and before is not None:
         before(*came[0])
@@ -80,16 +80,21 @@ class Interruptible:
     def __init__(self) -> None:
         self._open = False
         self._is_in_charge = False
+        self._before: Callable[..., Any] = signal.default_int_handler
         self._ended = False  # by Ctrl-C
         self._noted = False  # Ctrl-C that came where it can end nothing
 
-    def _handle(self, *signal: Any) -> None:
+    def _handle(self, *came: Any) -> None:
         if not self._open:
             self._noted = True
             return
         self._open = False  # nothing is raised twice
-        self._ended = True
-        raise KeyboardInterrupt
+        try:
+            self._before(*came)
+        except BaseException:
+            self._ended = True
+            raise
+        self._open = True  # a handler of the program's own let the work go on
 
     @contextmanager
     def here(self) -> Iterator[None]:
@@ -106,8 +111,10 @@ class Interruptible:
     def __enter__(self) -> Interruptible:
         """Begin."""
         self._handling = _handled_by(self._handle)
-        self._is_in_charge = self._handling.__enter__() is not None
+        before = self._handling.__enter__()
+        self._is_in_charge = before is not None
         if self._is_in_charge:
+            self._before = _around[-1]._before if _around else before
             _around.append(self)
         return self
 
