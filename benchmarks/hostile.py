@@ -26,6 +26,7 @@ from benchmarks.harness.report import Figure, Report, Table
 SUPPORT = ROOT / "tests" / "support"
 PASSES = 12
 MOST_MEGABYTES = 1024
+INTERRUPTS = "benchmarks.harness.interrupts"
 # HiGHS starts again from its own basis: another optimal point of the same value.
 NOT_BIT_FOR_BIT = ("column-generation-highs", "column-generation-pdlp")
 
@@ -182,14 +183,7 @@ def _interrupt(bench: Bench, count: int) -> dict[str, int]:
     (folder / "train.txt").write_text(make_corpus(400).to_columns(), encoding="utf-8")
     bench.say(f"{count} double interrupts")
     ended = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "benchmarks.harness.interrupts",
-            folder,
-            str(count),
-            "0",
-        ],
+        [sys.executable, "-m", INTERRUPTS, folder, str(count), "0"],
         cwd=ROOT,
         capture_output=True,
         text=True,

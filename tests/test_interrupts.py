@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from partwise import ConvergenceWarning, MulticlassClassifier, load, model_file
+from partwise import MulticlassClassifier, load, model_file
 from partwise._interrupts import Interruptible, Saving, waiting
+from partwise.errors import ConvergenceWarning
 from partwise.solvers import Callback
 
 
