@@ -4,8 +4,9 @@ import json
 import tomllib
 from pathlib import Path
 
-from places import ROOT
 from tools.sbom import make_sbom, write_sbom
+
+from places import ROOT
 
 
 def test_sbom_names_the_package_and_all_it_needs(tmp_path: Path) -> None:
