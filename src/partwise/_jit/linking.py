@@ -13,7 +13,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
-from partwise._jit.kernels import is_checked
+from partwise._jit.modes import is_checked
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of variables begin that hold the constants of a function."""
