@@ -63,8 +63,18 @@ def _numba_type(annotation: Any) -> Any:
     n_dimensions = 1
     if typing.get_origin(annotation) is typing.Annotated:
         annotation, n_dimensions = typing.get_args(annotation)
-    dtype = np.dtype(typing.get_args(typing.get_args(annotation)[1])[0])
-    return types.Array(numba.from_dtype(dtype), n_dimensions, "C")
+    return types.Array(numba.from_dtype(_dtype_in(annotation)), n_dimensions, "C")
+
+
+def _dtype_in(annotation: Any) -> Any:
+    """Return what an annotated array holds; how NumPy spells it depends on versions."""
+    parts = [annotation]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, type) and issubclass(part, np.generic):
+            return np.dtype(part)
+        parts += typing.get_args(part)
+    raise TypeError(f"{annotation} does not say what the array holds")
 
 
 class Form(NamedTuple):
