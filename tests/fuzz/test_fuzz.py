@@ -11,7 +11,7 @@ from places import TESTS
 from problems import plain_only
 
 FOUND = TESTS / "data" / "fuzz"
-SECONDS = 0.5
+SECONDS = 0.3
 # Forged checkpoints of every solver have a test of their own.
 QUICK = [name for name in TARGETS if name != "checkpoint"]
 
@@ -25,7 +25,7 @@ def test_fuzzer_finds_nothing_in_a_moment(name: str) -> None:
     end = time.monotonic() + SECONDS
 
     @settings(
-        max_examples=100,
+        max_examples=60,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
