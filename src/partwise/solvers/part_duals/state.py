@@ -12,6 +12,7 @@ from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State, chunks
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts, Trial
+from partwise.solvers.part_duals.hinge_steps import ascend_hinge_all
 from partwise.structures import interface as waist
 from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
@@ -33,6 +34,25 @@ def _fill_costs(s: Structure, ptr: IntArray, out: FloatArray) -> None:
         waist.add_costs(s, i, out[ptr[i] : ptr[i + 1]])
 
 
+@kernel
+def _largest_cost(s: Structure, costs: FloatArray) -> float:
+    largest = 0.0
+    for i in range(waist.n_examples(s)):
+        n = waist.n_parts(s, i)
+        costs[:n] = 0.0
+        waist.add_costs(s, i, costs)
+        for r in range(n):
+            largest = max(largest, abs(costs[r]))
+    return largest
+
+
+def cost_unit(problem: Problem) -> float:
+    """Return the largest cost of a part, in which scores of the hinge are measured."""
+    s = problem.structure
+    largest = float(_largest_cost(s, np.zeros(max(waist.largest_sizes(s)[0], 1))))
+    return largest if largest > 0.0 else 1.0
+
+
 class DualPartsState(State):
     """Weights, and the dual point that they belong to.
 
@@ -42,7 +62,7 @@ class DualPartsState(State):
     # Pointers and costs belong to the problem.
     kept: ClassVar[tuple[str, ...]] = (
         "w", "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
-        "dual.bend", "dual.gap",
+        "dual.bend", "dual.gap", "dual.mass", "dual.pull",
     )  # fmt: skip
 
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
@@ -65,6 +85,8 @@ class DualPartsState(State):
             step=np.full(n, first_step),
             bend=np.zeros(n),
             gap=np.zeros(n),
+            mass=np.ones(n) if hinge else nothing,
+            pull=np.zeros(n) if hinge else nothing,
         )
         dual_parts.add_gold(s, ptr, 1.0, self.dual.mu, self.scratch)
         if hinge:
@@ -91,7 +113,7 @@ class DualPartsState(State):
         lead to the wrong examples.
         """
         self.check_fits(previous)
-        for name in ("mu", "value", "step", "bend"):
+        for name in ("mu", "value", "step", "bend", "mass", "pull"):
             getattr(self.dual, name)[:] = getattr(previous.dual, name)
         if previous.dual.theta.size:
             self.dual.theta[:] = previous.dual.theta[: self.dual.theta.size]
@@ -103,26 +125,53 @@ class DualPartsState(State):
 
         The weights grow with C, and with a larger one they may be far too large.
         """
+        share = self.best_share(problem, most=1.0)
+        if share < 1.0:
+            self.keep_share(problem, share)
+            self.refresh(problem)
+        return share
+
+    def best_share(self, problem: Problem, most: float) -> float:
+        """Return how much of the dual point is best, the rest on the right outputs.
+
+        On the way from these the dual is a parabola, or above one.
+        """
         value, sqnorm = float(problem.C @ self.dual.value), float(self.w @ self.w)
-        if value >= sqnorm:
-            return 1.0
-        share = value / sqnorm
+        return most if value >= most * sqnorm else value / sqnorm
+
+    def keep_share(self, problem: Problem, share: float) -> None:
+        """Mix with the right outputs; a share above one draws mass from these."""
         self.dual.mu[:] *= share
         self.dual.value[:] *= share
+        self.dual.mass[:] *= share
         s, ptr = problem.structure, self.dual.ptr
         dual_parts.add_gold(s, ptr, 1.0 - share, self.dual.mu, self.scratch)
-        self.refresh(problem)
-        return share
+
+    def rescale(self, problem: Problem) -> None:
+        """Take as much of the dual point of the hinge as is best; leave `w` as it was.
+
+        Examples one by one cannot: where all should grow, each waits for the others.
+        """
+        largest = float(self.dual.mass.max(initial=0.0))
+        if largest > 0.0:
+            self.keep_share(problem, self.best_share(problem, 1.0 / largest))
+            np.minimum(self.dual.mass, 1.0, out=self.dual.mass)
 
     def ascend(
         self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray
     ) -> Iterator[float]:
         """Take a step for every example of `order`; yield the fraction done."""
+        s, C, w, dual = problem.structure, problem.C, self.w, self.dual
+        own = self.trial, self.scratch, self.workspace
         for start, stop in chunks(order.size):
-            self.dual_value, calls = dual_parts.ascend_all(
-                problem.structure, order, start, stop, problem.C, self.w, self.dual,
-                mix, fixed, self.dual_value, self.trial, self.scratch, self.workspace,
-            )  # fmt: skip
+            if dual.cost.size and not fixed.size:
+                self.dual_value, calls = ascend_hinge_all(
+                    s, order, start, stop, C, w, dual, self.dual_value, *own
+                )
+            else:
+                self.dual_value, calls = dual_parts.ascend_all(
+                    s, order, start, stop, C, w, dual, mix, fixed, self.dual_value, *own
+                )
             self.oracle_calls += int(calls)
             yield stop / order.size
 
