@@ -27,7 +27,8 @@ from partwise.solvers.part_duals import batch_forms, dual_parts
 from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
-from partwise.solvers.part_duals.state import DualPartsState, cost_unit, dual_memory
+from partwise.solvers.part_duals.state import DualPartsState, dual_memory
+from partwise.solvers.units import cost_unit
 from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
 from partwise.structures import interface as waist

@@ -72,9 +72,7 @@ def _sums(trial: Trial, n: int) -> tuple[float, float, float, float]:
 
 
 @kernel
-def _move(
-    dual: DualParts, i: int, trial: Trial, share: float
-) -> None:
+def _move(dual: DualParts, i: int, trial: Trial, share: float) -> None:
     """Add `share` of the change to the dual point."""
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     mu, costs = dual.mu[first : first + n], dual.cost[first : first + n]
@@ -243,9 +241,7 @@ def ascend_hinge(
     waist.gold(s, i, scratch.y_gold)
     n_gold = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
     if dual.mass[i] > 0.0:
-        rise, calls = _multiply(
-            s, i, C, w, dual, span, n_gold, trial, scratch, ws
-        )
+        rise, calls = _multiply(s, i, C, w, dual, span, n_gold, trial, scratch, ws)
         if rise > 0.0:
             _look(s, i, w, dual, trial, ws)
     else:

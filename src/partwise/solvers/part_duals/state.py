@@ -34,25 +34,6 @@ def _fill_costs(s: Structure, ptr: IntArray, out: FloatArray) -> None:
         waist.add_costs(s, i, out[ptr[i] : ptr[i + 1]])
 
 
-@kernel
-def _largest_cost(s: Structure, costs: FloatArray) -> float:
-    largest = 0.0
-    for i in range(waist.n_examples(s)):
-        n = waist.n_parts(s, i)
-        costs[:n] = 0.0
-        waist.add_costs(s, i, costs)
-        for r in range(n):
-            largest = max(largest, abs(costs[r]))
-    return largest
-
-
-def cost_unit(problem: Problem) -> float:
-    """Return the largest cost of a part, in which scores of the hinge are measured."""
-    s = problem.structure
-    largest = float(_largest_cost(s, np.zeros(max(waist.largest_sizes(s)[0], 1))))
-    return largest if largest > 0.0 else 1.0
-
-
 class DualPartsState(State):
     """Weights, and the dual point that they belong to.
 
