@@ -311,7 +311,8 @@ class PrimalState(BatchFormState):
     """The primal form: ``theta = tau cost + z . phi`` for every example and part."""
 
     kept = (
-        "w", "z", "before", "dual_value", "step", "streak", "scale", "tau", "tau_before",
+        "w", "z", "before", "tau", "tau_before", "dual_value", "step", "streak",
+        "scale",
     )  # fmt: skip
 
     def __init__(

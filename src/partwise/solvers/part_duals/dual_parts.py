@@ -234,6 +234,12 @@ def _look_ahead(
 
 
 @kernel
+def _share(rise: float, sqnorm: float) -> float:
+    """Return the best share of a way along which the dual is a parabola."""
+    return rise / sqnorm if rise < sqnorm else 1.0
+
+
+@kernel
 def ascend(
     s: Structure,
     i: int,
@@ -288,7 +294,7 @@ def ascend(
         share = 1.0
         if search and (mix or rise < 0.5 * expected):
             # Not so little that its square would be zero.
-            share = max(min(1.0, rise / max(expected, SMALLEST)), 1e-100)
+            share = max(_share(rise, expected), 1e-100)
         grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
         seen = max(grown - 2.0 * share * C * slope, 0.0)
         # Rounding must not make the way look flat: the rest of it is judged by this.
@@ -297,7 +303,7 @@ def ascend(
             dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
         break
     if search:
-        best = min(1.0, rise / max(sqnorm, SMALLEST))
+        best = _share(rise, sqnorm)
         if not mix and rise >= 0.5 * sqnorm:
             best = 1.0
         if abs(best - share) > CLOSE_ENOUGH * best or (best == 1.0 and not mix):
@@ -326,7 +332,7 @@ def _next_step(eta: float, gain: float, sqnorm: float) -> float:
     squared, and falls by the change of the weights and of the entropy.
     """
     wanted = eta * max(gain, 0.0)
-    best = wanted / max(sqnorm + wanted, SMALLEST)
+    best = _share(wanted, sqnorm + wanted)
     return min(max(best, 0.5 * eta, 0.02), 2.0 * eta, 1.0)
 
 

@@ -45,8 +45,8 @@ MIX_UNTIL = 0.05
 GOLD_SCORE = 12.0
 FIRST_STEP = 0.3
 # Where all examples move at once, the hinge starts near the right outputs too: this is
-# minus the score of the largest cost. A little mass elsewhere adds up in a large corpus:
-# then it takes more.
+# minus the score of the largest cost. A little mass elsewhere adds up in a large
+# corpus: then it takes more.
 HINGE_SCORE = 5.0
 MORE = 1.5
 ENOUGH = 200.0
@@ -63,7 +63,7 @@ class OnlineState(DualPartsState):
     @property
     def has_scores(self) -> bool:
         """Whether the part scores are those of the dual point, or nearly."""
-        return not self.mixing
+        return not self.mixing and super().has_scores
 
 
 def _had_other_C(problem: Problem, previous: State | None) -> bool:
@@ -281,7 +281,8 @@ class ExponentiatedGradient(Solver):
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
             if previous.has_scores or self._searches_online:
                 kept = state.continue_from(problem, previous)
-                state.mixing = kept < 1.0 or not previous.has_scores
+                wants_mixing = kept < 1.0 or not previous.has_scores
+                state.mixing = wants_mixing and problem.loss.name == "log_loss"
                 return True
         mu = _marginals_of(problem, state, previous)
         if mu is not None:

@@ -76,8 +76,11 @@ class DualPartsState(State):
 
     @property
     def has_scores(self) -> bool:
-        """Whether the part scores are those of the dual point, or nearly."""
-        return self.dual.theta.size > 0
+        """Whether the part scores are those of the dual point, or nearly.
+
+        Not where some of the mass lies on the right outputs, whatever the scores.
+        """
+        return self.dual.theta.size > 0 and bool((self.dual.mass == 1.0).all())
 
     def same_loss(self, other: DualPartsState) -> bool:
         """Say whether the dual point of `other` is one of the same loss."""

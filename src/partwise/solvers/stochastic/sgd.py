@@ -32,7 +32,7 @@ from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic import scaled_weights, steps
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
-from partwise.solvers.units import cost_unit, feature_unit, power_of_two
+from partwise.solvers.units import cost_unit, feature_unit
 from partwise.structures.interface import FloatArray, IntArray, make_diff, workspace
 from partwise.structures.scratch import make_scratch
 
@@ -338,7 +338,7 @@ class StochasticGradientDescent(Solver):
         unit = feature_unit(problem, sample) ** -2
         if problem.loss.name == "hinge":
             unit *= cost_unit(problem)
-        return power_of_two(unit)
+        return unit
 
     def certify(self, problem: Problem, state: SGDState) -> Certificate:
         """Return the exact certificate; see `SGDState.look`."""
