@@ -10,8 +10,9 @@ Steps that are searched for differ from the papers' in two ways, which both form
 - each adds a share of the last one (*momentum*, Nesterov 1983), the larger the longer
   it has gone well, and none after one that lowered the dual (O'Donoghue and Candes,
   2015);
-- for the hinge, only a share of the mass is spread by the Gibbs distributions, the rest
-  lies on the right outputs. The best share is known without a search.
+- only a share of the mass is spread by the Gibbs distributions, the rest lies on the
+  right outputs. The best share is known without a search, and one in the end for the
+  log loss (the entropy of a mixture is at least the mixture of the entropies).
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
 
 MOST_TRIALS = 60
-# What rounding leaves uncertain, as a share of what cancels in a dual value.
-ROUNDING = 2e-15
+# What rounding leaves uncertain, with scores of a hundred or so: as a share of what
+# cancels in a dual value, and of the gap, as entropies are differences of scores.
+ROUNDING = 1e-13
+ROUNDING_OF_GAP = 1e-13
 # Momentum begins when a step is at most this much too short.
 NEARLY_LONG_ENOUGH = 2.0
 
@@ -75,11 +78,11 @@ class BatchFormState(State):
     def tried_dual(self) -> float:
         """Return the dual value of the point last tried, with the best share of it."""
         self.tried_scale = 1.0
-        if self.problem.loss.name == "hinge" and not self.fixed:
-            cost = float(self.problem.C @ self.tried_value)
+        if not self.fixed:
+            gain = float(self.problem.C @ self.tried_value)
             sqnorm = float(self.tried_w @ self.tried_w)
-            if cost < sqnorm:
-                self.tried_scale = cost / sqnorm
+            if gain < sqnorm:
+                self.tried_scale = max(gain, 0.0) / sqnorm
                 self.tried_w = self.tried_scale * self.tried_w
         value = self.tried_scale * self.tried_value
         point = DualPoint(value, value, value, value)
@@ -99,6 +102,8 @@ class BatchFormState(State):
             yield from self.move(self.step, self.streak / (self.streak + 3.0))
             reached = self.tried_dual()
             blur = ROUNDING * (abs(self.dual_value) + float(self.w @ self.w))
+            if self.estimate is not None:
+                blur += ROUNDING_OF_GAP * max(self.estimate.gap, 0.0)
             longer = self._how_much_longer(reached, blur)
             if not reached < self.dual_value - blur:
                 self._keep_if_finite(reached)
@@ -141,7 +146,7 @@ class BatchFormState(State):
         if self.problem.loss.name == "log_loss":
             gain /= 1.0 - 0.5 * min(self.step, 1.0)
             sqnorm += self.step * max(gain, 0.0)
-        if not sqnorm > blur:
+        if not max(gain, 0.5 * sqnorm) > 4.0 * blur:
             return np.inf
         return max(gain, 0.0) / sqnorm
 

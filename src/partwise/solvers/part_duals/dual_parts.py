@@ -48,7 +48,8 @@ class DualParts(NamedTuple):
     example, the best `eta` and how much the weights move for a given change of `mu`;
     `gap` is the example's share of the duality gap when last seen. For the hinge,
     `mass` is the share of the dual mass that the Gibbs distribution spreads, the rest
-    lies on the right output, and `pull` is to `mass` what `bend` is to the scores.
+    lies on the right output, `spread` are the marginals of the Gibbs distribution, and
+    `pull` is to `mass` what `bend` is to the scores.
     """
 
     ptr: IntArray
@@ -60,6 +61,7 @@ class DualParts(NamedTuple):
     bend: FloatArray
     gap: FloatArray
     mass: FloatArray
+    spread: FloatArray
     pull: FloatArray
 
 

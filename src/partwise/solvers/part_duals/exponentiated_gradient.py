@@ -318,6 +318,7 @@ class ExponentiatedGradient(Solver):
             )
         )
         state.oracle_calls += problem.n_examples
+        state.note_spread()
         if share < 1.0:
             state.keep_share(problem, share)
         state.refresh(problem)

@@ -72,13 +72,17 @@ def _sums(trial: Trial, n: int) -> tuple[float, float, float, float]:
 
 
 @kernel
-def _move(dual: DualParts, i: int, trial: Trial, share: float) -> None:
-    """Add `share` of the change to the dual point."""
+def _place(dual: DualParts, i: int, n_gold: int, scratch: Scratch) -> None:
+    """Set marginals and expected cost to those of ``(1 - mass) gold + mass spread``."""
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    mu, costs = dual.mu[first : first + n], dual.cost[first : first + n]
+    mu, spread, costs = dual.mu[first:], dual.spread[first:], dual.cost[first:]
+    mass = dual.mass[i]
+    for r in range(n):
+        mu[r] = mass * spread[r]
+    for j in range(n_gold):
+        mu[scratch.ids[j]] += (1.0 - mass) * scratch.counts[j]
     value = 0.0
     for r in range(n):
-        mu[r] += share * trial.change[r]
         value += costs[r] * mu[r]
     dual.value[i] = value
 
@@ -102,7 +106,7 @@ def _multiply(
     ``scratch.ids``.
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    theta, mu, mass = dual.theta[first:], dual.mu[first:], dual.mass[i]
+    theta, spread, mass = dual.theta[first:], dual.spread[first:], dual.mass[i]
     calls, growths = 0, 0
     while True:
         calls += 1
@@ -111,9 +115,7 @@ def _multiply(
             scratch.theta[r] = theta[r] + eta * trial.direction[r]
         waist.marginals(s, i, scratch.theta, scratch.mu, ws)
         for r in range(n):
-            trial.change[r] = mass * scratch.mu[r] - mu[r]
-        for j in range(n_gold):
-            trial.change[scratch.ids[j]] += (1.0 - mass) * scratch.counts[j]
+            trial.change[r] = mass * (scratch.mu[r] - spread[r])
         gain, slope, norm, size = _sums(trial, n)
         rise, blur = C * gain, ROUNDING * C * size
         if not rise > blur:
@@ -141,8 +143,8 @@ def _multiply(
             dual.step[i] = eta * max(0.1, best)
             continue
         for r in range(n):
-            theta[r] = scratch.theta[r]
-        _move(dual, i, trial, 1.0)
+            theta[r], spread[r] = scratch.theta[r], scratch.mu[r]
+        _place(dual, i, n_gold, scratch)
         dual.step[i] = min(eta * min(best, 2.0), LARGEST_RANGE / span)
         return rise - 0.5 * sqnorm, calls
 
@@ -163,6 +165,8 @@ def _start_scores(
     for r in range(n):
         dual.theta[first + r] = dual.step[i] * trial.direction[r]
     waist.marginals(s, i, dual.theta[first : first + n], scratch.mu, ws)
+    for r in range(n):
+        dual.spread[first + r] = scratch.mu[r]
 
 
 @kernel
@@ -177,30 +181,25 @@ def _weigh(
     scratch: Scratch,
     ws: Any,
 ) -> float:
-    """Move mass from the right output to the others, or back; return the rise.
-
-    ``trial.change`` becomes ``mu - gold``, of the dual point if it has mass elsewhere,
-    otherwise of the marginals in ``scratch.mu``.
-    """
-    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    mass, here = dual.mass[i], dual.mass[i] > 0.0
+    """Move mass from the right output to the others, or back; return the rise."""
+    first, n, mass = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i], dual.mass[i]
     for r in range(n):
-        trial.change[r] = dual.mu[first + r] if here else scratch.mu[r]
+        trial.change[r] = dual.spread[first + r]
     for j in range(n_gold):
         trial.change[scratch.ids[j]] -= scratch.counts[j]
     gain, slope, norm, size = _sums(trial, n)
     rise, blur = C * gain, ROUNDING * C * size
-    most = 1.0 / mass - 1.0 if here else 1.0
-    least = -1.0 if here else 0.0
-    if abs(rise) <= blur or (rise > 0.0 and most <= 0.0) or (rise < 0.0 and not here):
+    limit = 1.0 - mass if rise > 0.0 else -mass
+    if abs(rise) <= blur or limit == 0.0:
         return 0.0
-    limit = most if rise > 0.0 else least
+    least, most = min(limit, 0.0), max(limit, 0.0)
     expected = dual.pull[i] * C * C * norm
     share = limit
     if expected > 0.0:
         share = min(max(rise / expected, least), most)
     grown = waist.add_parts(s, i, trial.change, -share * C, w, ws)
     seen = max(grown + 2.0 * share * C * slope, 0.0)
+    # Rounding must not make the way look flat.
     sqnorm = (seen + abs(share) * blur) / (share * share)
     if seen > abs(share) * blur:
         dual.pull[i] = seen / max(share * share * C * C * norm, SMALLEST)
@@ -208,17 +207,9 @@ def _weigh(
     if abs(best - share) > CLOSE_ENOUGH * abs(best):
         waist.add_parts(s, i, trial.change, -(best - share) * C, w, ws)
         share = best
-    if here:
-        _move(dual, i, trial, share)
-        mass = min(mass * (1.0 + share), 1.0)
-        dual.mass[i] = mass if mass >= LEAST_MASS else 0.0
-    else:
-        for r in range(n):
-            dual.mu[first + r] = 0.0
-        for j in range(n_gold):
-            dual.mu[first + scratch.ids[j]] += scratch.counts[j]
-        _move(dual, i, trial, share)
-        dual.mass[i] = share
+    mass = min(mass + share, 1.0)
+    dual.mass[i] = mass if mass >= LEAST_MASS else 0.0
+    _place(dual, i, n_gold, scratch)
     return share * rise - 0.5 * share * share * sqnorm
 
 

@@ -24,7 +24,8 @@ BYTES = 8
 
 def dual_memory(problem: Problem, keep_theta: bool) -> int:
     """Return the bytes that the dual variables of a problem take."""
-    arrays = 1 + keep_theta + (problem.loss.name == "hinge")
+    hinge = problem.loss.name == "hinge"
+    arrays = 1 + keep_theta + hinge * (1 + keep_theta)
     return int(part_pointers(problem.structure)[-1]) * arrays * BYTES
 
 
@@ -43,7 +44,7 @@ class DualPartsState(State):
     # Pointers and costs belong to the problem.
     kept: ClassVar[tuple[str, ...]] = (
         "w", "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
-        "dual.bend", "dual.gap", "dual.mass", "dual.pull",
+        "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
     )  # fmt: skip
 
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
@@ -67,6 +68,7 @@ class DualPartsState(State):
             bend=np.zeros(n),
             gap=np.zeros(n),
             mass=np.ones(n) if hinge else nothing,
+            spread=np.zeros(ptr[-1]) if hinge and keep_theta else nothing,
             pull=np.zeros(n) if hinge else nothing,
         )
         dual_parts.add_gold(s, ptr, 1.0, self.dual.mu, self.scratch)
@@ -97,12 +99,19 @@ class DualPartsState(State):
         lead to the wrong examples.
         """
         self.check_fits(previous)
-        for name in ("mu", "value", "step", "bend", "mass", "pull"):
+        for name in ("mu", "value", "step", "bend", "mass", "spread", "pull"):
             getattr(self.dual, name)[:] = getattr(previous.dual, name)
+        if previous.has_scores:
+            self.note_spread()
         if previous.dual.theta.size:
             self.dual.theta[:] = previous.dual.theta[: self.dual.theta.size]
         self.refresh(problem)
         return self._draw_back(problem) if not self.dual.cost.size else 1.0
+
+    def note_spread(self) -> None:
+        """Take the marginals for those of Gibbs distributions: all mass is spread."""
+        if self.dual.spread.size:
+            self.dual.spread[:] = self.dual.mu
 
     def _draw_back(self, problem: Problem) -> float:
         """Mix with the right outputs, for the best dual; return the share kept.
