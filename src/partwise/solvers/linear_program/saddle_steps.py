@@ -141,7 +141,7 @@ def _restarted_steps(
                 hw[:] = mean_hw
             moved_w = _distance(w, start_w, tau)
             moved_lam = _distance(lam, start_lam, sigma)
-            if moved_w > 1e-10 and moved_lam > 1e-10:
+            if moved_w > 0.0 and moved_lam > 0.0:
                 balance = np.sqrt(balance * moved_lam / moved_w)
             start_w[:] = w
             start_lam[:] = lam
