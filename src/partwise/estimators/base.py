@@ -261,9 +261,11 @@ class StructuredEstimator(Estimator, TrainingSettings):
             time_limit=self.time_limit,
             callbacks=callbacks,
         )
-        bound = choice.solver.error_bound(
-            problem, solution.state, solution.w, solution.certificate
-        )
+        bound = None
+        if solution.state is not None:
+            bound = choice.solver.error_bound(
+                problem, solution.state, solution.w, solution.certificate
+            )
         self._keep(solution, choice.solver, choice.reason, bound)
         self._mark = mark
         return solution

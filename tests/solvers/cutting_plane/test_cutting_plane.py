@@ -221,7 +221,7 @@ def test_cutting_plane_poor_multipliers_are_not_taken(
     *_, state = passes(problem, CuttingPlane(), 10)
     dual = state.dual
     monkeypatch.setattr(
-        module, "solve_plane_qp", lambda gram, costs: np.zeros(costs.size)
+        module, "solve_plane_qp", lambda gram, costs, start: np.zeros(costs.size)
     )
     rng = np.random.default_rng(0)
     count = 0

@@ -68,18 +68,13 @@ class CuttingPlaneState(State):
     def solve_planes(self, problem: Problem) -> FloatArray:
         """Find the best multipliers; return the weights that they stand for.
 
-        What is not better than before, since the solver has its tolerances, is not
-        taken: the bound never falls.
+        The bound never falls, whatever rounding does.
         """
         planes = self.planes
-        best, best_value = self.alpha, _value(planes, self.alpha)
-        found = solve_plane_qp(planes.gram, planes.costs)
-        if _value(planes, found) > best_value:
-            best = found
-        w = planes.combine(problem, best)
-        self.alpha = best
+        self.alpha = solve_plane_qp(planes.gram, planes.costs, self.alpha)
+        w = planes.combine(problem, self.alpha)
         # From the weights themselves, free of what rounding did to the products.
-        self.dual = max(self.dual, float(planes.costs @ best - 0.5 * w @ w))
+        self.dual = max(self.dual, float(planes.costs @ self.alpha - 0.5 * w @ w))
         return w
 
     def drop_idle(self, drop_after: int) -> None:
@@ -88,10 +83,6 @@ class CuttingPlaneState(State):
         used = self.idle <= drop_after
         self.planes.keep(used)
         self.alpha, self.idle = self.alpha[used], self.idle[used]
-
-
-def _value(planes: Planes, alpha: FloatArray) -> float:
-    return float(planes.costs @ alpha - 0.5 * alpha @ planes.gram @ alpha)
 
 
 @dataclass(frozen=True)
