@@ -266,7 +266,8 @@ class StructuredEstimator(Estimator, TrainingSettings):
             bound = choice.solver.error_bound(
                 problem, solution.state, solution.w, solution.certificate
             )
-        self._keep(solution, choice.solver, choice.reason, bound)
+        at_work = choice.solver.at_work(solution.state)
+        self._keep(solution, at_work, choice.reason, bound)
         self._mark = mark
         return solution
 

@@ -165,7 +165,8 @@ def solve(
     begin = working_time()
     try:
         with seconds_left(time_limit):
-            run = Run(solver.start(problem, rng, previous), rng)
+            before = None if previous is None else previous.unwrapped()
+            run = Run(solver.start(problem, rng, before), rng)
     except OutOfTime:
         return _never_started(problem, previous)
     run.seconds = working_time() - begin
@@ -215,7 +216,7 @@ def solve(
             status = _sentence(reason, run, certificate, tol)
         else:
             status = _sentence_without_objective(reason, run, type(solver).__name__)
-        status += _kept(run, reason)
+        status += run.state.remark() + _kept(run, reason)
         w = run.state.w
         if run.best_w is not None:
             w = run.best_w

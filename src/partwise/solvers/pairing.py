@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from partwise.errors import PairingError
-from partwise.solvers.automatic import name_of
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.names import either
-from partwise.solvers.registry import solvers_for
+from partwise.solvers.registry import name_of, solvers_for
 from partwise.structures.interface import REQUIRED, innermost
 
 

@@ -143,10 +143,16 @@ class CuttingPlane(Solver):
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> CuttingPlaneState:
-        """Start without planes, or with those of an earlier run."""
+        """Start without planes, or with those of an earlier run.
+
+        After another solver, the first plane touches at its weights.
+        """
         state = CuttingPlaneState(problem)
         if isinstance(previous, CuttingPlaneState):
             state.continue_from(problem, previous)
+        elif previous is not None:
+            state.check_fits(previous)
+            state.w, state.iterate = previous.w.copy(), previous.w.copy()
         return state
 
     def run_pass(
