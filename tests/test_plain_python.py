@@ -18,7 +18,8 @@ GROUPS = {
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
-    "frank_wolfe cutting_plane simplicial column_generation forecast time_limit",
+    "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
+    "relay",
     "online": "perceptron mira sgd parallel softmax_margin",
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",

@@ -267,7 +267,10 @@ class StructuredEstimator(Estimator, TrainingSettings):
                 problem, solution.state, solution.w, solution.certificate
             )
         at_work = choice.solver.at_work(solution.state)
-        self._keep(solution, at_work, choice.reason, bound)
+        reason, first = choice.reason, choice.solver.at_work(None)
+        if at_work is not first:
+            reason = f"after {name_of(first)}, {reason}"
+        self._keep(solution, at_work, reason, bound)
         self._mark = mark
         return solution
 

@@ -44,7 +44,7 @@ class Batch(NamedTuple):
 BATCH = {
     "log_loss": Batch("lbfgs", 0.02, 5.0),
     "hinge": Batch("cutting-plane", 3.0, 3.0),
-    "squared_hinge": Batch("simplicial", 3.0, 3.0),
+    "squared_hinge": Batch("cutting-plane", 3.0, 3.0),
 }
 
 

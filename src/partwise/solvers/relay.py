@@ -16,7 +16,7 @@ from partwise._jit import Generic
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.registry import name_of
-from partwise.structures.interface import FloatArray
+from partwise.solvers.wrapped_state import WrappedState
 
 WINDOW = 10
 """Passes in which the gap must fall,"""
@@ -26,15 +26,13 @@ FAR = 0.1
 """as long as it is more than this share of the objective."""
 
 
-class RelayState(State):
+class RelayState(WrappedState):
     """The state of the solver at work, and how it is getting on.
 
     Attributes
     ----------
-    active : State
-        The state of the solver at work.
     has_changed : bool
-        Whether that is the second one.
+        Whether the second solver is at work.
     changed_after : int
         How many passes the first one made before.
     passes : int
@@ -69,28 +67,22 @@ class RelayState(State):
         """Make a state of the second solver, for what a checkpoint holds."""
         if changed and not self._has_changed:
             unused = np.random.Generator(np.random.PCG64(0))
-            self.take(self.relay.second.start(self.problem, unused, None))
+            self.hand_over(self.relay.second.start(self.problem, unused, None))
 
-    def take(self, state: State) -> None:
+    def hand_over(self, state: State) -> None:
         """Continue with the second solver."""
-        state.oracle_calls += self.oracle_calls
-        self.active, self._has_changed = state, True
-
-    # What the loop asks of a state is answered by the solver at work.
+        super().hand_over(state)
+        self._has_changed = True
 
     @property
-    def w(self) -> FloatArray:  # type: ignore[override]
-        """The weights now."""
-        return self.active.w
+    def halted(self) -> str:  # type: ignore[override]
+        """Why it cannot continue; that the first solver stalls is no reason."""
+        halted = self.active.halted
+        return "" if halted == STALLED and not self.has_changed else halted
 
-    @property
-    def oracle_calls(self) -> int:
-        """How many argmax or marginals were computed so far."""
-        return self.active.oracle_calls
-
-    @oracle_calls.setter
-    def oracle_calls(self, count: int) -> None:
-        self.active.oracle_calls = count
+    def unwrapped(self) -> State:
+        """Return the state of the solver at work."""
+        return self.active.unwrapped()
 
     @property
     def estimate(self) -> Certificate | None:
@@ -101,20 +93,6 @@ class RelayState(State):
     @estimate.setter
     def estimate(self, estimate: Certificate | None) -> None:
         self.active.estimate = estimate
-
-    @property
-    def halted(self) -> str:
-        """Why it cannot continue; that the first solver stalls is no reason."""
-        halted = self.active.halted
-        return "" if halted == STALLED and not self.has_changed else halted
-
-    def choices(self) -> list[FloatArray]:
-        """Return the weights that development data may choose from, after a pass."""
-        return self.active.choices()
-
-    def unwrapped(self) -> State:
-        """Return the state of the solver at work."""
-        return self.active.unwrapped()
 
     def raise_bound(self, certificate: Certificate) -> Certificate:
         """Return the certificate with the lower bound of either solver."""
@@ -144,7 +122,7 @@ class RelayState(State):
         first, second = name_of(self.relay.first), name_of(self.relay.second)
         return (
             f"; {second} took over from {first} after pass {self.changed_after}, as "
-            "the gap had hardly fallen"
+            f"the gap had fallen by less than {LEAST_FALL:.0%} in {WINDOW} passes"
         )
 
 
@@ -153,8 +131,8 @@ class Relay(Solver):
     """One solver as long as the gap falls, then another one from where that ended.
 
     The gap must fall by a tenth within ten passes, until it is a tenth of the
-    objective. The second solver starts at the weights, or at the dual point, of the
-    first one if it can, and its lower bound is never below that of the first.
+    objective. The second solver starts at the weights of the first one, unless zeros
+    are better, and its lower bound is never below that of the first.
 
     Parameters
     ----------
@@ -212,12 +190,20 @@ class Relay(Solver):
     ) -> Iterator[float]:
         """Make a pass with the solver whose turn it is."""
         if not state.has_changed and state.gets_nowhere:
-            # Proved here, so that estimates never become bounds.
-            state.proved = self.first.certify(problem, state.active).dual
-            state.take(self.second.start(problem, rng, state.active))
-            state.changed_after = state.passes
+            self._change(problem, state, rng)
         yield from self.at_work(state).run_pass(problem, state.active, rng)
         state.watch()
+
+    def _change(
+        self, problem: Problem, state: RelayState, rng: np.random.Generator
+    ) -> None:
+        """Let the second solver start, from where the first one ended."""
+        # Proved here, so that estimates never become bounds.
+        ended = self.first.certify(problem, state.active)
+        at_zero = problem.primal(np.zeros(problem.n_weights))
+        previous = state.active if ended.primal < at_zero else None
+        state.proved, state.changed_after = ended.dual, state.passes
+        state.hand_over(self.second.start(problem, rng, previous))
 
     def certify(self, problem: Problem, state: RelayState) -> Certificate:
         """Let the solver at work certify its weights."""

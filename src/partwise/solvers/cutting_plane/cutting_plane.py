@@ -58,6 +58,7 @@ class CuttingPlaneState(State):
         """Take over the planes of an earlier run, perhaps with another C."""
         self.check_fits(previous)
         self.planes.codes = previous.planes.codes.copy()
+        self.planes.slopes = previous.planes.slopes.copy()
         self.planes.costs = np.zeros(len(previous.planes))
         self.planes.weigh_again(problem)
         self.alpha, self.idle = previous.alpha.copy(), previous.idle.copy()
@@ -87,7 +88,7 @@ class CuttingPlaneState(State):
 
 @dataclass(frozen=True)
 class CuttingPlane(Solver):
-    """One-slack cutting planes for the hinge, on any structure with argmax.
+    """One-slack cutting planes for the margin losses, on any structure with argmax.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ class CuttingPlane(Solver):
     drop_after: int = 20
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
-    losses = ("hinge",)
+    losses = ("hinge", "squared_hinge")
     needs = (argmax, add_costs, cost)
     at_least: ClassVar[dict[str, float]] = {"drop_after": 1}
 
@@ -138,7 +139,8 @@ class CuttingPlane(Solver):
         How many planes are kept is not known in advance; this is the usual number.
         """
         n_codes = int(output_pointers(problem.structure)[-1])
-        return 4 * PLANES_KEPT * n_codes + 8 * 3 * problem.n_weights
+        planes = PLANES_KEPT * (4 * n_codes + 8 * problem.n_examples)
+        return planes + 8 * 3 * problem.n_weights
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
@@ -148,7 +150,10 @@ class CuttingPlane(Solver):
         After another solver, the first plane touches at its weights.
         """
         state = CuttingPlaneState(problem)
-        if isinstance(previous, CuttingPlaneState):
+        if (
+            isinstance(previous, CuttingPlaneState)
+            and previous.planes.squared == state.planes.squared
+        ):
             state.continue_from(problem, previous)
         elif previous is not None:
             state.check_fits(previous)
@@ -165,7 +170,8 @@ class CuttingPlane(Solver):
         state.oracle_calls += problem.n_examples
         state.alpha, state.idle = np.append(state.alpha, 0.0), np.append(state.idle, 0)
         before = state.primal, state.dual
-        primal = float(0.5 * w @ w + problem.C @ state.slack)
+        losses = state.slack**2 if planes.squared else state.slack
+        primal = float(0.5 * w @ w + problem.C @ losses)
         if primal < state.primal:
             state.primal, state.w = primal, w
         proposed = state.solve_planes(problem)
