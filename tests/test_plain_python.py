@@ -26,7 +26,7 @@ GROUPS = {
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "model_files explanations warm",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
-    f"documentation {DOCTESTS}",
+    f"tables documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",
