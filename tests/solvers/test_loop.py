@@ -24,6 +24,7 @@ from partwise.solvers.trace import COLUMNS
 from problems import Floats
 from resuming import InterruptAt
 from scripted import Scripted, ScriptedState
+from scripted_clock import script_clock
 
 LOSS = get_loss("squared_hinge")
 # Does not converge to a gap of TINY within the few passes that tests allow it.
@@ -285,9 +286,11 @@ def test_loop_ctrl_c_returns_the_best_weights_on_development_data(
 
 
 def test_loop_time_limit_ends_training_in_the_middle_of_a_pass(
-    problem: Problem,
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solution = solve(problem, SLOW, tol=TINY, time_limit=1e-9)
+    with monkeypatch.context() as patch:
+        script_clock(patch, tick=0.01)
+        solution = solve(problem, SLOW, tol=TINY, time_limit=0.07)
     assert (solution.reason, len(solution.trace)) == ("time_limit", 0)
     assert solution.status.startswith("out of time after 0 passes; the weights so far")
     assert solution.w.any()

@@ -281,6 +281,14 @@ class State(Keeper, ABC):
         """Return the weights that development data may choose from, after a pass."""
         return [self.w]
 
+    def unwrapped(self) -> State:
+        """Return the state of the solver that did the work."""
+        return self
+
+    def remark(self) -> str:
+        """Return what the status should say about the run, if anything."""
+        return ""
+
 
 class Solver(ABC):
     """A way to minimise the objective, on any structure.
@@ -318,6 +326,10 @@ class Solver(ABC):
                 raise ValueError(
                     f"{name} must be at least {least:g}, not {getattr(self, name)!r}"
                 )
+
+    def at_work(self, state: State | None) -> Solver:
+        """Return the solver that this one has handed the work to, in this state."""
+        return self
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, besides the weights."""

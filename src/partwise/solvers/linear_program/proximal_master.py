@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partwise._deadline import check_time
 from partwise._jit import kernel
 from partwise.solvers.linear_program import master
 from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
@@ -143,6 +144,7 @@ class ProximalMaster(Master):
     ) -> int:
         """Solve the proximal problem, not too well; return how many passes it took."""
         for done in range(1, MOST_PASSES + 1):
+            check_time()
             _ascend(here, rng.permutation(here.p.cap.size))
             if done % LOOK_EVERY == 0 and _proximal_gap(here) <= accuracy:
                 break

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._deadline import check_time
 from partwise.solvers.simplicial.points import Points
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
 from partwise.structures.interface import FloatArray, IntArray
@@ -76,6 +77,7 @@ class HullProblem:
         points = self.points
         here = self.dual.best(*points.total())
         for taken in range(MOST_STEPS):
+            check_time()
             slope = points.offset - points.products(here.x)
             if tolerance == np.inf:
                 tolerance = FIRST_SHARE * self.gap(slope)
