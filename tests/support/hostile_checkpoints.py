@@ -14,6 +14,7 @@ from partwise.losses import get_loss
 from partwise.solvers import Problem, Solution, Solver, make_problem, solve
 from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN
 from partwise.solvers.registry import make_solver
+from partwise.solvers.relay import Relay
 
 PASSES = 3
 
@@ -51,9 +52,16 @@ def every_solver() -> Iterator[tuple[str, Any]]:
             yield f"{name} {loss} {penalty}", partial(_case, name, make, loss, penalty)
     for name in MISTAKE_DRIVEN:
         yield f"{name} hinge l2", partial(_case, name, make, "hinge", "l2")
+    yield "relay log_loss l2", _relay
     for make in problems.EACH_KIND:
         for name, loss in [("dcd", "squared_hinge"), ("cutting-plane", "hinge")]:
             yield f"{name} {make.__name__}", partial(_case, name, make, loss, "l2")
+
+
+def _relay() -> Case:
+    """Make a run that another solver may take over, as those of "auto" are."""
+    relay = Relay(make_solver("eg"), make_solver("lbfgs"))
+    return Case(_problem(problems.chain_edges, "log_loss", "l2"), relay)
 
 
 def _case(name: str, make: problems.Maker, loss: str, penalty: str) -> Case:
