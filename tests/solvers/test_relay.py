@@ -35,7 +35,7 @@ def stubborn(loss: str, C: float = 1e4) -> Problem:
 
 
 def test_relay_changes_when_the_gap_does_not_fall() -> None:
-    solution = solve(make(), hopeless(), tol=1e-3, max_iter=500)
+    solution = solve(make(), hopeless(), tol=1e-3, max_iter=1000)
     assert solution.converged
     assert isinstance(solution.state, RelayState)
     assert solution.state.changed_after == WINDOW + 1

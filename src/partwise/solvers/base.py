@@ -239,8 +239,8 @@ class State(Keeper, ABC):
         The certificate as far as the last pass has seen it.
     halted : str
         Why the solver itself cannot continue: `NOT_FINITE` when there is no objective
-        to minimise, with the last good weights in `w`; `STALLED` when rounding
-        allows no better weights; `SEPARATED` when a whole pass found nothing to
+        to minimise, with the last good weights in `w`; `STALLED` when it
+        finds no better weights; `SEPARATED` when a whole pass found nothing to
         correct. Empty while it can.
     rows : int
         Constraints in the master problem, of solvers with one.

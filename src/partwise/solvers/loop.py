@@ -24,6 +24,13 @@ from partwise.structures.interface import FloatArray
 
 Evaluate = Callable[[FloatArray], float]
 
+ROUNDED = 1e-6
+"""Where a solver finds no way on, rounding can be why if the gap is at most this."""
+
+STILL, ENOUGH_PASSES = 0.999, 20
+"""A run is stuck if its later half has brought the gap to no less than this share of
+what it was before, and has had so many passes to do better."""
+
 CONVERGED = "converged"
 MAX_ITER = "max_iter"
 STOPPED_EARLY = "stopped_early"
@@ -240,6 +247,7 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
         else:
             run.since_best += 1
     known = run.state.estimate or Certificate(math.nan, math.nan, exact=False)
+    known = _at_least_zero(known)
     row = TraceRow(
         len(run.trace) + 1,
         run.state.oracle_calls,
@@ -269,7 +277,7 @@ def _look(
     # The floor: a gap that was far too optimistic once must not end all looking.
     run.look_below = max(0.8 * gap, 0.1 * tol)
     begin = working_time()
-    certificate = solver.certify(problem, run.state)
+    certificate = _at_least_zero(solver.certify(problem, run.state))
     run.seconds += working_time() - begin
     row = replace(
         run.trace[-1],
@@ -305,9 +313,27 @@ def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate 
     if not solver.minimises:
         return None
     try:
-        return solver.certify(problem, run.state)
+        return _at_least_zero(solver.certify(problem, run.state))
     except (KeyboardInterrupt, OutOfTime):
-        return run.state.estimate and run.state.estimate._replace(exact=False)
+        known = run.state.estimate
+        return known and _at_least_zero(known)._replace(exact=False)
+
+
+def _at_least_zero(certificate: Certificate) -> Certificate:
+    """Return a certificate whose lower bound is not below that of all objectives.
+
+    Losses and penalties are never negative, so that no gap exceeds the objective.
+    """
+    if certificate.dual >= 0.0 or math.isnan(certificate.dual):
+        return certificate
+    return certificate._replace(dual=0.0)
+
+
+def _is_stuck(run: Run) -> bool:
+    """Say whether the later half of the passes has brought the gap no further."""
+    gaps = [row.relative_gap for row in run.trace if row.relative_gap >= 0.0]
+    half = len(gaps) // 2
+    return half >= ENOUGH_PASSES and min(gaps[half:]) >= STILL * min(gaps[:half])
 
 
 def _out_of_patience(run: Run, patience: int) -> bool:
@@ -372,11 +398,15 @@ def _sentence(
     gap = "unknown" if certificate is None else f"{certificate.relative_gap:.2g}"
     if certificate is not None and not certificate.exact:
         gap = f"about {gap}, not proved"
+    above = f"with a gap of {gap}, above the tolerance {tol:g}"
+    rounded = certificate is None or certificate.relative_gap <= ROUNDED
     return {
         CONVERGED: f"converged after {passes}: the gap {gap} is within the "
         f"tolerance {tol:g}",
-        MAX_ITER: f"stopped after {passes} with a gap of {gap}, above the tolerance "
-        f"{tol:g}; raise max_iter or tol",
+        MAX_ITER: f"stopped after {passes} {above}; the later half of them has not "
+        "brought it down: use another solver, or raise tol"
+        if _is_stuck(run)
+        else f"stopped after {passes} {above}; raise max_iter or tol",
         STOPPED_EARLY: f"stopped after {passes}: the development score has not "
         f"improved on {run.best_score:.4g} for {_count_passes(run.since_best)}",
         INTERRUPTED: f"interrupted after {passes}; the weights so far are kept "
@@ -384,7 +414,10 @@ def _sentence(
         TIME_LIMIT: f"out of time after {passes}; the weights so far are kept "
         f"(gap {gap})",
         STALLED: f"stopped after {passes}: rounding allows no better weights than "
-        f"these, with a gap of {gap}, above the tolerance {tol:g}; raise tol",
+        f"these, {above}; raise tol"
+        if rounded
+        else f"stopped after {passes} {above}; the solver finds no way on: use another "
+        "solver, or raise tol",
         FAILED: f"the objective is not a finite number in pass {len(run.trace)}; the "
         "weights are the last good ones; scale the features or lower C"
         if run.state.halted

@@ -26,7 +26,7 @@ PLANES_KEPT = 100
 """About how many planes were in use at a time, where it was measured."""
 
 FRUITLESS = 5
-"""Passes in a row that improve neither bound: rounding allows no more of them."""
+"""Passes in a row that improve neither bound: no more of them."""
 
 
 class CuttingPlaneState(State):

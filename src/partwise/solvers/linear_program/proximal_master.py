@@ -117,7 +117,7 @@ class ProximalMaster(Master):
         if self.rho == 0.0:
             # One over the size of weights that would give a typical row its margin.
             size = np.abs(rows.val).sum() / len(rows)
-            self.rho = size / max(float(p.margin.mean()), 1e-12)
+            self.rho = size / (float(p.margin.mean()) or 1.0)
         lam, pull = task.lam.copy(), np.zeros(w.size)
         best, bound = master.primal_value(p, w), master.dual_bound(p, lam, w.size)
         master.multiply_transposed(p, lam, pull)

@@ -139,7 +139,7 @@ def restarted_steps(
                 break
             moved_w = _distance(here.w, start.w, tau)
             moved_lam = _distance(here.lam, start.lam, sigma)
-            if moved_w > 1e-10 and moved_lam > 1e-10:
+            if moved_w > 0.0 and moved_lam > 0.0:
                 balance = float(np.sqrt(balance * moved_lam / moved_w))
             start.go_to(here)
             count, gap_start = 0, gap
