@@ -233,13 +233,14 @@ def test_perceptron_and_mira_cut_short_keep_what_they_learnt(
 ) -> None:
     with monkeypatch.context() as patch:
         script_clock(patch, tick=0.01)
-        late = solve(problem, kind(), time_limit=0.07)
+        late = solve(problem, kind(), time_limit=0.1)
     assert late.status == "out of time after 0 passes; the weights so far are kept"
     assert late.w.any()
 
     class CtrlC(Callback):
         def on_progress(self, iteration: int, fraction: float) -> None:
-            raise KeyboardInterrupt
+            if fraction > 0.3:  # the first few examples may all be right
+                raise KeyboardInterrupt
 
     ended = solve(problem, kind(), callbacks=[CtrlC()])
     assert ended.status == "interrupted after 0 passes; the weights so far are kept"
