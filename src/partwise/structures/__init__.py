@@ -17,8 +17,10 @@ from partwise.structures.decoding import (
 )
 from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
+    Applications,
     ConstituencyTrees,
     Grammar,
+    make_applications,
     make_constituency_trees,
     make_grammar,
 )
@@ -51,6 +53,7 @@ __getattr__ = renamed(
 
 
 __all__ = [
+    "Applications",
     "BayesianNetwork",
     "Chain",
     "CliqueKind",
@@ -73,6 +76,7 @@ __all__ = [
     "Words",
     "decode",
     "decode_kbest",
+    "make_applications",
     "make_bayesian_network",
     "make_chain",
     "make_constituency_trees",
