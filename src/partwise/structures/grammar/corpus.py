@@ -132,11 +132,6 @@ def make_constituency_trees(
     check_rows(words, int(ptr[-1]), grammar.n_word_classes)
     check_rows(spans, int(sentences.phrase_ptr[-1]), grammar.n_span_classes)
     check_rows(splits, int(sentences.split_ptr[-1]), 1)
-    listed = no_applications() if applications is None else applications
-    if listed.ptr.size not in (0, int(sentences.split_ptr[-1]) + 1):
-        raise ValueError("applications were made for sentences of other lengths")
-    if listed.rule.size:
-        grammar = grammar._replace(rules=without_pairs(grammar.rules))
     word_at = n_row_weights(grammar.rows, 1)
     span_at = word_at + n_row_weights(words, grammar.n_word_classes)
     split_at = span_at + n_row_weights(spans, grammar.n_span_classes)
@@ -146,7 +141,7 @@ def make_constituency_trees(
         span_at,
         split_at,
         application_at,
-        application_at + n_row_weights(listed.rows, 1),
+        application_at,
         float(span_cost),
         float(word_cost),
     )
@@ -161,12 +156,30 @@ def make_constituency_trees(
             )
         codes[:] = given
     corpus = ConstituencyTrees(
-        grammar, sentences, words, spans, splits, listed, codes, gold_class, layout
-    )
+        grammar, sentences, words, spans, splits, no_applications(), codes, gold_class,
+        layout,
+    )  # fmt: skip
     if gold is not None:
         for i in range(sizes.size):
             _take_gold(corpus, i)
-    return corpus
+    return corpus if applications is None else add_applications(corpus, applications)
+
+
+def add_applications(
+    s: ConstituencyTrees, applications: Applications
+) -> ConstituencyTrees:
+    """Return a corpus whose rule applications have features of their own, too."""
+    if applications.ptr.size not in (0, int(s.sentences.split_ptr[-1]) + 1):
+        raise ValueError("applications were made for sentences of other lengths")
+    grammar, layout = s.grammar, s.layout
+    if applications.rule.size:
+        grammar = grammar._replace(rules=without_pairs(grammar.rules))
+    n_weights = layout.application_at + n_row_weights(applications.rows, 1)
+    return s._replace(
+        grammar=grammar,
+        applications=applications,
+        layout=layout._replace(n_weights=n_weights),
+    )
 
 
 def _pointers(sizes: IntArray) -> IntArray:

@@ -103,7 +103,8 @@ def _(s: ConstituencyTrees, i: int) -> int:
 
 
 @kernel
-def _longest(s: ConstituencyTrees) -> int:
+def longest_sentence(s: ConstituencyTrees) -> int:
+    """Return how many words the longest sentence has."""
     longest = 0
     for i in range(s.sentences.ptr.size - 1):
         longest = max(longest, n_words(s, i))
@@ -127,7 +128,7 @@ def _max_features(s: ConstituencyTrees) -> int:
     of_split = _longest_row(s.splits, sentences.split_ptr[-1])
     of_application = _longest_row(s.applications.rows, s.applications.rule.size)
     of_place = of_rule + of_word + of_span + of_split + of_application
-    return max(2 * _longest(s) * of_place, 1)
+    return max(2 * longest_sentence(s) * of_place, 1)
 
 
 @waist.max_features.implement(ConstituencyTrees)
@@ -137,7 +138,7 @@ def _(s: ConstituencyTrees) -> int:
 
 @waist.workspace.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, k: int) -> Any:
-    longest = int(_longest(s))
+    longest = int(longest_sentence(s))
     return GrammarSpace(
         make_chart(longest, s.grammar),
         make_inside_space(longest, s.grammar),
