@@ -19,8 +19,10 @@ LOSS_NAMES = {
 _COLUMN_GENERATION = (
     "column-generation",
     "column-generation-highs",
+    "column-generation-chambolle-pock",
     "column-generation-extragradient",
     "column-generation-pdlp",
+    "column-generation-printed",
 )
 _SIMPLICIAL = ("simplicial", "simplicial-coordinate", "simplicial-online")
 
