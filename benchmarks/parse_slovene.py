@@ -189,41 +189,41 @@ def _table(name: str, own: Trained) -> Table:
 
 def _plots(name: str, own: Trained) -> list[Plot]:
     curve, visits = partial(_curve, own.runs, own.n), "effective iterations"
+    short = name.split(",")[0].replace(" ", "-")
     return [
         Plot(
-            f"objective, {name}",
+            f"objective-{short}",
             visits,
             "objective",
             curve("primal"),
             log_x=True,
             log_y=True,
         ),
-        Plot(f"accuracy, {name}", visits, "test UAS, %", curve("score"), log_x=True),
+        Plot(f"accuracy-{short}", visits, "test UAS, %", curve("score"), log_x=True),
     ]
 
 
 def _rate_table(rate: BatchRate, n: int) -> Table:
-    passes = sorted({2**k for k in range(20) if 2**k <= len(rate.measured)})
+    known = min(len(rate.measured), len(rate.halved))
     return Table(
-        f"Batch EG with the guaranteed step, {n} sentences: the rate",
-        ["passes", "distance of the dual", "bound", "share"],
+        f"Batch EG, {n} sentences: distance of the dual to its optimum",
+        ["passes", "bound", "guaranteed step", "halved steps"],
         [
-            [
-                t,
-                rate.measured[t - 1],
-                rate.bound[t - 1],
-                rate.measured[t - 1] / rate.bound[t - 1],
-            ]
-            for t in passes
+            [t, rate.bound[t - 1], rate.measured[t - 1], rate.halved[t - 1]]
+            for t in (2**power for power in range(20))
+            if t <= known
         ],
     )
 
 
 def _rate_plot(rate: BatchRate) -> Plot:
-    passes = [float(t + 1) for t in range(len(rate.measured))]
     curves = [
-        Curve("measured", passes, rate.measured),
-        Curve("bound of section 4.4", passes, rate.bound),
+        Curve(name, [float(t + 1) for t in range(len(values))], values)
+        for name, values in (
+            ("bound of section 4.4", rate.bound),
+            ("guaranteed step", rate.measured),
+            ("halved steps", rate.halved),
+        )
     ]
     what = "distance of the dual"
     return Plot("rate", "passes", what, curves, log_x=True, log_y=True)

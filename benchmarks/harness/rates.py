@@ -23,13 +23,15 @@ class BatchRate(NamedTuple):
     """For every pass the distance of the dual to its optimum, and its bound.
 
     Both are in the units of the objective. `step` is the one that theory guarantees,
-    `divergence` is ``D[best || first]``.
+    `divergence` is ``D[best || first]``. `halved` are the distances with steps that
+    start at 0.5 and are halved until the dual rises: what is done in practice.
     """
 
     step: float
     divergence: float
     measured: list[float]
     bound: list[float]
+    halved: list[float]
 
     @property
     def largest_share(self) -> float:
@@ -50,12 +52,15 @@ def batch_rate(problem: Problem, passes: int, *, start: str = "gold") -> BatchRa
     assert isinstance(first, ThetaState)
     divergence = _divergence(problem, best.w, first)
     trace = solve(problem, solver, tol=1e-12, max_iter=passes).trace
+    by_halves = ExponentiatedGradient("batch", step="halving", start_at=start)
+    practice = solve(problem, by_halves, tol=1e-12, max_iter=passes).trace
     step, C = float(guaranteed_steps(problem, together=True)[0]), float(problem.C[0])
     return BatchRate(
         step,
         divergence,
         [best.certificate.primal - row.dual for row in trace],
         [C * divergence / (step * (t + 1)) for t in range(len(trace))],
+        [best.certificate.primal - row.dual for row in practice],
     )
 
 
