@@ -52,9 +52,9 @@ _HOME = {
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "StochasticGradientDescent": "partwise.solvers",
-    "find_pseudo_references": "partwise.structures.pseudo_references",
+    "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
-    "good_and_bad": "partwise.structures.pseudo_references",
+    "good_and_bad": "partwise.structures",
     "kernel": "partwise._jit",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
@@ -106,10 +106,10 @@ if TYPE_CHECKING:
         solve,
     )
     from partwise.solvers.linear_program.generalization import generalization_bound
-    from partwise.structures import with_good_outputs
-    from partwise.structures.pseudo_references import (
+    from partwise.structures import (
         find_pseudo_references,
         good_and_bad,
+        with_good_outputs,
     )
 
 

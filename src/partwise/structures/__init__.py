@@ -35,6 +35,12 @@ from partwise.structures.graph import (
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.pseudo_references import (
+    GoodAndBad,
+    PseudoReferences,
+    find_pseudo_references,
+    good_and_bad,
+)
 from partwise.structures.rows import (
     DenseRows,
     PairRows,
@@ -60,6 +66,7 @@ __all__ = [
     "ConstituencyTrees",
     "Decoded",
     "DenseRows",
+    "GoodAndBad",
     "GoodOutputs",
     "Grammar",
     "Graph",
@@ -70,12 +77,15 @@ __all__ = [
     "Multiclass",
     "Network",
     "PairRows",
+    "PseudoReferences",
     "RelaxedGraph",
     "SoftmaxMargin",
     "SparseRows",
     "Words",
     "decode",
     "decode_kbest",
+    "find_pseudo_references",
+    "good_and_bad",
     "make_applications",
     "make_bayesian_network",
     "make_chain",

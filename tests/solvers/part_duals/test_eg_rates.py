@@ -91,3 +91,28 @@ def test_batch_eg_is_as_fast_as_the_theorems_promise(loss, make, C):
         assert (state.dual_value - dual) / C >= moved * (1 - 1e-6) - 1e-12
         # The best distributions of the hinge were found to a few digits.
         assert (optimum - state.dual_value) / C <= first / (eta * t) + 1e-6 * optimum
+
+
+@pytest.mark.parametrize("make", [problems.classes_costs, problems.chain_sparse])
+def test_structured_eg_is_eg_on_the_program_written_out(make):
+    """Theorem 1 of Bartlett et al. (NIPS 2004): Figure 2 is Figure 3, part by part."""
+    problem = make_problem(problems.make_small(make), HINGE, 0.5)
+    outputs, C, eta = problems.enumerate_outputs(problem.structure), 0.5, 0.2
+    solver = ExponentiatedGradient("batch", step=eta)
+    rng = np.random.default_rng(0)
+    state = solver.start(problem, rng, None)
+    ptr = state.parts.dual.ptr
+    alpha = distributions(problem, state.theta, ptr, outputs)
+    for _ in range(10):
+        w = C * sum(a @ own.dphi for a, own in zip(alpha, outputs, strict=True))
+        np.testing.assert_allclose(state.w, w, atol=1e-10)
+        # The paper's step is ours divided by C, and its gradient C times this one.
+        alpha = [
+            a * np.exp(eta * (own.cost - own.dphi @ w))
+            for a, own in zip(alpha, outputs, strict=True)
+        ]
+        alpha = [a / a.sum() for a in alpha]
+        list(solver.run_pass(problem, state, rng))
+        found = distributions(problem, state.theta, ptr, outputs)
+        for a, b in zip(alpha, found, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-10)
