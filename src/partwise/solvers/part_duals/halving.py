@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from partwise._jit import kernel
 from partwise.solvers.base import Problem, chunks
 from partwise.solvers.part_duals.dual_parts import ROUNDING, DualParts, Trial
@@ -154,29 +152,10 @@ def halve_together(state: Any, first_step: float) -> Iterator[float]:
     """Take one step for all examples at once, halved until the dual rises."""
     eta = first_step
     for _ in range(MOST_HALVINGS):
-        yield from state.move(eta)
+        yield from state.move(eta, 0.0)
         reached = state.tried_dual()
         if reached > state.dual_value:
             state.dual_value = reached
             state.keep()
             return
         eta *= 0.5
-
-
-def largest_cost(problem: Problem) -> float:
-    """Return the largest cost of a part, by which steps of the hinge are divided."""
-    s = problem.structure
-    costs = np.zeros(max(waist.largest_sizes(s)[0], 1))
-    return float(_largest_cost(s, costs)) or 1.0
-
-
-@kernel
-def _largest_cost(s: Structure, costs: FloatArray) -> float:
-    largest = 0.0
-    for i in range(waist.n_examples(s)):
-        n = waist.n_parts(s, i)
-        costs[:n] = 0.0
-        waist.add_costs(s, i, costs)
-        for r in range(n):
-            largest = max(largest, abs(costs[r]))
-    return largest
