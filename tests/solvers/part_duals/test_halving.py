@@ -48,7 +48,7 @@ def test_halving_reaches_the_optimum_of_the_log_loss(make):
 def test_halving_begins_every_visit_at_the_first_step():
     """The steps tried are eta_0, eta_0 / 2, ... whatever the last visit took."""
     tried = []
-    look = halving._try_step
+    look = halving.look_ahead
 
     def watched(s, i, dual, eta, *rest):
         tried.append(eta)
@@ -56,7 +56,7 @@ def test_halving_begins_every_visit_at_the_first_step():
 
     problem = small(LOG_LOSS, C=1e4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(halving, "_try_step", watched)
+        patch.setattr(halving, "look_ahead", watched)
         solution = solve(problem, literal("online", first_step=0.8), max_iter=3)
     etas = np.array(tried)
     exponents = np.log2(0.8 / etas)

@@ -13,7 +13,12 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem, chunks
-from partwise.solvers.part_duals.dual_parts import ROUNDING, DualParts, Trial
+from partwise.solvers.part_duals.dual_parts import (
+    ROUNDING,
+    DualParts,
+    Trial,
+    look_ahead,
+)
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
@@ -36,39 +41,6 @@ def _point_up(s: Structure, i: int, w: FloatArray, dual: DualParts, trial: Trial
 
 
 @kernel
-def _try_step(
-    s: Structure,
-    i: int,
-    dual: DualParts,
-    eta: float,
-    trial: Trial,
-    scratch: Scratch,
-    ws: Any,
-) -> tuple[float, float, float, float]:
-    """Compute the distribution at ``theta + eta v``, and the change of `mu`.
-
-    Return its value; how the change of the weights points along them; how much the
-    direction promised; and the size of the numbers that cancel in the first two.
-    """
-    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    theta, mu = scratch.theta, scratch.mu
-    for r in range(n):
-        theta[r] = dual.theta[first + r] + eta * trial.direction[r]
-    log_z = waist.marginals(s, i, theta, mu, ws)
-    value, slope, gain, size = 0.0, 0.0, 0.0, 0.0
-    for r in range(n):
-        trial.change[r] = dual.mu[first + r] - mu[r]
-        weigh = dual.cost[first + r] if dual.cost.size > 0 else -theta[r]
-        value += weigh * mu[r]
-        slope += trial.scores[r] * trial.change[r]
-        gain -= trial.direction[r] * trial.change[r]
-        size += abs(weigh * mu[r]) + abs(trial.scores[r] * trial.change[r])
-    if dual.cost.size == 0:
-        value += log_z  # the entropy is log Z - theta . mu
-    return value, slope, gain, size
-
-
-@kernel
 def halve_step(
     s: Structure,
     i: int,
@@ -88,7 +60,7 @@ def halve_step(
     waist.visit(s, i, ws)
     _point_up(s, i, w, dual, trial, ws)
     for trials in range(1, MOST_HALVINGS + 1):
-        value, slope, gain, size = _try_step(s, i, dual, eta, trial, scratch, ws)
+        value, slope, gain, _, size = look_ahead(s, i, dual, eta, trial, scratch, ws)
         blur = ROUNDING * C * size
         if dual.cost.size == 0:
             dual.gap[i] = max(0.5 * C * gain / eta, 0.0)  # to second order
