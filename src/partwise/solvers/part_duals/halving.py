@@ -28,8 +28,9 @@ MOST_HALVINGS = 60
 
 
 @kernel
-def _point_up(s: Structure, i: int, w: FloatArray, dual: DualParts, trial: Trial,
-              ws: Any) -> None:  # fmt: skip
+def _point_up(
+    s: Structure, i: int, w: FloatArray, dual: DualParts, trial: Trial, ws: Any
+) -> None:
     """Write the direction of the update: minus the gradient, part by part."""
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     waist.part_scores(s, i, w, trial.scores, ws)

@@ -102,7 +102,7 @@ def viterbi(given: ChainScores, y: CodeArray, space: ViterbiSpace) -> float:
 
 
 @kernel
-def look_ahead(given: ChainScores, space: ViterbiSpace) -> None:
+def _look_ahead(given: ChainScores, space: ViterbiSpace) -> None:
     """Set ``space.after[t, a]`` to the best score of what may follow `a` at `t`."""
     node, transition, _, end, mask, token_mask = given
     length, n_labels = node.shape
@@ -139,7 +139,7 @@ def _two_best_paths(
     scores[0] = viterbi(given, ys[0], space)
     if scores[0] == -np.inf:
         return 0
-    look_ahead(given, space)
+    _look_ahead(given, space)
     node, transition, _, _, mask, token_mask = given
     length, n_labels = node.shape
     best, arrive, after = space.best, space.arrive, space.after
