@@ -52,7 +52,9 @@ _HOME = {
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "StochasticGradientDescent": "partwise.solvers",
+    "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
+    "good_and_bad": "partwise.structures",
     "kernel": "partwise._jit",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
@@ -104,7 +106,11 @@ if TYPE_CHECKING:
         solve,
     )
     from partwise.solvers.linear_program.generalization import generalization_bound
-    from partwise.structures import with_good_outputs
+    from partwise.structures import (
+        find_pseudo_references,
+        good_and_bad,
+        with_good_outputs,
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -157,7 +163,9 @@ __all__ = [
     "StochasticDualCoordinateAscent",
     "StochasticGradientDescent",
     "__version__",
+    "find_pseudo_references",
     "generalization_bound",
+    "good_and_bad",
     "kernel",
     "load",
     "solve",
