@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _moved.install()
 
 _HOME = {
+    "AROW": "partwise.solvers",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network.classifier",
     "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
@@ -45,6 +46,7 @@ _HOME = {
     "OutOfMemoryError": "partwise.errors",
     "PairingError": "partwise.errors",
     "PartwiseError": "partwise.errors",
+    "PassiveAggressive": "partwise.solvers",
     "Perceptron": "partwise.solvers",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
     from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.losses import Certificate
     from partwise.solvers import (
+        AROW,
         LBFGS,
         MIRA,
         OWLQN,
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
         ExponentiatedGradient,
         FrankWolfe,
         KBestMIRA,
+        PassiveAggressive,
         Perceptron,
         RestrictedSimplicialDecomposition,
         SequentialMinimalOptimization,
@@ -120,6 +124,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AROW",
     "LBFGS",
     "MIRA",
     "OWLQN",
@@ -149,6 +154,7 @@ __all__ = [
     "OutOfMemoryError",
     "PairingError",
     "PartwiseError",
+    "PassiveAggressive",
     "Perceptron",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",

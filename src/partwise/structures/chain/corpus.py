@@ -172,6 +172,24 @@ def _allowed(forbidden: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.
     return np.ascontiguousarray(allowed, np.uint8)
 
 
+def with_observed_transitions(s: Chain) -> Chain:
+    """Return the corpus with weights for transitions between right labels only.
+
+    Examples
+    --------
+    >>> from partwise.structures.rows import make_sparse_rows
+    >>> chain = make_chain(make_sparse_rows([0, 1, 2], [0, 1]), [0, 2], [0, 1], 2)
+    >>> with_observed_transitions(chain).weighted
+    array([0, 1, 0, 0], dtype=uint8)
+    """
+    K, y = s.layout.n_labels, s.labels.astype(np.int64)
+    inside = np.ones(max(y.size - 1, 0), bool)
+    ends = s.ptr[1:-1] - 1
+    inside[ends[(ends >= 0) & (ends < inside.size)]] = False
+    pairs = (y[:-1] * K + y[1:])[inside]
+    return s._replace(weighted=(np.bincount(pairs, minlength=K * K) > 0).astype(np.uint8))
+
+
 def illegal_position(s: Chain) -> tuple[int, int] | None:
     """Return the first (sequence, position) where gold breaks a constraint, or None."""
     y, first = s.labels, s.ptr[:-1]

@@ -79,8 +79,8 @@ def _(
             w[s.layout.end_at + y[length - 1]] -= scale
 
 
-@waist.diff_sqnorm.implement(Chain)
-def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> float:
+@waist.diff_collect.implement(Chain)
+def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> None:
     K = s.layout.n_labels
     first, length = s.ptr[i], s.ptr[i + 1] - s.ptr[i]
     tied, square = s.layout.transition_at, K * K
@@ -106,4 +106,3 @@ def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> 
         if s.layout.has_end:
             waist.accumulate(diff.total, s.layout.end_at + y_ref[length - 1], 1.0)
             waist.accumulate(diff.total, s.layout.end_at + y[length - 1], -1.0)
-    return waist.take_sqnorm(diff.total)
