@@ -28,6 +28,7 @@ from partwise.solvers.mistake_driven.base import (
     VISITS,
     MistakeDriven,
     MistakeDrivenState,
+    RunningAverage,
     mean_weights,
 )
 from partwise.solvers.trace import TraceRow
@@ -152,7 +153,10 @@ def _corrector(parameters: Parameters) -> Solver:
         return _AveragedPerceptron(epsilon=epsilon)
     if parameters.algorithm == "arow":
         return _AROW(
-            variance=parameters["variance"], gamma=parameters["gamma"], epsilon=epsilon
+            averaging=False,
+            variance=parameters["variance"],
+            gamma=parameters["gamma"],
+            epsilon=epsilon,
         )
     slack = {1: "linear", 2: "squared"}.get(parameters["type"], "none")
     return _PassiveAggressive(
@@ -220,9 +224,21 @@ def train(plan: Plan, report: Callable[[Iteration], None]) -> Outcome:
         max_iter=plan.max_iter,
         callbacks=[_Watcher(plan, report)],
     )
-    w, state = solution.w, solution.state
-    if isinstance(state, MistakeDrivenState) and not state.average.counts[MISTAKES]:
-        # CRFsuite goes on without mistakes, and the average comes closer to the end.
-        state.average.counts[VISITS] = plan.problem.n_examples * plan.max_iter
-        w = mean_weights(state.average)
+    w = solution.w
+    if isinstance(solution.state, MistakeDrivenState):
+        w = _averaged(solution.state.average, plan)
     return Outcome(w, solution.reason != MAX_ITER)
+
+
+def _averaged(average: RunningAverage, plan: Plan) -> FloatArray:
+    """Return the weights that CRFsuite averages: those of all passes, and zero.
+
+    It goes on where there are no more mistakes, and so the average comes closer to the
+    last weights.
+    """
+    if average.late.size == 0:
+        return average.now
+    if average.counts[MISTAKES] == 0:
+        average.counts[VISITS] = plan.problem.n_examples * plan.max_iter
+    n = average.counts[VISITS]
+    return mean_weights(average) * (n / (n + 1))
