@@ -54,6 +54,7 @@ _HOME = {
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "StochasticGradientDescent": "partwise.solvers",
+    "convert": "partwise.estimators.persistence",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
     "kernel": "partwise._jit",
     "load": "partwise.estimators.persistence",
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     from partwise.estimators.hidden_markov.model import HiddenMarkovModel
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
-    from partwise.estimators.persistence import load
+    from partwise.estimators.persistence import convert, load
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.losses import Certificate
@@ -163,6 +164,7 @@ __all__ = [
     "StochasticDualCoordinateAscent",
     "StochasticGradientDescent",
     "__version__",
+    "convert",
     "generalization_bound",
     "kernel",
     "load",

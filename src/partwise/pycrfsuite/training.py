@@ -233,12 +233,13 @@ def train(plan: Plan, report: Callable[[Iteration], None]) -> Outcome:
 def _averaged(average: RunningAverage, plan: Plan) -> FloatArray:
     """Return the weights that CRFsuite averages: those of all passes, and zero.
 
-    It goes on where there are no more mistakes, and so the average comes closer to the
-    last weights.
+    Unless told to stop, it goes on where there are no more mistakes, and so the average
+    comes closer to the last weights.
     """
     if average.late.size == 0:
         return average.now
-    if average.counts[MISTAKES] == 0:
+    goes_on = isinstance(plan.solver, _Watched) and plan.solver.epsilon <= 0.0
+    if goes_on and average.counts[MISTAKES] == 0:
         average.counts[VISITS] = plan.problem.n_examples * plan.max_iter
     n = average.counts[VISITS]
     return mean_weights(average) * (n / (n + 1))
