@@ -21,6 +21,7 @@ from partwise.foreign.crfsuite import HEADER, MAGIC, Header, read_header
 from partwise.pycrfsuite import decoding
 from partwise.pycrfsuite._dumpparser import ParsedDump, dump_lines, parsed_dump
 from partwise.pycrfsuite.items import Items, as_text, read_items
+from partwise.pycrfsuite.lookup import SentenceLookup
 from partwise.structures.chain import make_chain
 from partwise.structures.decoding import part_marginals
 from partwise.structures.rows import make_dense_rows
@@ -33,6 +34,7 @@ class _Opened(NamedTuple):
     header: Header
     size: int
     vocabulary: Vocabulary
+    lookup: SentenceLookup
     number_of: dict[str, int]
     arrays: tuple[Any, ...]
 
@@ -129,11 +131,13 @@ class Tagger:
         except ModelFileError as error:
             raise ValueError(f"Error opening model file: {error}") from None
         arrays = model.ptr, model.label, model.weight, model.transitions
+        vocabulary = joined_vocabulary(model.attributes)
         self._opened = _Opened(
             model,
             header,
             len(data),
-            joined_vocabulary(model.attributes),
+            vocabulary,
+            SentenceLookup(vocabulary),
             {label: number for number, label in enumerate(model.labels)},
             arrays,
         )
@@ -172,8 +176,11 @@ class Tagger:
         xseq : iterable of items, or ItemSequence
             The features of every token.
         """
-        self._items = read_items(xseq, self._open_model().vocabulary)
-        self._marginals = None
+        opened = self._open_model()
+        items = opened.lookup.read(xseq)
+        if items is None:
+            items = read_items(xseq, opened.vocabulary)
+        self._items, self._marginals = items, None
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Return the best labels of a sequence, or of the one that was last given.

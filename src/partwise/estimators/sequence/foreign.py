@@ -23,7 +23,7 @@ def fill_from(tagger: Any, model: ChainModel, source: str) -> None:
     """Make an unfitted tagger the one that a file of another program holds."""
     K = len(model.labels)
     labels = LabelCodes(model.labels)
-    tagger._input = _input_of(model)
+    tagger._input, model = _with_input(model)
     tagger._set_labels(labels)
     tagger._masks = make_masks(None, labels)
     tagger._costs = weighting.cost_matrix(None, labels)
@@ -33,13 +33,24 @@ def fill_from(tagger: Any, model: ChainModel, source: str) -> None:
     tagger._keep(untrained(np.concatenate(parts), READ, status), tagger.solver)
 
 
-def _input_of(model: ChainModel) -> Input:
+def _with_input(model: ChainModel) -> tuple[Input, ChainModel]:
+    """Return what encodes the inputs of a model, and the model in its numbers."""
     if not model.template:
-        return DictInput(FeatureDictEncoder.of_names(model.attributes))
-    encoder = TemplateEncoder.of_names(
-        model.template, model.attributes, model.edge_attributes
+        return DictInput(FeatureDictEncoder.of_names(model.attributes)), model
+    encoder = TemplateEncoder(model.template)
+    nodes, edges = encoder.learn_names(model.attributes, model.edge_attributes)
+    counts = np.diff(model.ptr)[nodes]
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    # The pairs of an attribute, one after the other, from where they begin.
+    within = np.arange(ptr[-1]) - np.repeat(ptr[:-1], counts)
+    chosen = np.repeat(model.ptr[nodes], counts) + within
+    model = model._replace(
+        ptr=ptr,
+        label=model.label[chosen],
+        weight=model.weight[chosen],
+        edge_weight=model.edge_weight[edges],
     )
-    return TemplateInput(encoder)
+    return TemplateInput(encoder), model
 
 
 def chain_model_of(tagger: Any) -> ChainModel:
