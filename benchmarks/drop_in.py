@@ -2,7 +2,8 @@
 
 The same script runs twice, each time in a process of its own, with
 ``import pycrfsuite`` or ``import partwise.pycrfsuite as pycrfsuite``: CoNLL-2000 chunks
-with the features of CRFsuite's tutorial, Spanish names with those of sklearn-crfsuite's.
+with the features of CRFsuite's tutorial, Spanish names with those of
+sklearn-crfsuite's.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ def _report(
         settings={name: params for name, (_, params) in ALGORITHMS.items()},
         tables=[Table("The same program with two modules", headings, rows)],
         notes=[
-            "Times are wall time of the calls that a user makes: all `append`, `train`, "
-            "and `tag` sentence by sentence, the fastest of five.",
+            "Times are wall time of the calls that a user makes: all `append`, "
+            "`train`, and `tag` sentence by sentence, the fastest of five.",
             "What our module compiles is compiled on a few sentences, off the clock.",
             "Our training with `lbfgs` ends with a relative gap of a millionth; "
             "CRFsuite's loss is what its log says at the end.",
@@ -126,7 +127,9 @@ def _figures(
         worse = (ours["loss"] or math.inf) / (theirs["loss"] or math.nan) - 1
         figures = [
             Figure(f"{task}, {name}: times faster", faster, "x", at_least=5),
-            Figure(f"{task}, {name}: loss above the original's", worse, "", at_most=1e-6),
+            Figure(
+                f"{task}, {name}: loss above the original's", worse, "", at_most=1e-6
+            ),
             Figure(f"{task}: tagging, times faster", tagging, "x", at_least=2.5),
         ]
     return figures

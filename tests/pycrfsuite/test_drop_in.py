@@ -116,7 +116,9 @@ def test_rules_give_crfsuites_weights_where_the_order_is_the_same(
     assert mine.attributes == peer.attributes
     np.testing.assert_array_equal(mine.label, peer.label)
     np.testing.assert_allclose(mine.weight, peer.weight, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(mine.transitions, peer.transitions, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        mine.transitions, peer.transitions, rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -307,3 +309,34 @@ def test_logparser_reads_a_log_of_crfsuite(tmp_path: Path) -> None:
     for name in ("events", "iterations", "featgen_percent", "training_seconds"):
         assert getattr(mine, name) == getattr(peer, name)
     assert mine.last_log == peer.last_log
+
+
+def test_tagger_finds_the_same_attributes_at_once_as_one_by_one(tmp_path: Path) -> None:
+    """Shapes of tokens that come early and late, numbers, and values of other kinds."""
+    pytest.importorskip("numba")
+    draw, data = random.Random(0), []
+    for _ in range(60):
+        items: list[Any] = []
+        for _ in range(draw.randint(1, 5)):
+            word = draw.choice("abcdefg") * draw.randint(1, 9)
+            item: dict[Any, Any] = {
+                "word": word,
+                "bias": 1.0,
+                "up": draw.random() < 0.5,
+            }
+            if draw.random() < 0.3:
+                item["-1:word"] = draw.choice(["x", "é", ""])
+            if draw.random() < 0.2:
+                item["n"] = draw.choice([2.5, 3, "text", True])
+            items.append(draw.choice([item] * 9 + [list(item)]))
+        data.append((items, [draw.choice("AB") for _ in items]))
+    path = tmp_path / "m.crfsuite"
+    train(theirs, data, path, "ap", {"max_iterations": 5})
+    mine, peer = ours.Tagger(), theirs.Tagger()
+    mine.open(str(path))
+    peer.open(str(path))
+    for _ in range(3):  # from the second time on there is a table
+        for items, labels in data:
+            assert mine.tag(items) == peer.tag(items)
+            found = mine.probability(labels)
+            assert found == pytest.approx(peer.probability(labels), rel=1e-9)

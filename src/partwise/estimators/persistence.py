@@ -124,7 +124,11 @@ def load(path: str | Path) -> Any:
 def _load_foreign(path: str | Path) -> Any:
     """Load the chain that another program saved."""
     model = find_estimator("SequenceTagger")(
-        loss="log_loss", pairs="observed", transitions="observed", start=False, end=False
+        loss="log_loss",
+        pairs="observed",
+        transitions="observed",
+        start=False,
+        end=False,
     )
     model._fill_from(read_foreign(path), str(path))
     return model

@@ -1,7 +1,7 @@
 """Attributes of templates from their names: which cells a name was made of.
 
-A name may be read in several ways, since cells may contain the text between them; all of
-them are kept, and each stands for the same name.
+A name may be read in several ways, since cells may contain the text between them; all
+of them are kept, and each stands for the same name.
 """
 
 from __future__ import annotations

@@ -197,7 +197,9 @@ def write_crfsuite_model(model: ChainModel) -> bytes:
         chunks.append(_references(name, counts, first, unused, at[-1]))
     size = at[-1] + len(chunks[-1])
     if size >= 2**32:
-        raise ValueError(f"the model takes {size} bytes; CRFsuite reads less than 4 GiB")
+        raise ValueError(
+            f"the model takes {size} bytes; CRFsuite reads less than 4 GiB"
+        )
     numbers = [VERSION, 0, K, A, *at]
     header = (
         MAGIC

@@ -20,9 +20,7 @@ _HEADER_NAMES = (
     "off_labelrefs",
     "off_attrrefs",
 )
-_SECTION = re.compile(
-    r"(FILEHEADER|LABELS|ATTRIBUTES|TRANSITIONS|STATE_FEATURES) = {"
-)
+_SECTION = re.compile(r"(FILEHEADER|LABELS|ATTRIBUTES|TRANSITIONS|STATE_FEATURES) = {")
 _ENTRY = re.compile(r"(\w+): (.*)")
 _WEIGHT = re.compile(r"\(\d+\) (.+) --> (.+): ([+-]?\d+\.\d+)")
 

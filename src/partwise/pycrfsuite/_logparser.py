@@ -45,7 +45,7 @@ _OPENED_BY_NEXT = ("prepared", "optimization_end")
 
 
 class TrainLogParser:
-    """Collects what a log says.
+    r"""Collects what a log says.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class TrainLogParser:
     Examples
     --------
     >>> parser = TrainLogParser()
-    >>> parser.feed("Feature generation\\n"), parser.feed("Seconds required: 0.5\\n")
+    >>> parser.feed("Feature generation\n"), parser.feed("Seconds required: 0.5\n")
     ('start', 'featgen_end')
     >>> parser.featgen_seconds
     0.5

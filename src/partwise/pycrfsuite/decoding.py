@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
+LABEL, WEIGHT = 0, 1
+
+
+def pair_table(label: CodeArray, weight: FloatArray) -> NDArray[np.float64]:
+    """Return label and weight of every pair side by side: one place in memory."""
+    return np.stack([label.astype(np.float64), weight], axis=1)
+
 
 @kernel
 def state_scores(
@@ -19,21 +26,24 @@ def state_scores(
     numbers: CodeArray,
     values: FloatArray,
     pair_ptr: IntArray,
-    pair_label: CodeArray,
-    weight: FloatArray,
+    pairs: NDArray[np.float64],
     n_labels: int,
 ) -> NDArray[np.float64]:
     """Return the score of every label at every token; unknown attributes are -1."""
+    # Where pairs begin is asked for all at once: these loads do not wait for another.
+    begin = np.zeros(numbers.size, np.int64)
+    end = np.zeros(numbers.size, np.int64)
+    for j in range(numbers.size):
+        if numbers[j] >= 0:
+            begin[j] = pair_ptr[numbers[j]]
+            end[j] = pair_ptr[numbers[j] + 1]
     scores = np.zeros((ptr.size - 1, n_labels))
     for t in range(ptr.size - 1):
         row = scores[t]
         for j in range(ptr[t], ptr[t + 1]):
-            attribute = numbers[j]
-            if attribute < 0:
-                continue
             value = 1.0 if values.size == 0 else values[j]
-            for p in range(pair_ptr[attribute], pair_ptr[attribute + 1]):
-                row[np.uint32(pair_label[p])] += value * weight[p]
+            for p in range(begin[j], end[j]):
+                row[np.uint32(pairs[p, LABEL])] += value * pairs[p, WEIGHT]
     return scores
 
 
@@ -43,28 +53,32 @@ def best_path(
 ) -> CodeArray:
     """Return the best labels; of equal scores the lowest label wins."""
     length, K = scores.shape
-    back = np.zeros((length, K), np.int32)
-    best, arrive = scores[0].copy(), np.zeros(K)
+    best, arrive = np.zeros((length, K)), np.zeros(K)
+    best[0] = scores[0]
     for t in range(1, length):
-        came = back[t]
+        before, here = best[t - 1], best[t]
         for b in range(K):
-            arrive[b] = best[0] + transitions[0, b]
+            arrive[b] = before[0] + transitions[0, b]
         for a in range(1, K):
-            # The inner loop goes along a row, which vectorises.
-            here, moves = best[a], transitions[a]
+            # Where the best comes from is found on the way back, so this vectorises.
+            score, moves = before[a], transitions[a]
             for b in range(K):
-                score = here + moves[b]
-                if score > arrive[b]:
-                    arrive[b] = score
-                    came[b] = a
+                arrive[b] = max(arrive[b], score + moves[b])
         for b in range(K):
-            best[b] = arrive[b] + scores[t, b]
+            here[b] = arrive[b] + scores[t, b]
     path = np.zeros(length, np.int32)
+    last = 0
     for b in range(1, K):
-        if best[b] > best[path[length - 1]]:
-            path[length - 1] = b
+        if best[length - 1, b] > best[length - 1, last]:
+            last = b
+    path[length - 1] = last
     for t in range(length - 1, 0, -1):
-        path[t - 1] = back[t, path[t]]
+        came = 0
+        for a in range(1, K):
+            score = best[t - 1, a] + transitions[a, last]
+            if score > best[t - 1, came] + transitions[came, last]:
+                came = a
+        path[t - 1] = last = came
     return path
 
 
@@ -74,11 +88,11 @@ def tag_path(
     numbers: CodeArray,
     values: FloatArray,
     pair_ptr: IntArray,
-    pair_label: CodeArray,
-    weight: FloatArray,
+    pairs: NDArray[np.float64],
     transitions: NDArray[np.float64],
 ) -> CodeArray:
     """Return the best labels of a sequence."""
     K = transitions.shape[0]
-    scores = state_scores(ptr, numbers, values, pair_ptr, pair_label, weight, K)
-    return best_path(scores, transitions)
+    return best_path(
+        state_scores(ptr, numbers, values, pair_ptr, pairs, K), transitions
+    )

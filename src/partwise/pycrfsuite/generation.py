@@ -25,7 +25,9 @@ class Features(NamedTuple):
         return int(self.pairs.label.size + np.count_nonzero(self.transitions))
 
 
-def generate_features(tokens: Tokens, n_labels: int, parameters: Parameters) -> Features:
+def generate_features(
+    tokens: Tokens, n_labels: int, parameters: Parameters
+) -> Features:
     """Choose the pairs that occur often enough; the sum of their values counts.
 
     With `feature.possible_states`, an attribute that occurs is paired with all labels,
@@ -43,7 +45,9 @@ def generate_features(tokens: Tokens, n_labels: int, parameters: Parameters) -> 
         weights = rows.val if rows.val.size else None
         enough = np.bincount(inverse, weights, minlength=found.size) >= least
     if parameters["feature.possible_states"]:
-        every = (np.unique(rows.idx).astype(np.int64)[:, None] * K + np.arange(K)).ravel()
+        every = (
+            np.unique(rows.idx).astype(np.int64)[:, None] * K + np.arange(K)
+        ).ravel()
         if least > 0.0:
             every = found
         rare = found[~enough]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ class AttributeNumbers(dict[str, int]):
     """
 
     def __missing__(self, name: str) -> int:
+        """Give a new attribute the next number."""
         cut = c_string(name)
         if cut not in self:
             self[cut] = len(self)
@@ -186,7 +188,7 @@ class ItemSequence:
         names = [self._names[number] for number in numbers.tolist()]
         amounts = values.tolist() if values.size else [1.0] * numbers.size
         pairs = list(zip(names, amounts, strict=True))
-        return [dict(pairs[a:b]) for a, b in zip(ptr[:-1], ptr[1:], strict=True)]
+        return [dict(pairs[a:b]) for a, b in pairwise(ptr.tolist())]
 
     def numbered(self, vocabulary: Vocabulary) -> Items:
         """Return the rows in the numbers of another vocabulary."""

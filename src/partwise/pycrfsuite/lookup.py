@@ -31,6 +31,7 @@ class _Shape(NamedTuple):
 
     numbers: bytes
     others: tuple[int, ...]
+    size: int
 
 
 class SentenceLookup:
@@ -57,47 +58,30 @@ class SentenceLookup:
         """Return the rows of a sequence of dicts, or None."""
         if sequence.__class__ is not list or not self._is_usable:
             return None
-        if self._table is None:
+        try:
+            shapes = [self._shapes[names] for names in map(tuple, sequence)]
+            values = list(chain.from_iterable(map(dict.values, sequence)))
+        except KeyError:  # names that were not met before
             self._expect(sequence)
             return None
-        values: list[Any] = []
-        numbers: list[bytes] = []
-        ends = [0]
-        other_at: list[int] = []
-        other: list[float] = []
-        for token in sequence:
-            shape = self._shapes.get(tuple(token)) if token.__class__ is dict else None
-            if shape is None:
-                self._expect(sequence)
-                return None
-            begin = len(values)
-            values.extend(token.values())
-            for place in shape.others:
-                value = values[begin + place]
-                if value.__class__ not in NUMBERS:
-                    return None
-                values[begin + place] = ""
-                if value != 1.0:
-                    other_at.append(begin + place)
-                    other.append(value)
-            numbers.append(shape.numbers)
-            ends.append(len(values))
-        try:
-            found = ids_in(self._known_table(), values, _joined(numbers))
-        except TypeError:  # a value that is not text where others are
+        except TypeError:  # tokens that are not dicts
             return None
-        if found is None:
-            return None
+        ends = np.zeros(len(shapes) + 1, np.int64)
+        np.cumsum([shape.size for shape in shapes], out=ends[1:])
         amounts = np.empty(0)
-        if other:
-            amounts = np.ones(found.size)
-            amounts[other_at] = other
-        return Items(np.array(ends, np.int64), found, amounts)
-
-    def _known_table(self) -> ByteTable:
-        if self._table is None:
-            raise TypeError("there is no table")
-        return self._table
+        if any([shape.others for shape in shapes]):
+            taken = _take_numbers(values, shapes, ends)
+            if taken is None:
+                return None
+            amounts = taken
+        numbers = np.frombuffer(b"".join([s.numbers for s in shapes]), np.int32)
+        found = None
+        if self._table is not None:
+            try:
+                found = ids_in(self._table, values, numbers)
+            except TypeError:  # a value that is not text where others are
+                return None
+        return None if found is None else Items(ends, found, amounts)
 
     def _expect(self, sequence: Iterable[Any]) -> None:
         """Note the names of a sequence that the table does not know.
@@ -114,7 +98,7 @@ class SentenceLookup:
             self._make_table()
 
     def _note_shape(self, token: dict[Any, Any]) -> None:
-        """Number the names of a token; plain ones have odd numbers."""
+        """Give numbers to the names of a token, odd ones to those without text."""
         names = tuple(token)
         if names in self._shapes or names in self._expected:
             return
@@ -131,7 +115,7 @@ class SentenceLookup:
         for place in others:
             first[place] += 1
         packed = np.array(first, np.int32).tobytes()
-        self._expected[names] = _Shape(packed, others)
+        self._expected[names] = _Shape(packed, others, len(names))
 
     def _make_table(self) -> None:
         plain, valued = self._vocabulary
@@ -156,5 +140,20 @@ class SentenceLookup:
         self._expected = {}
 
 
-def _joined(numbers: list[bytes]) -> NDArray[np.int32]:
-    return np.frombuffer(b"".join(numbers), np.int32)
+def _take_numbers(
+    values: list[Any], shapes: list[_Shape], ends: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """Put numbers aside and leave no text in their place; None if one is none."""
+    at = [
+        begin + place
+        for begin, shape in zip(ends.tolist(), shapes, strict=False)
+        for place in shape.others
+    ]
+    amounts = [values[place] for place in at]
+    if not NUMBERS.issuperset(map(type, amounts)):
+        return None
+    for place in at:
+        values[place] = ""
+    result = np.ones(len(values))
+    result[at] = amounts
+    return result

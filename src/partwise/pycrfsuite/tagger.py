@@ -130,7 +130,8 @@ class Tagger:
             header = read_header(data, source)
         except ModelFileError as error:
             raise ValueError(f"Error opening model file: {error}") from None
-        arrays = model.ptr, model.label, model.weight, model.transitions
+        pairs = decoding.pair_table(model.label, model.weight)
+        arrays = model.ptr, pairs, model.transitions
         vocabulary = joined_vocabulary(model.attributes)
         self._opened = _Opened(
             model,
@@ -252,10 +253,10 @@ class Tagger:
         """Return the sums over all label sequences, computed once a sequence."""
         if self._marginals is None:
             K, arrays = len(opened.model.labels), opened.arrays
-            scores = decoding.state_scores(*self._items, *arrays[:3], K)
+            scores = decoding.state_scores(*self._items, *arrays[:2], K)
             # The scores are features of their own here, each with a weight of one.
             chain = make_chain(make_dense_rows(scores), [0, len(scores)], None, K)
-            w = np.concatenate([np.eye(K).ravel(), arrays[3].ravel()])
+            w = np.concatenate([np.eye(K).ravel(), arrays[2].ravel()])
             _, mu, log_z = part_marginals(chain, w, np.array([scores.size]), 1)
             rows = mu.reshape(-1, K).tolist()
             self._marginals = _Marginals(rows, scores, float(log_z[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class BaseTrainer:
         Whether to print the log.
     """
 
-    _PARAMETER_TYPES: dict[str, Callable[[str], Any]] = {
+    _PARAMETER_TYPES: ClassVar[dict[str, Callable[[str], Any]]] = {
         "feature.minfreq": float,
         "feature.possible_states": _flag,
         "feature.possible_transitions": _flag,
@@ -88,7 +88,10 @@ class BaseTrainer:
         "variance": float,
         "gamma": float,
     }
-    _ALGORITHM_ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
+    _ALGORITHM_ALIASES: ClassVar[dict[str, str]] = {
+        "ap": "averaged-perceptron",
+        "pa": "passive-aggressive",
+    }
 
     verbose: Any
     _corpus: Corpus

@@ -112,7 +112,10 @@ def test_arow_and_pa_are_found_by_their_names() -> None:
     ("make_it", "message"),
     [
         (lambda: AROW(gamma=0.0), "gamma must be positive and finite, not 0.0"),
-        (lambda: AROW(variance=np.inf), "variance must be positive and finite, not inf"),
+        (
+            lambda: AROW(variance=np.inf),
+            "variance must be positive and finite, not inf",
+        ),
         (lambda: PassiveAggressive(slack="some"), "unknown slack 'some'; choose from"),
     ],
 )

@@ -187,7 +187,9 @@ def with_observed_transitions(s: Chain) -> Chain:
     ends = s.ptr[1:-1] - 1
     inside[ends[(ends >= 0) & (ends < inside.size)]] = False
     pairs = (y[:-1] * K + y[1:])[inside]
-    return s._replace(weighted=(np.bincount(pairs, minlength=K * K) > 0).astype(np.uint8))
+    return s._replace(
+        weighted=(np.bincount(pairs, minlength=K * K) > 0).astype(np.uint8)
+    )
 
 
 def illegal_position(s: Chain) -> tuple[int, int] | None:
