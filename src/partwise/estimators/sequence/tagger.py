@@ -253,6 +253,18 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         return self._decode(self._encode(X, allowed), self.weights_)
 
+    def predict_single(self, x: Any) -> list[Label]:
+        """Return the best labels of one sequence.
+
+        Examples
+        --------
+        >>> from partwise import SequenceTagger
+        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
+        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
+        ['D']
+        """
+        return self.predict([x])[0]
+
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
     ) -> list[NDArray[np.float64]]:
@@ -353,7 +365,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(
-        self, n: int = 20, label: Label | None = None
+        self, n: int = 20, label: Label | None = None, *, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
         """Return the `n` features with the largest weights, in absolute value.
 
@@ -363,6 +375,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             How many.
         label : label, optional
             Only weights of this label.
+        sign : {"any", "positive", "negative"}
+            Only weights of this sign: what speaks for a label, or against it.
 
         Returns
         -------
@@ -370,7 +384,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
-        return self._weights.top(self.weights_, n, code)
+        return self._weights.top(self.weights_, n, code, sign)
 
     def explain(self, x: Any) -> Explanation:
         """Say which features made each label of one sequence win.
