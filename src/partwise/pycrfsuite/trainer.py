@@ -380,34 +380,17 @@ class Trainer(BaseTrainer):
         else:
             getattr(self, f"on_{event}")(log)
 
-    def on_start(self, log: str) -> None:
-        """Handle the begin of training."""
+    def _print_log(self, log: str) -> None:
+        """Print the part of the log that an event ends."""
         print(log, end="")
+
+    on_start = on_featgen_end = on_prepared = on_prepare_error = _print_log
+    on_optimization_end = on_end = _print_log
 
     def on_featgen_progress(self, log: str, percent: int) -> None:
         """Handle progress of the generation of features."""
-        print(log, end="")
-
-    def on_featgen_end(self, log: str) -> None:
-        """Handle the end of the generation of features."""
-        print(log, end="")
-
-    def on_prepared(self, log: str) -> None:
-        """Handle the begin of the first iteration."""
-        print(log, end="")
-
-    def on_prepare_error(self, log: str) -> None:
-        """Handle an error before the first iteration."""
-        print(log, end="")
+        self._print_log(log)
 
     def on_iteration(self, log: str, info: Any) -> None:
-        """Handle the end of an iteration."""
-        print(log, end="")
-
-    def on_optimization_end(self, log: str) -> None:
-        """Handle the end of the last iteration."""
-        print(log, end="")
-
-    def on_end(self, log: str) -> None:
-        """Handle the end of training."""
-        print(log, end="")
+        """Handle the end of an iteration; `info` is what the log says of it."""
+        self._print_log(log)

@@ -26,15 +26,6 @@ def make(request: pytest.FixtureRequest) -> Maker:
     return chosen
 
 
-def run_cyclic(problem: Any, solver: MistakeDriven, start: Any, passes: int) -> Any:
-    rng = np.random.default_rng(0)
-    state = solver.start(problem, rng, start)
-    for _ in range(passes):
-        for _ in solver.run_pass(problem, state, rng):
-            pass
-    return state
-
-
 def rival(out: Outputs, w: Floats) -> int:
     """Return the best output by score alone, the right one where it wins."""
     return int(mistake_mirror.best_first(out, w, cost_augmented=False)[0])
@@ -63,7 +54,7 @@ def test_pa_is_the_naive_one(make: Maker, slack: str, by_cost: bool) -> None:
     seen = mistake_mirror.weights_after_visits(problem, rule, start.w, passes=3)
     assert not np.allclose(seen[0], seen[-1]), "nothing was learnt"
     solver = PassiveAggressive(order="cyclic", slack=slack, by_cost=by_cost)
-    state = run_cyclic(problem, solver, start, 3)
+    state = mistake_mirror.run_cyclic(problem, solver, start, 3)
     np.testing.assert_allclose(state.average.now, seen[-1], atol=1e-10)
     np.testing.assert_allclose(state.w, np.mean(seen, axis=0), atol=1e-10)
 
@@ -87,7 +78,7 @@ def test_arow_is_the_naive_one(make: Maker, gamma: float) -> None:
     seen = mistake_mirror.weights_after_visits(problem, rule, start.w, passes=3)
     assert not np.allclose(seen[0], seen[-1]), "nothing was learnt"
     solver = AROW(order="cyclic", averaging=True, variance=2.0, gamma=gamma)
-    state = run_cyclic(problem, solver, start, 3)
+    state = mistake_mirror.run_cyclic(problem, solver, start, 3)
     np.testing.assert_allclose(state.average.now, seen[-1], atol=1e-10)
     np.testing.assert_allclose(state.variance, variance, atol=1e-12)
     np.testing.assert_allclose(state.w, np.mean(seen, axis=0), atol=1e-10)
@@ -96,10 +87,12 @@ def test_arow_is_the_naive_one(make: Maker, gamma: float) -> None:
 def test_arow_trusts_frequent_features_more() -> None:
     """The second of two equal mistakes moves a weight less than the first."""
     s = make_multiclass(make_dense_rows([[1.0, 0.0], [1.0, 1.0]]), [1, 1], 2)
-    state = run_cyclic(make_problem(s, HINGE), AROW(order="cyclic"), None, 1)
+    state = mistake_mirror.run_cyclic(
+        make_problem(s, HINGE), AROW(order="cyclic"), None, 1
+    )
     assert state.variance[0] < 1.0
     untouched = make_multiclass(make_dense_rows([[1.0, 0.0]]), [1], 2)
-    alone = run_cyclic(make_problem(untouched, HINGE), AROW(), None, 1)
+    alone = mistake_mirror.run_cyclic(make_problem(untouched, HINGE), AROW(), None, 1)
     np.testing.assert_array_equal(alone.variance[2:], 1.0)
 
 
