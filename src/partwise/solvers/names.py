@@ -50,7 +50,7 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
 }  # fmt: skip
 """Which solvers minimise a loss with a penalty; ``solver="auto"`` means the first."""
 
-MISTAKE_DRIVEN = ("perceptron", "mira", "mira-kbest")
+MISTAKE_DRIVEN = ("perceptron", "mira", "mira-kbest", "pa", "arow")
 """Those that run with any loss and the L2 penalty, and minimise no objective."""
 
 
