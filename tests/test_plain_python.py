@@ -19,7 +19,7 @@ GROUPS = {
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast",
-    "online": "perceptron mira sgd parallel softmax_margin",
+    "online": "perceptron mira sgd parallel softmax_margin slack_rescaling",
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "

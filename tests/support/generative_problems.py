@@ -10,7 +10,7 @@ from partwise.solvers import make_problem
 from partwise.solvers.base import Problem
 from partwise.solvers.log_distributions import uniform_reference
 from partwise.structures import Chain, make_hidden_markov
-from problems import Floats, enumerate_outputs
+from problems import Floats, Outputs, enumerate_outputs
 
 N_STATES, N_SYMBOLS = 3, 2
 COSTS = [[0.0, 1.0, 3.0], [0.5, 0.0, 2.0], [1.0, 0.25, 0.0]]
@@ -43,9 +43,15 @@ def random_reference(s: Chain, seed: int = 0) -> Floats:
     return np.asarray(c / groups.sums(c)[groups.of])
 
 
-def best_generative(problem: Problem) -> tuple[float, Floats]:
-    """Minimise (P) by SciPy, over weights and slacks; objective and weights."""
-    outputs, C = enumerate_outputs(problem.structure), problem.C
+def best_generative(
+    problem: Problem, outputs: list[Outputs] | None = None
+) -> tuple[float, Floats]:
+    """Minimise (P) by SciPy, over weights and slacks; objective and weights.
+
+    With the `outputs` of the structure unless others are given.
+    """
+    outputs = enumerate_outputs(problem.structure) if outputs is None else outputs
+    C = problem.C
     groups, c = problem.distributions(), problem.reference
     assert c is not None
     n, power = c.size, 2 if problem.loss.name == "squared_hinge" else 1

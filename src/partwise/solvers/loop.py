@@ -324,12 +324,12 @@ def _kept(run: Run, reason: str) -> str:
 
 
 def _unproved(problem: Problem, w: FloatArray) -> str:
-    """Say how much is not proved, where inference is relaxed."""
+    """Say how much is not proved, where inference is not always exact."""
     count = count_unproved(problem.structure, w, problem.n_jobs)
     if count == 0:
         return ""
     return (
-        f"; relaxed inference left {count} of {problem.n_examples} examples without "
+        f"; inference left {count} of {problem.n_examples} examples without "
         "a proof that their worst output was found: the objective is at most this"
     )
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from partwise.estimators.allowed_values import NOT_NEGATIVE, one_of
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import TrainingSettings
+from partwise.estimators.shared_settings import RescalingSettings, TrainingSettings
 
 if TYPE_CHECKING:
     from partwise.solvers import Solver
 
 
 @declares_settings
-class GenerativeSettings(TrainingSettings):
+class GenerativeSettings(RescalingSettings, TrainingSettings):
     """The settings of a generative model.
 
     Parameters
