@@ -1,5 +1,6 @@
 """Small generative models, and their optimum by an independent convex solver."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,26 @@ def random_reference(s: Chain, seed: int = 0) -> Floats:
     return np.asarray(c / groups.sums(c)[groups.of])
 
 
+def penalty_of(problem: Problem) -> tuple[Callable[..., float], Callable[..., Floats]]:
+    """Return the penalty of a generative model as a function, and its gradient."""
+    c = problem.reference
+    assert c is not None
+    if problem.divergence == "forward":
+        return lambda w: float(-c @ w), lambda w: -c
+
+    def reverse(w: Floats) -> float:
+        """Sum up p ln(p / c) - p + c, along its tangent where p is below c / e."""
+        p = np.maximum(np.exp(w), c / np.e)
+        tangent = c / np.e * np.minimum(w - np.log(c / np.e), 0.0)
+        return float(np.sum(p * np.log(p / c) - p + c - tangent))
+
+    def slope(w: Floats) -> Floats:
+        above = np.maximum(w - np.log(c), -1.0)
+        return np.asarray(c * above * np.exp(above))
+
+    return reverse, slope
+
+
 def best_generative(
     problem: Problem, outputs: list[Outputs] | None = None
 ) -> tuple[float, Floats]:
@@ -72,10 +93,13 @@ def best_generative(
     def slopes(u: Floats) -> Floats:
         return np.hstack([-member * np.exp(u[:n]), np.zeros((len(groups), C.size))])
 
+    penalty, gradient = penalty_of(problem)
     found = minimize(
-        lambda u: -c @ u[:n] + C @ u[n:] ** power,
+        lambda u: penalty(u[:n]) + C @ u[n:] ** power,
         np.concatenate([np.log(0.9 * c), [out.cost.max() + 5.0 for out in outputs]]),
-        jac=lambda u: np.concatenate([-c, C * power * u[n:] ** (power - 1)]),
+        jac=lambda u: np.concatenate(
+            [gradient(u[:n]), C * power * u[n:] ** (power - 1)]
+        ),
         constraints=[
             {"type": "ineq", "fun": lambda u: rows @ u - costs, "jac": lambda u: rows},
             {"type": "ineq", "fun": masses, "jac": slopes},
@@ -86,4 +110,4 @@ def best_generative(
     # At this precision it may not call itself done; what counts is the point.
     w = groups.normalise(found.x[:n])
     slack = [max(out.cost - out.dphi @ w) for out in outputs]
-    return float(-c @ w + C @ np.power(slack, power)), w
+    return penalty(w) + float(C @ np.power(slack, power)), w

@@ -109,6 +109,7 @@ class StructuredEstimator(Estimator, TrainingSettings):
     l1_ratio: float = 0.0
     margin: str = "cost"
     rescaling: str = "margin"
+    divergence: str = "forward"
     positive: bool = False
     compare: str = "worst"
     distance: str = "codes"
@@ -272,6 +273,7 @@ class StructuredEstimator(Estimator, TrainingSettings):
             self._jobs(),
             data.reference,
             bool(self.positive),
+            self.divergence,
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")

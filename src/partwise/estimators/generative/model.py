@@ -14,6 +14,7 @@ from partwise.estimators.costs import sample_weights
 from partwise.estimators.generative.reference_distributions import counted
 from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.solvers import log_distributions
+from partwise.solvers.divergences import DIVERGENCES
 from partwise.solvers.loop import CONVERGED, Evaluate
 from partwise.solvers.registry import default_solver
 from partwise.structures import interface as waist
@@ -30,7 +31,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
     _suitable_C: float | None = None
 
     def _penalty_name(self) -> str:
-        return "divergence"
+        return DIVERGENCES[self.divergence].penalty_name
 
     def _effective_C(self) -> float:
         if self.C is None and self._suitable_C is not None:
@@ -152,5 +153,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         counts = self._make_reference("likelihood", structure, weight)
         w = np.log(np.maximum(counts, waist.LEAST_PROBABILITY))
         status = "counted: this maximises the likelihood"
-        solver = default_solver(self.loss, "divergence")  # the one margins would use
+        solver = default_solver(
+            self.loss, self._penalty_name()
+        )  # the one margins would use
         self._keep(untrained(w, CONVERGED, status), solver)

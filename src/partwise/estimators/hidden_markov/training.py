@@ -193,7 +193,13 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         end: float,
     ) -> Solution:
         problem = make_problem(
-            chain, get_loss(self.loss), C, weight, 0.0, self._jobs(), reference
+            self._rescaled(chain),
+            get_loss(self.loss),
+            C,
+            weight,
+            n_jobs=self._jobs(),
+            reference=reference,
+            divergence=self.divergence,
         )
         left, tol = max(end - working_time(), 1e-3), max(self.tol, CHOICE_TOL)
         solution = solve(

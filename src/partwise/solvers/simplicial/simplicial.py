@@ -110,7 +110,7 @@ class RestrictedSimplicialDecomposition(Solver):
         "simplicial-online": {"variant": "online", "working_sets": 10},
     }
     losses = ("hinge", "squared_hinge")
-    penalties = ("l2", "divergence")
+    penalties = ("l2", "divergence", "reverse divergence")
     needs = (argmax, add_costs, cost)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
 
@@ -286,4 +286,5 @@ def default_gamma(problem: Problem, w: FloatArray) -> float:
     what there is to gain in the beginning. Ten times more or less costs about twice as
     many passes.
     """
-    return 0.1 * problem.primal(w) / problem.n_weights
+    # Where the objective is zero there is nothing to gain, with any weight.
+    return 0.1 * (problem.primal(w) or 1.0) / problem.n_weights
