@@ -23,6 +23,7 @@ GROUPS = {
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
+    "hidden_positions "
     "model_files explanations warm",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"documentation {DOCTESTS}",
