@@ -78,6 +78,77 @@ def test_simplicial_reaches_the_optimum_of_scipy(
     )
 
 
+BLOCKS = {
+    "one by one": {"variant": "coordinate", "together": 1},
+    "two at a time": {"variant": "coordinate", "together": 2},
+    "all": {"variant": "joint"},
+    "overlapping": {"variant": "online", "working_sets": [[0, 1, 3], [3, 4], [1, 2]]},
+    "overlapping pairs": {
+        "variant": "online",
+        "working_sets": [[0, 1, 3], [3, 4], [1, 2]],
+        "together": 2,
+    },
+}
+
+
+@plain_only
+@pytest.mark.parametrize("how", BLOCKS.values(), ids=BLOCKS)
+def test_simplicial_reaches_it_over_any_sets_of_examples(how: dict[str, Any]) -> None:
+    problem = generative(small_model(costs=COSTS), C=0.5)
+    best, _ = best_generative(problem)
+    solver = RestrictedSimplicialDecomposition(
+        **{"working_sets": [[3, 0], [1], [4, 2]]} | how
+    )
+    solution = solve(problem, solver, tol=1e-4, max_iter=3000)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-4)
+    assert solution.certificate.dual <= best * (1 + 1e-9)
+
+
+@plain_only
+def test_simplicial_moves_the_chosen_sets_and_no_others() -> None:
+    problem = generative(small_model(costs=COSTS), C=0.5)
+    blocks = [np.array([3, 0]), np.array([1]), np.array([4, 2])]
+    solver = RestrictedSimplicialDecomposition(
+        working_sets=blocks, variant="coordinate", together=2, rounds=1
+    )
+    assert solver.working_sets == ((3, 0), (1,), (4, 2))
+    state = solver.start(problem, np.random.default_rng(0), None)
+    before, calls = state.dual_function.best(*state.points.total()).value, 0
+    for chosen in ([0, 2], [1, 2], [0, 1]):
+        others = ~np.isin(state.points.owner, chosen)
+        kept = state.points.alpha[others].copy()
+        solver._work_on(state, [blocks[j] for j in chosen], np.array(chosen))
+        now = ~np.isin(state.points.owner, chosen)
+        np.testing.assert_array_equal(state.points.alpha[now], kept)
+        assert state.oracle_calls - calls == sum(blocks[j].size for j in chosen)
+        calls = state.oracle_calls
+        value = state.dual_function.best(*state.points.total()).value
+        assert value > before
+        before = value
+
+
+@pytest.mark.parametrize(
+    ("how", "match"),
+    [
+        ({"working_sets": [[0, 1], []]}, "at least one example"),
+        ({"working_sets": [[0, -1]]}, "no example -1"),
+        ({"working_sets": [[0, 1, 2, 3]]}, "example 4 is in none"),
+        ({"working_sets": [[0, 1, 2, 3, 4, 5]]}, "example 5, but there are 5"),
+        ({"working_sets": [[0, 1, 2], [2, 3, 4]]}, "example 2 is in several"),
+        ({"together": 0}, "together must be an integer"),
+    ],
+)
+def test_simplicial_sets_that_do_not_fit_are_refused(how: Any, match: str) -> None:
+    def start() -> None:
+        solver = RestrictedSimplicialDecomposition(variant="coordinate", **how)
+        solver.start(generative(), np.random.default_rng(0), None)
+
+    with pytest.raises(ValueError, match=match):
+        start()
+
+
 @plain_only
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("C", "seed"), [(0.01, 0), (0.3, 1), (5.0, 2)])
@@ -97,8 +168,10 @@ def test_simplicial_reaches_it_with_any_reference(
 
 
 @plain_only
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize(("C", "seed"), [(0.01, 0), (0.3, 1), (5.0, 2)])
+@pytest.mark.parametrize(
+    ("loss", "C", "seed"),
+    [("hinge", 0.01, 0), ("squared_hinge", 0.3, 1), ("hinge", 5.0, 2)],
+)
 def test_simplicial_reaches_it_with_the_reverse_divergence(
     loss: str, C: float, seed: int
 ) -> None:
