@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import dcd_rates
 from test_working_sets import members_of
 
 import problems
@@ -295,6 +296,37 @@ def test_dual_coordinate_cpd_stops_sweeping_when_it_no_longer_pays() -> None:
         state = solver.start(problem, rng, None)
         counts.append(len(list(solver.run_pass(problem, state, rng))))
     assert counts[0] < counts[1] <= 51
+
+
+@problems.plain_only
+@pytest.mark.parametrize("C", [0.1, 3.0])
+def test_dual_coordinate_gap_falls_linearly_on_fixed_sets(C: float) -> None:
+    """Theorem 2 of the paper; the sets hold what some passes have found."""
+    s = problems.make_small(problems.chain_costs)
+    problem = make_problem(s, SQUARED_HINGE, C)
+    gaps, n_outputs = dcd_rates.fixed_sets(problem, passes=2, most=300)
+    assert n_outputs > problem.n_examples
+    assert gaps[0] == 1.0
+    assert gaps[-1] <= dcd_rates.LEAST_GAP
+    rate = dcd_rates.fit_rate(gaps)
+    assert 0.0 < rate.factor < 0.97
+    assert rate.straightness > 0.9
+    # With every output in the sets, the optimum over them is that of the problem.
+    *_, state = passes(problem, DualCoordinateDescent(delta=0.0, drop=False), 40)
+    exact = DualCoordinateDescent().certify(problem, state).relative_gap
+    assert dcd_rates.gap_in_sets(problem, state) == pytest.approx(exact, abs=1e-9)
+
+
+@problems.plain_only
+def test_dual_coordinate_drops_outputs_only_if_told_to() -> None:
+    problem = make_problem(problems.make_small(problems.chain_sparse), SQUARED_HINGE)
+    counts = {}
+    for drop in (False, True):
+        *_, state = passes(problem, DualCoordinateDescent(drop=drop), 10)
+        counts[drop] = count_members(problem.structure, state.sets)
+        least = min(min(own.values()) for own in duals_of(problem, state) if own)
+        assert (least > 0.0) == drop
+    assert counts[True] < counts[False]
 
 
 @pytest.mark.parametrize(
