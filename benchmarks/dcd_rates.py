@@ -1,10 +1,10 @@
 """How fast dual coordinate descent converges: Theorems 1 to 3 of Chang and Yih 2013.
 
-On working sets that stay as they are, the distance of the dual from its best value falls
-by the same factor in every sweep (Theorem 2: O(log 1/eps) of them). The benchmark
-computes the dual itself, over the outputs in the sets alone, and the objective over them,
-which proves how near the last one is to the best. With inference (Theorem 3) the passes
-to a gap of eps are counted, and the outputs that entered a working set (Theorem 1).
+On working sets that stay as they are, the distance of the dual from its best value
+falls by the same factor in every sweep (Theorem 2: O(log 1/eps) of them). The benchmark
+computes the dual itself, over the outputs in the sets alone, and the objective over
+them, which proves how near the last dual is to the best. With inference (Theorem 3) the
+passes to a gap of eps are counted, and the outputs that entered a set (Theorem 1).
 """
 
 from __future__ import annotations
