@@ -21,6 +21,10 @@ OPTIMISATION = os.environ.setdefault("NUMBA_OPT", "1")
 CACHE = ROOT / "build" / "numba-cache" / OPTIMISATION
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
 
+# Looking for the implementation of a function, Numba paints an error for every one that
+# does not fit, and throws it away.
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
+
 # The compiler makes many objects that live on: looking through them less often saves a
 # twelfth of its time.
 gc.set_threshold(200_000, 20, 50)

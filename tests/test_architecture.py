@@ -25,7 +25,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 # Each layer may import itself and those before it. Everything else in the package
 # is a leaf: data, features, metrics and the like, which know no layer.
 LAYERS = [
-    *("_jit", "_screen", "_threads"),
+    *("_jit", "_deadline", "_screen", "_threads"),
     *("structures", "losses", "solvers", "estimators", "cli"),
 ]
 # What the lower layers may know of the leaves, and one leaf of the layers:

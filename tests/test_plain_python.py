@@ -18,7 +18,8 @@ GROUPS = {
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
-    "frank_wolfe cutting_plane simplicial column_generation forecast",
+    "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
+    "relay",
     "online": "perceptron mira sgd parallel softmax_margin slack_rescaling",
     "lattices": "lattice lattice_ranker cli_lattice",
     "grammars": "grammar constituency_parser",
@@ -26,7 +27,7 @@ GROUPS = {
     "hidden_positions "
     "model_files explanations warm",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
-    f"documentation {DOCTESTS}",
+    f"tables documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",

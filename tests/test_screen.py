@@ -64,8 +64,8 @@ def test_compile_notes_on_a_terminal_leave_nothing(
     with compile_notes(), preparing("look_up"):
         pass
     shown = capsys.readouterr().err
-    assert "compiling for the first time: look_up" in shown
-    assert shown.rpartition("look_up")[2].strip() == ""
+    assert "compiling for the first time ..." in shown
+    assert shown.rpartition("...")[2].strip() == ""
     assert "\n" not in shown
 
 

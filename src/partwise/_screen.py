@@ -117,8 +117,8 @@ class CompileNotes:
             if is_terminal():
                 self._screen.close()
             return
-        which = f"{piece.number} of {piece.total}" if piece.total > 1 else piece.name
-        self._screen.show(f"compiling for the first time: {which}", now=not self._said)
+        which = f": {piece.number} of {piece.total}" if piece.total > 1 else " ..."
+        self._screen.show(f"compiling for the first time{which}", now=not self._said)
         self._said = True
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._deadline import check_time
 from partwise._jit import working_time
 
 LOOK_AFTER = 0.1
@@ -65,21 +66,24 @@ def check_jobs(n_jobs: Any) -> None:
 def chunks(count: int, seconds: float = 0.1) -> Iterator[Slice]:
     """Cut ``range(count)`` into pieces that take about `seconds` each.
 
-    Where the cuts fall never changes a result; it lets a bar move and Ctrl-C act.
+    Where the cuts fall never changes a result; it lets a bar move, Ctrl-C act, and
+    work end that is out of time. The first pieces are small, as nobody knows yet how
+    long one item takes.
 
     Examples
     --------
-    >>> list(chunks(2))
-    [(0, 2)]
+    >>> list(chunks(5))
+    [(0, 1), (1, 5)]
     """
-    start, size = 0, 64
+    start, size = 0, 1
     while start < count:
+        check_time()
         begin = working_time()
         stop = min(start + size, count)
         yield start, stop
         took = working_time() - begin
         start = stop
-        size = max(1, min(4 * size, int(size * seconds / max(took, 1e-6))))
+        size = max(1, min(8 * size, int(size * seconds / max(took, 1e-6))))
 
 
 def cut_evenly(sizes: NDArray[np.int64], n_slices: int) -> list[Slice]:
@@ -148,6 +152,7 @@ def run_slices(slices: Sequence[Slice], work: Work) -> Iterator[float]:
                 for number in range(len(slices))
             ]
             while wait(running, LOOK_AFTER).not_done:
+                check_time()
                 yield sum(done) / count
         finally:
             stopped.set()

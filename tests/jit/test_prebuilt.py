@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,9 +95,24 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-@portable
-def test_prebuilt_code_is_loaded_and_native_code_preferred(place: Place) -> None:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A place where the kernel was compiled for the generic processor."""
+    place = Place(tmp_path_factory.mktemp("built"))
     place.prebuild()
+    return place
+
+
+@pytest.fixture
+def installed(place: Place, built: Place) -> Place:
+    """A place that the kernel came with."""
+    shutil.copytree(built.came, place.came)
+    return place
+
+
+@portable
+def test_prebuilt_code_is_loaded_and_native_code_preferred(installed: Place) -> None:
+    place = installed
     assert place.run() == ({"loaded": 1}, "")
     assert place.files() == []
     assert place.run("--native") == ({"compiled": 1}, "")
@@ -107,16 +123,18 @@ def test_prebuilt_code_is_loaded_and_native_code_preferred(place: Place) -> None
 
 
 @portable
-def test_prebuilt_code_of_another_source_is_not_used(place: Place) -> None:
-    place.prebuild()
+def test_prebuilt_code_of_another_source_is_not_used(installed: Place) -> None:
+    place = installed
     (place.folder / "kernels.py").write_text(KERNEL.replace("x + y", "y + x"))
     assert place.run() == ({"compiled": 1}, "")
 
 
 @portable
 @pytest.mark.parametrize("what", ["numba", "python"])
-def test_prebuilt_code_of_another_version_is_said_once(place: Place, what: str) -> None:
-    place.prebuild()
+def test_prebuilt_code_of_another_version_is_said_once(
+    installed: Place, what: str
+) -> None:
+    place = installed
     place.change_manifest(**{what: "0.1"})
     counts, said = place.run()
     assert counts == {"compiled": 1}
@@ -126,17 +144,18 @@ def test_prebuilt_code_of_another_version_is_said_once(place: Place, what: str) 
     assert place.run() == ({"loaded": 1}, "")  # nothing is compiled: nothing to say
 
 
-@portable
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kernels": "many"}', "\x00"])
-def test_prebuilt_code_without_a_manifest_is_not_there(place: Place, text: str) -> None:
-    place.came.mkdir()
-    (place.came / prebuilt.MANIFEST).write_text(text)
-    assert place.run() == ({"compiled": 1}, "")
+def test_prebuilt_code_without_a_manifest_is_not_there(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prebuilt, "FOLDER", tmp_path)
+    (tmp_path / prebuilt.MANIFEST).write_text(text)
+    assert prebuilt.find_prebuilt.__wrapped__() is None
 
 
 @portable
-def test_prebuilt_code_that_is_damaged_is_compiled(place: Place) -> None:
-    place.prebuild()
+def test_prebuilt_code_that_is_damaged_is_compiled(installed: Place) -> None:
+    place = installed
     (path,) = place.came.glob("*.nbc")
     path.write_bytes(path.read_bytes()[:-7])
     assert place.run() == ({"compiled": 1}, "")
@@ -157,16 +176,32 @@ def test_prebuilt_code_is_not_for_every_processor(
 # --- caches that are of no use ------------------------------------------------------
 
 
+DAMAGES = {
+    "half": lambda whole: whole[: len(whole) // 2],
+    "empty": lambda whole: b"",
+    "foreign": lambda whole: b"\x80\x04N.",
+    "changed": lambda whole: whole[:-1] + b"\x00",
+}
+
+
 def test_cache_half_written_by_a_killed_process_is_replaced(place: Place) -> None:
-    place.run()
-    (path,) = place.files()
-    whole = path.read_bytes()
-    for wrong in (whole[: len(whole) // 2], b"", b"\x80\x04N.", whole[:-1] + b"\x00"):
-        path.write_bytes(wrong)
-        path.with_name(f"{path.name}.0123.tmp").write_bytes(wrong)
-        assert place.run() == ({"compiled": 1}, "")
-        assert path.read_bytes()[:40] == whole[:40]
-    assert place.run() == ({"loaded": 1}, "")
+    kernels = [KERNEL.replace("add", name) for name in DAMAGES]
+    (place.folder / "kernels.py").write_text("\n".join(kernels))
+    calls = f"from kernels import {', '.join(DAMAGES)} as add\n"
+    calls += "".join(f"assert {name}(20, 22) == 42\n" for name in [*DAMAGES][:-1])
+    program = PROGRAM.replace("from kernels import add\n", calls)
+    (place.folder / "program.py").write_text(program)
+    assert place.run() == ({"compiled": 4}, "")
+    heads = {}
+    for name, damage in DAMAGES.items():
+        (path,) = place.cache.rglob(f"{name}-*.nbc")
+        whole = path.read_bytes()
+        path.write_bytes(damage(whole))
+        path.with_name(f"{path.name}.0123.tmp").write_bytes(damage(whole))
+        heads[path] = whole[:40]
+    assert place.run() == ({"compiled": 4}, "")
+    assert {path: path.read_bytes()[:40] for path in heads} == heads
+    assert place.run() == ({"loaded": 4}, "")
 
 
 FULL = """

@@ -22,7 +22,9 @@ from partwise.solvers import (
 from partwise.solvers.base import State
 from partwise.solvers.trace import COLUMNS
 from problems import Floats
+from resuming import InterruptAt
 from scripted import Scripted, ScriptedState
+from scripted_clock import script_clock
 
 LOSS = get_loss("squared_hinge")
 # Does not converge to a gap of TINY within the few passes that tests allow it.
@@ -284,9 +286,11 @@ def test_loop_ctrl_c_returns_the_best_weights_on_development_data(
 
 
 def test_loop_time_limit_ends_training_in_the_middle_of_a_pass(
-    problem: Problem,
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solution = solve(problem, SLOW, tol=TINY, time_limit=1e-9)
+    with monkeypatch.context() as patch:
+        script_clock(patch, tick=0.01)
+        solution = solve(problem, SLOW, tol=TINY, time_limit=0.07)
     assert (solution.reason, len(solution.trace)) == ("time_limit", 0)
     assert solution.status.startswith("out of time after 0 passes; the weights so far")
     assert solution.w.any()
@@ -360,3 +364,58 @@ def test_loop_base_callback_does_nothing(problem: Problem) -> None:
     plain = solve(problem, SLOW, tol=TINY, max_iter=2)
     watched = solve(problem, SLOW, tol=TINY, max_iter=2, callbacks=[Callback()])
     np.testing.assert_array_equal(plain.w, watched.w)
+
+
+# --- what is said of gaps, and of runs that get nowhere ---
+
+
+def test_loop_shows_no_gap_above_all_there_is(problem: Problem) -> None:
+    """A lower bound below zero says nothing: no objective is negative."""
+    solver = Scripted([4.0, None, 2.0], [4.0, 3.0, 2.0])
+    solution = solve(problem, solver, tol=TINY, max_iter=3)
+    assert solution.certificate is not None
+    assert (solution.certificate.dual, solution.certificate.relative_gap) == (0.0, 1.0)
+    gaps = np.array(solution.trace["relative_gap"])
+    assert (gaps[np.isfinite(gaps)] <= 1.0).all()
+    assert "with a gap of 1, above" in solution.status
+
+
+def test_loop_interrupted_shows_no_gap_above_all_there_is(problem: Problem) -> None:
+    solver = Scripted([4.0] * 3, [4.0] * 3)
+    solution = solve(problem, solver, tol=TINY, callbacks=[InterruptAt(2)])
+    assert solution.reason == "interrupted"
+    assert solution.status.endswith("(gap 1)")
+
+
+def test_loop_asks_for_no_more_passes_of_a_run_that_is_stuck(problem: Problem) -> None:
+    stuck, slow = [0.3] * 60, list(np.linspace(0.9, 0.3, 60))
+    statuses = [
+        solve(problem, Scripted(gaps, gaps), tol=TINY, max_iter=60).status
+        for gaps in (stuck, slow)
+    ]
+    assert statuses[0].endswith(
+        "has not brought it down: use another solver, or raise tol"
+    )
+    assert "max_iter" not in statuses[0]
+    assert statuses[1].endswith("raise max_iter or tol")
+
+
+class Halting(Scripted):
+    """One that finds no way on after its second pass."""
+
+    def run_pass(self, problem: Problem, state: Any, rng: Any) -> Any:
+        yield from super().run_pass(problem, state, rng)
+        state.halted = "stalled" if state.passes == 2 else ""
+
+
+@pytest.mark.parametrize(
+    ("gap", "expected"),
+    [(1e-9, "rounding allows no better weights"), (0.2, "the solver finds no way on")],
+)
+def test_loop_blames_rounding_only_for_gaps_it_can_explain(
+    problem: Problem, gap: float, expected: str
+) -> None:
+    solution = solve(problem, Halting([gap] * 2, [gap] * 2), tol=TINY)
+    assert solution.reason == "stalled"
+    assert expected in solution.status
+    assert "max_iter" not in solution.status

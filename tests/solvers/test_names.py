@@ -63,9 +63,9 @@ def test_names_in_words_leave_none_out() -> None:
     words = set(text.replace(",", " ").replace(";", " ").split())
     assert set(all_solvers()) <= words
     assert list_solvers(["squared_hinge"]) == (
-        "auto; dcd-ssvm, dcd, dcd-light, cpd, simplicial, simplicial-coordinate, "
-        "simplicial-online or sgd for squared_hinge; perceptron, mira or mira-kbest "
-        "with any loss, minimising none"
+        "auto; dcd-ssvm, dcd, dcd-light, cpd, cutting-plane, simplicial, "
+        "simplicial-coordinate, simplicial-online or sgd for squared_hinge; "
+        "perceptron, mira or mira-kbest with any loss, minimising none"
     )
 
 

@@ -147,7 +147,7 @@ def test_parallel_small_data_stays_in_the_calling_thread() -> None:
     threads: list[int] = []
     crew = Crew(s, n_jobs=8)
     crew.run(lambda start, stop, worker: threads.append(threading.get_ident()))
-    assert threads == [threading.get_ident()]
+    assert set(threads) == {threading.get_ident()}
 
 
 def test_parallel_threads_have_to_pay_for_what_they_add_up() -> None:

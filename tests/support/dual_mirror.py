@@ -15,6 +15,7 @@ from scipy.special import softmax, xlogy
 import problems
 from partwise.solvers.base import Problem
 from partwise.solvers.part_duals.dual_parts import DualParts, ascend
+from partwise.solvers.part_duals.hinge_steps import ascend_hinge
 from partwise.solvers.part_duals.state import DualPartsState
 from partwise.structures.interface import (
     make_diff,
@@ -95,13 +96,22 @@ class DualMirror:
         """The distribution ``p(y | x_i; w)``."""
         return np.asarray(softmax(-self.outputs[i].dphi @ w))
 
+    def _right(self, i: int) -> list[Floats]:
+        """The distributions with all the mass on an output that is as good as right."""
+        gold = (np.abs(self.outputs[i].dphi) < 1e-12).all(axis=1)
+        return [np.eye(gold.size)[k] for k in np.flatnonzero(gold)]
+
+    def keep_share(self, share: float) -> None:
+        """Move the rest of all the mass to the right outputs."""
+        for i, alpha in enumerate(self.alpha):
+            self.alpha[i] = share * alpha + (1 - share) * self._right(i)[0]
+
     def start_at(self, dual: DualParts) -> None:
         """Start where all distributions are right outputs or Gibbs distributions."""
         self.alpha = []
         for i in range(self.problem.n_examples):
             first, last = dual.ptr[i], dual.ptr[i + 1]
-            gold = (np.abs(self.outputs[i].dphi) < 1e-12).all(axis=1)
-            candidates = [np.eye(gold.size)[k] for k in np.flatnonzero(gold)]
+            candidates = self._right(i)
             if dual.theta.size:
                 candidates.append(self.gibbs(i, dual.theta[first:last]))
             self.alpha.append(self._fitting(i, candidates, dual.mu[first:last]))
@@ -115,7 +125,8 @@ class DualMirror:
         """Let the solver take a step for example `i`, and take it as well.
 
         Log loss: to, or part of the way to, the Gibbs distribution of the step
-        remembered or of one. Hinge: to that of the new scores.
+        remembered or of one. Hinge: to that of the new scores, or to a mixture of it
+        and the right output.
         """
         problem, dual = self.problem, state.dual
         first, last = dual.ptr[i], dual.ptr[i + 1]
@@ -125,13 +136,16 @@ class DualMirror:
         visit(problem.structure, i, ws)
         part_scores(problem.structure, i, state.w, scores, ws)
         etas = [1.0] if mix else [fixed] if fixed else [float(dual.step[i]), 1.0]
-        result = ascend(
-            problem.structure, i, problem.C[i], state.w, dual, mix, fixed,
-            state.trial, state.scratch, state.workspace,
-        )  # fmt: skip
+        own = state.trial, state.scratch, state.workspace
+        s, C, w = problem.structure, problem.C[i], state.w
+        if problem.loss.name == "hinge" and not fixed:
+            result = ascend_hinge(s, i, C, w, dual, *own)
+        else:
+            result = ascend(s, i, C, w, dual, mix, fixed, *own)
         after = dual.mu[first:last]
         if problem.loss.name == "hinge":
-            goals = [self.gibbs(i, dual.theta[first:last])]
+            spread, mass = self.gibbs(i, dual.theta[first:last]), dual.mass[i]
+            goals = [mass * spread + (1 - mass) * right for right in self._right(i)]
         else:
             held = theta if theta.size else scores
             goals = [self.gibbs(i, held + eta * (scores - held)) for eta in etas]

@@ -5,6 +5,7 @@ planted ones. The name of a package stands for its ``__init__``.
 """
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -23,13 +24,17 @@ class Import(NamedTuple):
     """Whether only the type checker sees it."""
 
 
-def imported_names(source: str, package: str) -> Iterator[tuple[str, bool]]:
-    """Yield the full names of what is imported, inside functions too.
+@functools.cache
+def imported_names(source: str, package: str) -> tuple[tuple[str, bool], ...]:
+    """Return the full names of what is imported, inside functions too.
 
-    ``from a import b`` yields ``a.b``, since ``b`` may be a module. `package` is what
+    ``from a import b`` gives ``a.b``, since ``b`` may be a module. `package` is what
     dots refer to. With each name comes whether only the type checker sees it.
     """
-    tree = ast.parse(source)
+    return tuple(_imported_names(ast.parse(source), package))
+
+
+def _imported_names(tree: ast.Module, package: str) -> Iterator[tuple[str, bool]]:
     for_types = {
         id(inner)
         for node in ast.walk(tree)

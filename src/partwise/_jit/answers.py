@@ -2,8 +2,8 @@
 
 A kernel that asks a corpus questions need not know what it is. It gets the address of
 an image of the corpus, and a table with the address of machine code for every question.
-An answer is compiled once for a class of structure and its scratch arrays: it loads
-both from their addresses, and asks the structure. Arrays travel between the two by
+An answer is compiled once for a class of structure and its scratch arrays: it reads of
+both what it needs, and asks the structure. Arrays travel between the two by
 Numba's own calling convention.
 """
 
@@ -26,6 +26,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import intrinsic
 
+from partwise._jit.behind import behind, value_at
 from partwise._jit.cache import Store, source_of
 from partwise._jit.clock import expect, preparing
 from partwise._jit.image import Image, image_of, make_image
@@ -92,12 +93,13 @@ def form_of(question: Any) -> Form:
 # --- the side of the structure --------------------------------------------------------
 
 
-def _load(context: Any, builder: Any, kind: Any, size: int, address: Any) -> Any:
-    """Read a value of a type from an address."""
+def _find(context: Any, builder: Any, kind: Any, size: int, address: Any) -> Any:
+    """Return what compiled code passes on of the value of a type at an address."""
     stored = context.get_value_type(kind)
     if context.get_abi_sizeof(stored) != size:
         raise TypeError(f"{kind} does not lie in memory as expected")
-    return builder.load(builder.inttoptr(address, stored.as_pointer()))
+    place = builder.inttoptr(address, stored.as_pointer())
+    return value_at(context, builder, behind(kind), place)
 
 
 def _make_body(
@@ -105,19 +107,20 @@ def _make_body(
 ) -> Callable[..., Any]:
     """Make the function that is an answer: of two addresses, and all the rest."""
     form = form_of(question)
-    loaded = kinds if form.with_scratch else kinds[:1]
+    found = kinds if form.with_scratch else kinds[:1]
+    passed_on = tuple(map(behind, found))
 
     @intrinsic  # type: ignore[untyped-decorator]
     def ask(typing_context: Any, s: Any, ws: Any, rest: Any) -> Any:
         asked = typing_context.resolve_value_type(question)
         inner = asked.get_call_type(
-            typing_context, (kinds[0], *rest.types, *loaded[1:]), {}
+            typing_context, (passed_on[0], *rest.types, *passed_on[1:]), {}
         )
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             values = [
-                _load(context, builder, kind, size, address)
-                for kind, size, address in zip(loaded, sizes, args, strict=False)
+                _find(context, builder, kind, size, address)
+                for kind, size, address in zip(found, sizes, args, strict=False)
             ]
             given = cgutils.unpack_tuple(builder, args[2])
             passed = (values[0], *given, *values[1:])
@@ -224,7 +227,7 @@ class Answers:
         form = form_of(question)
         body = _make_body(question, self._kinds, self._sizes)
         reach = Reach(question.asking, self._classes)
-        shown = f"{question.__name__} {self._kinds} {form} {reach.digest}"
+        shown = f"{question.__name__} behind {self._kinds} {form} {reach.digest}"
         digest = hashlib.sha256(shown.encode()).hexdigest()
         name = f"{question.__name__}_of_{self._class.__name__}"
         # Machine code is linked by name.

@@ -298,10 +298,16 @@ class StructuredEstimator(Estimator, TrainingSettings):
             time_limit=self.time_limit,
             callbacks=callbacks,
         )
-        bound = choice.solver.error_bound(
-            problem, solution.state, solution.w, solution.certificate
-        )
-        self._keep(solution, choice.solver, choice.reason, bound)
+        bound = None
+        if solution.state is not None:
+            bound = choice.solver.error_bound(
+                problem, solution.state, solution.w, solution.certificate
+            )
+        at_work = choice.solver.at_work(solution.state)
+        reason, first = choice.reason, choice.solver.at_work(None)
+        if at_work is not first:
+            reason = f"after {name_of(first)}, {reason}"
+        self._keep(solution, at_work, reason, bound)
         self._mark = mark
         return solution
 

@@ -24,6 +24,7 @@ _HOME = {
     "Problem": "base",
     "QPSolution": "quadratic_program.eg_qp",
     "QPStep": "quadratic_program.eg_qp",
+    "Relay": "relay",
     "RestrictedSimplicialDecomposition": "simplicial.simplicial",
     "SMOThenEG": "part_duals.smo_then_eg",
     "SequentialMinimalOptimization": "working_sets.smo",
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         StochasticDualCoordinateAscent,
     )
     from partwise.solvers.quadratic_program.eg_qp import QPSolution, QPStep, eg_qp
+    from partwise.solvers.relay import Relay
     from partwise.solvers.simplicial.simplicial import RestrictedSimplicialDecomposition
     from partwise.solvers.stochastic.sgd import StochasticGradientDescent
     from partwise.solvers.trace import Trace, TraceRow
@@ -93,6 +95,7 @@ __all__ = [
     "Problem",
     "QPSolution",
     "QPStep",
+    "Relay",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
     "SequentialMinimalOptimization",

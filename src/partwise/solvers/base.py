@@ -256,8 +256,8 @@ class State(Keeper, ABC):
         The certificate as far as the last pass has seen it.
     halted : str
         Why the solver itself cannot continue: `NOT_FINITE` when there is no objective
-        to minimise, with the last good weights in `w`; `STALLED` when rounding
-        allows no better weights; `SEPARATED` when a whole pass found nothing to
+        to minimise, with the last good weights in `w`; `STALLED` when it
+        finds no better weights; `SEPARATED` when a whole pass found nothing to
         correct. Empty while it can.
     rows : int
         Constraints in the master problem, of solvers with one.
@@ -298,6 +298,14 @@ class State(Keeper, ABC):
         """Return the weights that development data may choose from, after a pass."""
         return [self.w]
 
+    def unwrapped(self) -> State:
+        """Return the state of the solver that did the work."""
+        return self
+
+    def remark(self) -> str:
+        """Return what the status should say about the run, if anything."""
+        return ""
+
 
 class Solver(ABC):
     """A way to minimise the objective, on any structure.
@@ -335,6 +343,10 @@ class Solver(ABC):
                 raise ValueError(
                     f"{name} must be at least {least:g}, not {getattr(self, name)!r}"
                 )
+
+    def at_work(self, state: State | None) -> Solver:
+        """Return the solver that this one has handed the work to, in this state."""
+        return self
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, besides the weights."""

@@ -17,7 +17,7 @@ from partwise.solvers.trace import COLUMNS, Trace
 from partwise.structures.interface import FloatArray
 
 KIND = "checkpoint"
-VERSION = 2
+VERSION = 3
 """The version of what states keep, and under which names; others are not read."""
 
 PREFIX = "state."

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from partwise._deadline import OutOfTime, check_time, seconds_left
 from partwise._jit import working_time
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
@@ -23,12 +24,22 @@ from partwise.structures.interface import FloatArray
 
 Evaluate = Callable[[FloatArray], float]
 
+ROUNDED = 1e-6
+"""Where a solver finds no way on, rounding can be why if the gap is at most this."""
+
+STILL, ENOUGH_PASSES = 0.999, 20
+"""A run is stuck if its later half has brought the gap to no less than this share of
+what it was before, and has had so many passes to do better."""
+
 CONVERGED = "converged"
 MAX_ITER = "max_iter"
 STOPPED_EARLY = "stopped_early"
 INTERRUPTED = "interrupted"
 TIME_LIMIT = "time_limit"
 FAILED = NOT_FINITE
+
+GRACE = 1.0
+"""Seconds to prove how good the weights are after Ctrl-C, or when time is over."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,8 @@ class Solution:
     reason : str
         Why training ended, in a word; `status` says it in a sentence.
     state : State or None
-        Where the solver ended, to start another run from; None where it is not kept.
+        Where the solver ended, to start another run from; None where it is not kept,
+        or time was over before it started.
     """
 
     w: FloatArray
@@ -79,10 +91,6 @@ class Callback:
 
     def on_end(self, solution: Solution) -> None:
         """Handle the end of training."""
-
-
-class _OutOfTime(Exception):
-    pass
 
 
 def solve(
@@ -129,7 +137,8 @@ def solve(
         Continue from `checkpoint` if it exists. The result is bit for bit that of a run
         that was never interrupted.
     time_limit : float, optional
-        Stop after this many seconds.
+        Stop after this many seconds, development data and compiling not counted. The
+        proof at the end has a second more; what is not proved by then is an estimate.
     callbacks : sequence of Callback
         Watchers, for example a progress bar.
 
@@ -160,7 +169,14 @@ def solve(
         check_writable(checkpoint)
         checkpoints.refuse_other_files(Path(checkpoint))
     rng = np.random.Generator(np.random.PCG64(random_state))
-    run = Run(solver.start(problem, rng, previous), rng)
+    begin = working_time()
+    try:
+        with seconds_left(time_limit):
+            before = None if previous is None else previous.unwrapped()
+            run = Run(solver.start(problem, rng, before), rng)
+    except OutOfTime:
+        return _never_started(problem, previous)
+    run.seconds = working_time() - begin
     mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
     if checkpoint is not None and resume and Path(checkpoint).exists():
         checkpoints.load_checkpoint(Path(checkpoint), run, mark)
@@ -178,38 +194,41 @@ def solve(
                     break
                 last = done >= max_iter or _out_of_patience(run, patience)
                 last |= run.state.halted == STALLED
-                looked = _look(problem, solver, run, tol, last)
+                with seconds_left(_rest(time_limit, run)):
+                    looked = _look(problem, solver, run, tol, last)
                 certificate = looked or certificate
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
                 if reason:
                     break
             begin = working_time()
-            for fraction in solver.run_pass(problem, run.state, rng):
-                for callback in callbacks:
-                    callback.on_progress(done + 1, fraction)
-                spent = run.seconds + working_time() - begin
-                if time_limit is not None and spent > time_limit:
-                    raise _OutOfTime
+            with seconds_left(_rest(time_limit, run)):
+                for fraction in solver.run_pass(problem, run.state, rng):
+                    for callback in callbacks:
+                        callback.on_progress(done + 1, fraction)
+                    check_time()
             run.seconds += working_time() - begin
             _record(run, evaluate)
             for callback in callbacks:
                 callback.on_pass(run.trace[-1], run.state.w)
             if checkpoint is not None:
                 checkpoints.save_checkpoint(Path(checkpoint), run, mark)
-    except (KeyboardInterrupt, _OutOfTime) as stop:
+    except (KeyboardInterrupt, OutOfTime) as stop:
         reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
-        certificate = _certify_quietly(problem, solver, run)
 
-    if solver.minimises:
-        status = _sentence(reason, run, certificate, tol)
-    else:
-        status = _sentence_without_objective(reason, run, type(solver).__name__)
-    status += _kept(run, reason)
-    w = run.state.w
-    if run.best_w is not None:
-        w = run.best_w
-        certificate = _certify_kept(problem, w, certificate)
-    status += _unproved(problem, w)
+    hurries = reason in (INTERRUPTED, TIME_LIMIT)
+    with seconds_left(GRACE if hurries else None):
+        if hurries:
+            certificate = _certify_quietly(problem, solver, run)
+        if solver.minimises:
+            status = _sentence(reason, run, certificate, tol)
+        else:
+            status = _sentence_without_objective(reason, run, type(solver).__name__)
+        status += run.state.remark() + _kept(run, reason)
+        w = run.state.w
+        if run.best_w is not None:
+            w = run.best_w
+            certificate = _certify_kept(problem, w, certificate)
+        status += _unproved(problem, w)
     solution = Solution(w, certificate, run.trace, reason, status, run.state)
     for callback in callbacks:
         callback.on_end(solution)
@@ -228,6 +247,7 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
         else:
             run.since_best += 1
     known = run.state.estimate or Certificate(math.nan, math.nan, exact=False)
+    known = _at_least_zero(known)
     row = TraceRow(
         len(run.trace) + 1,
         run.state.oracle_calls,
@@ -257,7 +277,7 @@ def _look(
     # The floor: a gap that was far too optimistic once must not end all looking.
     run.look_below = max(0.8 * gap, 0.1 * tol)
     begin = working_time()
-    certificate = solver.certify(problem, run.state)
+    certificate = _at_least_zero(solver.certify(problem, run.state))
     run.seconds += working_time() - begin
     row = replace(
         run.trace[-1],
@@ -273,14 +293,47 @@ def _look(
     return certificate
 
 
+def _rest(time_limit: float | None, run: Run) -> float | None:
+    """Return how many seconds are left."""
+    return None if time_limit is None else time_limit - run.seconds
+
+
+def _never_started(problem: Problem, previous: State | None) -> Solution:
+    """Return what there is when time is over before the first pass."""
+    w = np.zeros(problem.n_weights) if previous is None else previous.w.copy()
+    status = "out of time before the first pass; raise time_limit"
+    return Solution(w, None, Trace(), TIME_LIMIT, status, None)
+
+
 def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate | None:
-    """Certify an interrupted run; an impatient second Ctrl-C gives the estimate."""
+    """Certify an interrupted run; return the estimate if that takes too long.
+
+    Too long for a user who presses Ctrl-C again, or for the time allowed.
+    """
     if not solver.minimises:
         return None
     try:
-        return solver.certify(problem, run.state)
-    except KeyboardInterrupt:
-        return run.state.estimate
+        return _at_least_zero(solver.certify(problem, run.state))
+    except (KeyboardInterrupt, OutOfTime):
+        known = run.state.estimate
+        return known and _at_least_zero(known)._replace(exact=False)
+
+
+def _at_least_zero(certificate: Certificate) -> Certificate:
+    """Return a certificate whose lower bound is not below that of all objectives.
+
+    Losses and penalties are never negative, so that no gap exceeds the objective.
+    """
+    if certificate.dual >= 0.0 or math.isnan(certificate.dual):
+        return certificate
+    return certificate._replace(dual=0.0)
+
+
+def _is_stuck(run: Run) -> bool:
+    """Say whether the later half of the passes has brought the gap no further."""
+    gaps = [row.relative_gap for row in run.trace if row.relative_gap >= 0.0]
+    half = len(gaps) // 2
+    return half >= ENOUGH_PASSES and min(gaps[half:]) >= STILL * min(gaps[:half])
 
 
 def _out_of_patience(run: Run, patience: int) -> bool:
@@ -293,7 +346,7 @@ def _certify_kept(
     """Certify the weights that are kept: the last dual bounds every primal."""
     try:
         return None if last is None else last._replace(primal=problem.primal(w))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutOfTime):
         return None
 
 
@@ -325,7 +378,10 @@ def _kept(run: Run, reason: str) -> str:
 
 def _unproved(problem: Problem, w: FloatArray) -> str:
     """Say how much is not proved, where inference is not always exact."""
-    count = count_unproved(problem.structure, w, problem.n_jobs)
+    try:
+        count = count_unproved(problem.structure, w, problem.n_jobs)
+    except (KeyboardInterrupt, OutOfTime):
+        return "; there was no time to check that inference was exact"
     if count == 0:
         return ""
     return (
@@ -340,11 +396,17 @@ def _sentence(
     """Say how training ended and what to do about it."""
     passes = _count_passes(len(run.trace))
     gap = "unknown" if certificate is None else f"{certificate.relative_gap:.2g}"
+    if certificate is not None and not certificate.exact:
+        gap = f"about {gap}, not proved"
+    above = f"with a gap of {gap}, above the tolerance {tol:g}"
+    rounded = certificate is None or certificate.relative_gap <= ROUNDED
     return {
         CONVERGED: f"converged after {passes}: the gap {gap} is within the "
         f"tolerance {tol:g}",
-        MAX_ITER: f"stopped after {passes} with a gap of {gap}, above the tolerance "
-        f"{tol:g}; raise max_iter or tol",
+        MAX_ITER: f"stopped after {passes} {above}; the later half of them has not "
+        "brought it down: use another solver, or raise tol"
+        if _is_stuck(run)
+        else f"stopped after {passes} {above}; raise max_iter or tol",
         STOPPED_EARLY: f"stopped after {passes}: the development score has not "
         f"improved on {run.best_score:.4g} for {_count_passes(run.since_best)}",
         INTERRUPTED: f"interrupted after {passes}; the weights so far are kept "
@@ -352,7 +414,10 @@ def _sentence(
         TIME_LIMIT: f"out of time after {passes}; the weights so far are kept "
         f"(gap {gap})",
         STALLED: f"stopped after {passes}: rounding allows no better weights than "
-        f"these, with a gap of {gap}, above the tolerance {tol:g}; raise tol",
+        f"these, {above}; raise tol"
+        if rounded
+        else f"stopped after {passes} {above}; the solver finds no way on: use another "
+        "solver, or raise tol",
         FAILED: f"the objective is not a finite number in pass {len(run.trace)}; the "
         "weights are the last good ones; scale the features or lower C"
         if run.state.halted

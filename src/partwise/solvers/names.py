@@ -26,7 +26,7 @@ _SIMPLICIAL = ("simplicial", "simplicial-coordinate", "simplicial-online")
 
 MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("squared_hinge", "l2"): (
-        "dcd-ssvm", "dcd", "dcd-light", "cpd", *_SIMPLICIAL, "sgd",
+        "dcd-ssvm", "dcd", "dcd-light", "cpd", "cutting-plane", *_SIMPLICIAL, "sgd",
     ),
     ("hinge", "l2"): (
         "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "cutting-plane",

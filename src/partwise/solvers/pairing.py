@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from partwise.errors import PairingError
-from partwise.solvers.automatic import name_of
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.names import either
-from partwise.solvers.registry import solvers_for
+from partwise.solvers.registry import name_of, solvers_for
 from partwise.structures.interface import REQUIRED, innermost
 
 
@@ -40,13 +39,14 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
     of_loss = problem.loss.needs if solver.minimises else ()
     for question in (*REQUIRED, *of_loss, *solver.needs):
         if not question.provided_by(cls):
-            able = solvers_for(problem.loss.name, cls, problem.penalty)
+            loss, penalty = problem.loss.name, problem.penalty
+            able = solvers_for(loss, cls, penalty)
             wanted, owner = question.__name__, cls.__name__
-            advice = (
-                f"use {either(able)}"
-                if able
-                else f"write it and register it with @{wanted}.implement({owner})"
-            )
+            advice = f"write it and register it with @{wanted}.implement({owner})"
+            if able:
+                advice = f"use {either(able)}"
+            elif penalty != "l2" and solvers_for(loss, cls):
+                advice = f"use penalty='l2', or {advice}"
             raise PairingError(
                 f"{name_of(solver)} needs {wanted!r}, which {owner} does not provide: "
                 f"{advice}"

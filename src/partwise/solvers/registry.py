@@ -103,3 +103,23 @@ def default_solver(loss: str, penalty: str = "l2") -> Solver:
             "penalty='l2', or loss='log_loss'"
         )
     raise PairingError(f"no solver minimises {loss!r} yet; use loss='squared_hinge'")
+
+
+def name_of(solver: Solver) -> str:
+    """Return the name of a solver, or that of its class if it has none.
+
+    Examples
+    --------
+    >>> name_of(make_solver("eg-batch"))
+    'eg-batch'
+    """
+    solver = solver.at_work(None)
+    own = {
+        name: settings
+        for name, settings in type(solver).names.items()
+        if all_solvers().get(name) is type(solver)
+        and all(getattr(solver, key) == value for key, value in settings.items())
+    }
+    # Of several names, the most specific one.
+    most = max(own, key=lambda name: (len(own[name]), len(name)), default="")
+    return most or type(solver).__name__

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 import problems
 from hinge_problems import HINGE, WEIGHTS, passes, small
+from partwise.losses import get_loss
 from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.cutting_plane import cutting_plane as module
@@ -176,6 +177,29 @@ def test_cutting_plane_smaller_steps_save_passes() -> None:
     assert needed[0] < needed[1]
 
 
+@plain_only
+@pytest.mark.parametrize("C", [0.1, 3.0])
+@pytest.mark.parametrize("make", problems.EACH_KIND, ids=lambda make: make.__name__)
+def test_cutting_plane_of_squared_losses_reaches_the_optimum(
+    make: Maker, C: float
+) -> None:
+    s = problems.make_small(make)
+    problem = make_problem(s, get_loss("squared_hinge"), C, WEIGHTS)
+    outputs = problems.enumerate_outputs(s)
+    best, _ = problems.best_squared_hinge(outputs, C * WEIGHTS)
+    solution = solve(problem, CuttingPlane(), tol=1e-4, max_iter=1000)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.dual <= best * (1 + 1e-8)
+    assert solution.certificate.primal >= best * (1 - 1e-8)
+    # Another C weighs the same planes again: their tangents are still below.
+    other = make_problem(s, problem.loss, 2 * C, WEIGHTS)
+    again = solve(other, CuttingPlane(), max_iter=1, previous=solution.state)
+    best, _ = problems.best_squared_hinge(outputs, 2 * C * WEIGHTS)
+    assert again.certificate is not None
+    assert 0.0 < again.certificate.dual <= best * (1 + 1e-8)
+
+
 # --- the programme ---
 
 
@@ -221,7 +245,7 @@ def test_cutting_plane_poor_multipliers_are_not_taken(
     *_, state = passes(problem, CuttingPlane(), 10)
     dual = state.dual
     monkeypatch.setattr(
-        module, "solve_plane_qp", lambda gram, costs: np.zeros(costs.size)
+        module, "solve_plane_qp", lambda gram, costs, start: np.zeros(costs.size)
     )
     rng = np.random.default_rng(0)
     count = 0

@@ -31,6 +31,7 @@ from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest
 from partwise.synthetic import make_classes, make_corpus
 from problems import Floats, Maker, Outputs
+from scripted_clock import script_clock
 
 HINGE = get_loss("hinge")
 WEIGHTS = np.array([0.5, 2.0, 0.0, 0.25, 1.0, 3.0])
@@ -228,9 +229,11 @@ def test_perceptron_keeps_the_best_weights_on_development_data(
 
 @pytest.mark.parametrize("kind", ALL)
 def test_perceptron_and_mira_cut_short_keep_what_they_learnt(
-    problem: Problem, kind: type[MistakeDriven]
+    problem: Problem, kind: type[MistakeDriven], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late = solve(problem, kind(), time_limit=1e-9)
+    with monkeypatch.context() as patch:
+        script_clock(patch, tick=0.01)
+        late = solve(problem, kind(), time_limit=0.07)
     assert late.status == "out of time after 0 passes; the weights so far are kept"
     assert late.w.any()
 

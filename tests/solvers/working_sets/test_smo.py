@@ -372,12 +372,17 @@ def test_smo_more_steps_raise_the_dual_further_with_the_same_inference(
 
 
 def test_smo_delta_holds_slight_violations_back() -> None:
-    problem, delta = small(), 0.3
-    solver = SequentialMinimalOptimization(delta=delta)
-    *_, state = passes(problem, solver, 100)
-    gap = solver.certify(problem, state).gap
-    # Each gap is at most C times the largest difference that is left.
-    assert 1e-3 < gap <= delta * problem.C.sum()
+    """Those that explain no more than this share of the gap."""
+    problem = small()
+    weights = [
+        state.w.copy()
+        for state in passes(problem, SequentialMinimalOptimization(delta=1e9), 3)
+    ]
+    assert weights[0].any()
+    np.testing.assert_array_equal(weights[0], weights[-1])
+    for delta in (0.0, 0.5):
+        solver = SequentialMinimalOptimization(delta=delta)
+        assert solve(problem, solver, tol=1e-6, max_iter=500).converged
 
 
 @pytest.mark.parametrize(

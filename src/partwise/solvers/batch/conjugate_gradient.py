@@ -19,13 +19,15 @@ class ConjugateGradientState(BatchState):
         How much of the last direction goes into the next; 0 starts afresh.
     reach : float
         The last step times its slope: the next step is first guessed to gain as much.
+    steepest : float
+        The squared norm of the first gradient.
     """
 
-    kept = (*BatchState.kept, "direction", "beta", "reach")
+    kept = (*BatchState.kept, "direction", "beta", "reach", "steepest")
 
     def __init__(self, problem: Problem):
         super().__init__(problem)
-        self.beta, self.reach = 0.0, 0.0
+        self.beta, self.reach, self.steepest = 0.0, 0.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class ConjugateGradient(BatchSolver):
             state.beta = state.reach = 0.0
             return
         beta = (yn - 2.0 * yy * slope / dy) / dy
-        least = -1.0 / math.sqrt(float(d @ d) * min(1e-4, oo))
+        # The numbers of (1.6), 1 and 0.01, are in units of the first gradient.
+        state.steepest = unit = state.steepest or oo
+        least = -unit / math.sqrt(float(d @ d) * min(1e-4 * unit, oo))
         state.beta = max(beta, least)
         state.reach = step * old_slope

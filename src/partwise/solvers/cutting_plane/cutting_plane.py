@@ -26,7 +26,7 @@ PLANES_KEPT = 100
 """About how many planes were in use at a time, where it was measured."""
 
 FRUITLESS = 5
-"""Passes in a row that improve neither bound: rounding allows no more of them."""
+"""Passes in a row that improve neither bound: no more of them."""
 
 
 class CuttingPlaneState(State):
@@ -58,6 +58,7 @@ class CuttingPlaneState(State):
         """Take over the planes of an earlier run, perhaps with another C."""
         self.check_fits(previous)
         self.planes.codes = previous.planes.codes.copy()
+        self.planes.slopes = previous.planes.slopes.copy()
         self.planes.costs = np.zeros(len(previous.planes))
         self.planes.weigh_again(problem)
         self.alpha, self.idle = previous.alpha.copy(), previous.idle.copy()
@@ -68,18 +69,13 @@ class CuttingPlaneState(State):
     def solve_planes(self, problem: Problem) -> FloatArray:
         """Find the best multipliers; return the weights that they stand for.
 
-        What is not better than before, since the solver has its tolerances, is not
-        taken: the bound never falls.
+        The bound never falls, whatever rounding does.
         """
         planes = self.planes
-        best, best_value = self.alpha, _value(planes, self.alpha)
-        found = solve_plane_qp(planes.gram, planes.costs)
-        if _value(planes, found) > best_value:
-            best = found
-        w = planes.combine(problem, best)
-        self.alpha = best
+        self.alpha = solve_plane_qp(planes.gram, planes.costs, self.alpha)
+        w = planes.combine(problem, self.alpha)
         # From the weights themselves, free of what rounding did to the products.
-        self.dual = max(self.dual, float(planes.costs @ best - 0.5 * w @ w))
+        self.dual = max(self.dual, float(planes.costs @ self.alpha - 0.5 * w @ w))
         return w
 
     def drop_idle(self, drop_after: int) -> None:
@@ -90,13 +86,9 @@ class CuttingPlaneState(State):
         self.alpha, self.idle = self.alpha[used], self.idle[used]
 
 
-def _value(planes: Planes, alpha: FloatArray) -> float:
-    return float(planes.costs @ alpha - 0.5 * alpha @ planes.gram @ alpha)
-
-
 @dataclass(frozen=True)
 class CuttingPlane(Solver):
-    """One-slack cutting planes for the hinge, on any structure with argmax.
+    """One-slack cutting planes for the margin losses, on any structure with argmax.
 
     Parameters
     ----------
@@ -131,7 +123,7 @@ class CuttingPlane(Solver):
     drop_after: int = 20
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
-    losses = ("hinge",)
+    losses = ("hinge", "squared_hinge")
     needs = (argmax, add_costs, cost)
     at_least: ClassVar[dict[str, float]] = {"drop_after": 1}
 
@@ -147,15 +139,25 @@ class CuttingPlane(Solver):
         How many planes are kept is not known in advance; this is the usual number.
         """
         n_codes = int(output_pointers(problem.structure)[-1])
-        return 4 * PLANES_KEPT * n_codes + 8 * 3 * problem.n_weights
+        planes = PLANES_KEPT * (4 * n_codes + 8 * problem.n_examples)
+        return planes + 8 * 3 * problem.n_weights
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> CuttingPlaneState:
-        """Start without planes, or with those of an earlier run."""
+        """Start without planes, or with those of an earlier run.
+
+        After another solver, the first plane touches at its weights.
+        """
         state = CuttingPlaneState(problem)
-        if isinstance(previous, CuttingPlaneState):
+        if (
+            isinstance(previous, CuttingPlaneState)
+            and previous.planes.squared == state.planes.squared
+        ):
             state.continue_from(problem, previous)
+        elif previous is not None:
+            state.check_fits(previous)
+            state.w, state.iterate = previous.w.copy(), previous.w.copy()
         return state
 
     def run_pass(
@@ -168,7 +170,8 @@ class CuttingPlane(Solver):
         state.oracle_calls += problem.n_examples
         state.alpha, state.idle = np.append(state.alpha, 0.0), np.append(state.idle, 0)
         before = state.primal, state.dual
-        primal = float(0.5 * w @ w + problem.C @ state.slack)
+        losses = state.slack**2 if planes.squared else state.slack
+        primal = float(0.5 * w @ w + problem.C @ losses)
         if primal < state.primal:
             state.primal, state.w = primal, w
         proposed = state.solve_planes(problem)

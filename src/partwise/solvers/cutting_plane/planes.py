@@ -2,8 +2,10 @@
 
 A plane takes one output of every example. Its vector is ``g = sum_i C_i dPhi(i, y_i)``
 and its cost ``b = sum_i C_i cost(i, y_i)``: whatever the weights, all the losses add
-up to at least ``b - w . g``. The vectors are as long as the weights and dense, the
-outputs are short, so the outputs are what is kept, and the products of the vectors.
+up to at least ``b - w . g``. Squared losses lie above their tangents as well: where the
+slack is `s`, the loss of an example is at least ``2 s (cost - w . dPhi) - s^2``, which
+is the same with a slope of ``2 s``. The vectors are as long as the weights and dense,
+the outputs are short, so the outputs are what is kept, and the products of the vectors.
 """
 
 from __future__ import annotations
@@ -36,11 +38,12 @@ def _add_planes(
     alpha: FloatArray,
     ptr: IntArray,
     codes: Codes,
+    slopes: FloatArray,
     w: FloatArray,
     scratch: Scratch,
     ws: Any,
 ) -> None:
-    """Add ``sum_k alpha_k C_i dPhi(i, y_ki)`` of some examples to `w`."""
+    """Add ``sum_k alpha_k slope_ki C_i dPhi(i, y_ki)`` of some examples to `w`."""
     ids, counts, mu = scratch.ids, scratch.counts, scratch.mu
     for i in range(start, stop):
         if C[i] == 0.0:
@@ -48,11 +51,12 @@ def _add_planes(
         mu[: waist.n_parts(s, i)] = 0.0
         total = 0.0
         for k in range(alpha.size):
-            if alpha[k] != 0.0:
-                total += alpha[k]
+            share = alpha[k] * slopes[k, i]
+            if share != 0.0:
+                total += share
                 y = codes[k, ptr[i] : ptr[i + 1]]
                 for j in range(waist.parts_of(s, i, y, ids, counts)):
-                    mu[ids[j]] -= alpha[k] * counts[j]
+                    mu[ids[j]] -= share * counts[j]
         waist.gold(s, i, scratch.y_gold)
         for j in range(waist.parts_of(s, i, scratch.y_gold, ids, counts)):
             mu[ids[j]] += total * counts[j]
@@ -69,6 +73,7 @@ def _multiply(
     vector: FloatArray,
     ptr: IntArray,
     codes: Codes,
+    slopes: FloatArray,
     out: FloatArray,
     scratch: Scratch,
     ws: Any,
@@ -88,7 +93,8 @@ def _multiply(
         right = score_of(s, i, scratch.y_gold, theta, scratch)
         for k in range(out.size):
             y = codes[k, ptr[i] : ptr[i + 1]]
-            out[k] += C[i] * (right - score_of(s, i, y, theta, scratch))
+            away = right - score_of(s, i, y, theta, scratch)
+            out[k] += C[i] * slopes[k, i] * away
 
 
 @kernel
@@ -99,6 +105,8 @@ def _fill_costs(
     C: FloatArray,
     ptr: IntArray,
     codes: Codes,
+    slopes: FloatArray,
+    squared: bool,
     out: FloatArray,
 ) -> None:
     """Add the share of some examples in ``b_k`` to ``out[k]``."""
@@ -106,7 +114,10 @@ def _fill_costs(
         if C[i] == 0.0:
             continue
         for k in range(out.size):
-            out[k] += C[i] * waist.cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
+            cost = waist.cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
+            out[k] += C[i] * slopes[k, i] * cost
+            if squared:
+                out[k] -= C[i] * (0.5 * slopes[k, i]) ** 2
 
 
 class Planes(Keeper):
@@ -116,17 +127,21 @@ class Planes(Keeper):
     ----------
     codes : array of shape (n_planes, sum of output sizes)
         The outputs of each plane, end to end.
+    slopes : array of shape (n_planes, n_examples)
+        What the loss of each example gains with its slack.
     costs : array of shape (n_planes,)
         The cost `b` of each plane.
     gram : array of shape (n_planes, n_planes)
         The products of their vectors.
     """
 
-    kept = growing = ("codes", "costs", "gram")
+    kept = growing = ("codes", "slopes", "costs", "gram")
 
     def __init__(self, problem: Problem):
         self.ptr = output_pointers(problem.structure)
+        self.squared = problem.loss.name == "squared_hinge"
         self.codes: Codes = np.zeros((0, int(self.ptr[-1])), np.int32)
+        self.slopes = np.zeros((0, problem.n_examples))
         self.costs = np.zeros(0)
         self.gram = np.zeros((0, 0))
 
@@ -144,27 +159,33 @@ class Planes(Keeper):
         found = make_worst_outputs(self.ptr)
         yield from find_worst_outputs(problem, w, found, slack)
         self.codes = np.vstack([self.codes, found.codes])
-        self.costs = np.append(self.costs, problem.C @ found.costs)
+        slope = 2.0 * slack if self.squared else np.ones(slack.size)
+        cost = slope * found.costs - (slack**2 if self.squared else 0.0)
+        self.slopes = np.vstack([self.slopes, slope])
+        self.costs = np.append(self.costs, problem.C @ cost)
         self._multiply_last(problem)
 
     def weigh_again(self, problem: Problem) -> None:
         """Compute costs and products for other weights C_i of the examples."""
-        codes, count = self.codes, len(self)
+        codes, slopes, count = self.codes, self.slopes, len(self)
         self.costs, self.gram = np.zeros(count), np.zeros((0, 0))
         s, n = problem.structure, problem.n_examples
-        _fill_costs(s, 0, n, problem.C, self.ptr, codes, self.costs)
+        _fill_costs(
+            s, 0, n, problem.C, self.ptr, codes, slopes, self.squared, self.costs
+        )
         for n in range(1, count + 1):
-            self.codes = codes[:n]
+            self.codes, self.slopes = codes[:n], slopes[:n]
             self._multiply_last(problem)
 
     def combine(self, problem: Problem, alpha: FloatArray) -> FloatArray:
         """Return ``sum_k alpha_k g_k``."""
-        s, C, ptr, codes = problem.structure, problem.C, self.ptr, self.codes
+        s, C, ptr = problem.structure, problem.C, self.ptr
+        codes, slopes = self.codes, self.slopes
         total = np.zeros(problem.n_weights)
 
         def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
             own = worker.scratch, worker.ws
-            _add_planes(s, start, stop, C, alpha, ptr, codes, w, *own)
+            _add_planes(s, start, stop, C, alpha, ptr, codes, slopes, w, *own)
 
         for _ in problem.crew(n_sums=total.size).sum_up(add, total):
             pass
@@ -172,7 +193,8 @@ class Planes(Keeper):
 
     def _multiply_last(self, problem: Problem) -> None:
         """Add the products of the last plane with all of them."""
-        s, C, ptr, codes = problem.structure, problem.C, self.ptr, self.codes
+        s, C, ptr = problem.structure, problem.C, self.ptr
+        codes, slopes = self.codes, self.slopes
         n = len(codes)
         last = np.zeros(n)
         last[-1] = 1.0
@@ -180,7 +202,7 @@ class Planes(Keeper):
 
         def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
             own = worker.scratch, worker.ws
-            _multiply(s, start, stop, C, vector, ptr, codes, out, *own)
+            _multiply(s, start, stop, C, vector, ptr, codes, slopes, out, *own)
 
         for _ in problem.crew(n_sums=n).sum_up(add, products):
             pass
@@ -193,4 +215,5 @@ class Planes(Keeper):
         """Forget all but the `chosen` planes."""
         if not chosen.all():
             self.codes, self.costs = self.codes[chosen], self.costs[chosen]
+            self.slopes = self.slopes[chosen]
             self.gram = self.gram[np.ix_(chosen, chosen)]

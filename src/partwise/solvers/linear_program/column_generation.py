@@ -27,6 +27,7 @@ from partwise.solvers.linear_program.master import Master, Task
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
 from partwise.solvers.linear_program.rows import Rows
 from partwise.solvers.linear_program.warm_up import warm_up
+from partwise.solvers.units import cost_unit, feature_unit, power_of_two
 from partwise.structures.interface import FloatArray, add_costs, cost, kbest
 
 MASTERS = ("proximal", "extragradient", *METHODS)
@@ -38,9 +39,13 @@ MASTER_SHARE = 0.1
 """The master problem is solved to this share of the gap, where that can be chosen."""
 
 LEAST_VIOLATION = 1e-9
+"""Less than this of the largest margin is rounding."""
 
 MOST_EFFORT = 64
 """How much harder than at first master problems are solved, at most."""
+
+FEW = 1000
+"""Examples that tell how large features are."""
 
 TIGHTEN_AT, MOST_ENTRIES = 16, 1_000_000
 """From which effort on, and up to which size, HiGHS finds the last digits."""
@@ -62,11 +67,15 @@ class ColumnGenerationState(State):
     reach : float
         How far from the best weights towards those of the master problem to look
         for rows, as a fraction of the distance.
+    feature_unit, margin_unit : float
+        About the largest of the first rows. Master problems are stated in these units,
+        since tolerances of the solvers behind them are absolute; 0 before.
     """
 
     kept = (
         "row_set", "master", "w", "master_w", "lam", "reach", "primal", "dual",
-        "fruitless", "effort", "master_seconds", "decoding_seconds",
+        "fruitless", "effort", "feature_unit", "margin_unit", "master_seconds",
+        "decoding_seconds",
     )  # fmt: skip
     growing = ("lam",)
 
@@ -83,6 +92,7 @@ class ColumnGenerationState(State):
         self.reach, self.effort = 0.3, 1
         self.primal, self.dual = np.inf, 0.0
         self.fruitless = 0
+        self.feature_unit = self.margin_unit = 0.0
 
     @contextmanager
     def clock(self, what: str) -> Iterator[None]:
@@ -94,6 +104,15 @@ class ColumnGenerationState(State):
             spent = working_time() - begin
             name = f"{what}_seconds"
             setattr(self, name, getattr(self, name) + spent)
+
+    def units(self) -> tuple[float, float]:
+        """Return the units of features and margins in master problems."""
+        rows = self.row_set
+        if not self.feature_unit:
+            largest = float(np.abs(rows.val).max(initial=0.0)) or 1.0
+            self.feature_unit = power_of_two(largest)
+            self.margin_unit = power_of_two(float(rows.margin.max(initial=0.0)) or 1.0)
+        return self.feature_unit, self.margin_unit
 
     def choices(self) -> list[FloatArray]:
         """Return the best weights, and those of the master problem.
@@ -241,8 +260,8 @@ class ColumnGeneration(Solver):
             if len(state.row_set) == 0 and self.passes:
                 average = np.zeros(problem.n_weights)
                 for done in warm_up(
-                    state.search, state.row_set, problem.C, problem.positive,
-                    self.passes, rng, average,
+                    state.search, state.row_set, self._longest_steps(problem, state),
+                    problem.positive, self.passes, rng, average,
                 ):  # fmt: skip
                     yield 0.3 * done
                 state.oracle_calls += self.passes * problem.n_examples
@@ -250,6 +269,14 @@ class ColumnGeneration(Solver):
                 starts.append(average)
             for w in starts:
                 yield from self._look(problem, state, w, 0.3, 0.5)
+
+    def _longest_steps(
+        self, problem: Problem, state: ColumnGenerationState
+    ) -> FloatArray:
+        """Return how far an online step may go: C, if margins and features are one."""
+        some = np.arange(min(problem.n_examples, FEW))
+        margin = 1.0 if state.search.rules.unit else cost_unit(problem)
+        return problem.C * (margin / feature_unit(problem, some))
 
     def _look(
         self,
@@ -272,7 +299,8 @@ class ColumnGeneration(Solver):
         least = 0.1 * (state.primal - state.dual) / problem.C.sum()
         if not np.isfinite(least):
             least = 0.0
-        todo = np.flatnonzero(found.amount > known + max(least, LEAST_VIOLATION))
+        rounding = LEAST_VIOLATION * float(rows.margin.max(initial=0.0))
+        todo = np.flatnonzero(found.amount > known + max(least, rounding))
         rows.add(todo, found)
         state.lam = np.concatenate([state.lam, np.zeros(todo.size)])
         state.rows = len(rows)
@@ -288,9 +316,15 @@ class ColumnGeneration(Solver):
         if self.tighten and state.effort >= TIGHTEN_AT and small:
             # No rows are missing, and steps get nowhere: the last digits.
             master = HighsMaster(problem.positive, "highs")
-        w = state.master_w[rows.weight_of]
-        task = Task(rows, problem.C, w, state.lam, accuracy, state.effort)
+        feature, margin = state.units()
+        weight = margin / feature
+        task = Task(
+            rows.in_units(feature, margin), problem.C * feature,
+            state.master_w[rows.weight_of] / weight, state.lam * feature,
+            accuracy / weight, state.effort,
+        )  # fmt: skip
         w, lam, bound = master.solve(task, rng)
+        w, lam, bound = w * weight, lam / feature, bound * weight
         state.dual = max(state.dual, min(bound, state.primal))
         state.master_w = np.zeros(problem.n_weights)
         state.master_w[rows.weight_of] = w

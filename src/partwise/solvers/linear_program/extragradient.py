@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partwise._deadline import check_time
 from partwise._jit import kernel
 from partwise.solvers.linear_program import master
 from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
@@ -23,6 +24,9 @@ STEPS = ("scaled", "spectral", "frobenius")
 
 POWER_STEPS = 30
 """Steps of the power iteration for the spectral norm."""
+
+AT_ONCE = 20
+"""Steps between two looks at the clock."""
 
 
 @kernel
@@ -95,14 +99,14 @@ def _extragradient(
     here: SaddlePoint,
     change: float,
     accuracy: float,
-    most: int,
-) -> int:
-    """Iterate (13) until both tolerances hold (Algorithm 2, lines 9 and 10)."""
+    steps: int,
+) -> bool:
+    """Iterate (13); say whether both tolerances hold (Algorithm 2, lines 9 and 10)."""
     w, xi, lam = here
     pull = np.zeros(w.size)
     predicted = SaddlePoint(w.copy(), xi.copy(), lam.copy())
     new = SaddlePoint(w.copy(), xi.copy(), lam.copy())
-    for t in range(most):
+    for _ in range(steps):
         _move(p, group_of, step, here, here, pull, predicted)
         _move(p, group_of, step, here, predicted, pull, new)
         moved_w, size_w = _change(new.w, w)
@@ -116,8 +120,8 @@ def _extragradient(
             gap += abs(w[j])
         still = moved_w + moved_xi <= change**2 * (size_w + size_xi)
         if still and moved_lam <= change**2 * size_lam and gap <= accuracy:
-            return t + 1
-    return most
+            return True
+    return False
 
 
 class Extragradient(Master):
@@ -165,5 +169,11 @@ class Extragradient(Master):
         master.multiply(p, w, hw)
         np.maximum.at(xi, group_of, p.margin - hw)  # line 5: raised to feasibility
         here, most = SaddlePoint(w, xi, lam), effort * self.most
-        _extragradient(p, group_of, 1.0 / norm, here, self.change, accuracy, most)
+        for done in range(0, most, AT_ONCE):
+            check_time()
+            steps = min(AT_ONCE, most - done)
+            if _extragradient(
+                p, group_of, 1.0 / norm, here, self.change, accuracy, steps
+            ):
+                break
         return Solved(w, lam, max(bound, master.dual_bound(p, lam, w.size)))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
+from partwise._deadline import check_time, time_left
+from partwise._threads import LOOK_AFTER
 from partwise.solvers.linear_program import master
 from partwise.solvers.linear_program.master import Master, Solved, Task
 from partwise.solvers.linear_program.rows import Rows
@@ -36,6 +39,7 @@ class HighsMaster(Master):
         self.model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self.model.setOptionValue("output_flag", False)
         self.model.setOptionValue("solver", METHODS[method])
+        self.model.HandleUserInterrupt = True
         self.plus = np.zeros(0, np.int64)
         self.minus = np.zeros(0, np.int64)
         self.slack_of: IntArray = np.zeros(0, np.int64)
@@ -86,7 +90,7 @@ class HighsMaster(Master):
         """Add the new rows and optimise from the last basis."""
         rows, C, w, lam = task[:4]
         self._extend(rows, C)
-        self.model.run()
+        self._run()
         solution: Any = self.model.getSolution()
         x = np.array(solution.col_value)
         multipliers = np.maximum(np.array(solution.row_dual), 0.0)
@@ -97,6 +101,20 @@ class HighsMaster(Master):
         if not self.positive:
             new -= np.maximum(x[self.minus], 0.0)
         return Solved(new, multipliers, master.dual_bound(p, multipliers, w.size))
+
+    def _run(self) -> None:
+        """Let HiGHS work in a thread, so that Ctrl-C and the time limit act."""
+        # Only the simplex method can be told to stop; the other one looks at a clock.
+        self.model.setOptionValue("time_limit", time_left())
+        running = Thread(target=self.model.run, daemon=True)
+        running.start()
+        try:
+            while running.is_alive():
+                running.join(LOOK_AFTER)
+                check_time()
+        except BaseException:
+            self.model.cancelSolve()
+            raise
 
     def forget(self, dropped: IntArray) -> None:
         """Delete rows that are no longer there."""

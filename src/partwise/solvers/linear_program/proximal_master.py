@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from partwise._deadline import check_time
 from partwise._jit import kernel
 from partwise.solvers.linear_program import master
 from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
@@ -116,7 +117,7 @@ class ProximalMaster(Master):
         if self.rho == 0.0:
             # One over the size of weights that would give a typical row its margin.
             size = np.abs(rows.val).sum() / len(rows)
-            self.rho = size / max(float(p.margin.mean()), 1e-12)
+            self.rho = size / (float(p.margin.mean()) or 1.0)
         lam, pull = task.lam.copy(), np.zeros(w.size)
         best, bound = master.primal_value(p, w), master.dual_bound(p, lam, w.size)
         master.multiply_transposed(p, lam, pull)
@@ -143,6 +144,7 @@ class ProximalMaster(Master):
     ) -> int:
         """Solve the proximal problem, not too well; return how many passes it took."""
         for done in range(1, MOST_PASSES + 1):
+            check_time()
             _ascend(here, rng.permutation(here.p.cap.size))
             if done % LOOK_EVERY == 0 and _proximal_gap(here) <= accuracy:
                 break

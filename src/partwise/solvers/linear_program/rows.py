@@ -6,6 +6,7 @@ a row matter to the master problem: they are its columns, numbered as they come.
 
 from __future__ import annotations
 
+from copy import copy as copy_of
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -229,6 +230,12 @@ class Rows(Keeper):
         self.ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes[keep])])
         self.owner, self.margin = self.owner[keep], self.margin[keep]
         self.idle = self.idle[keep]
+
+    def in_units(self, feature: float, margin: float) -> Rows:
+        """Return the same rows, with features and margins in these units."""
+        other = copy_of(self)
+        other.val, other.margin = self.val / feature, self.margin / margin
+        return other
 
     def slacks(self, w: FloatArray, n_examples: int) -> FloatArray:
         """Return the largest violation of every example among the rows, at least 0."""

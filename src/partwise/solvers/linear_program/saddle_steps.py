@@ -10,8 +10,11 @@ fallen enough, the method starts again from there (Applegate et al. 2023).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from partwise._deadline import check_time
 from partwise._jit import kernel
 from partwise.solvers.linear_program import master
 from partwise.solvers.linear_program.master import MasterProblem
@@ -52,101 +55,52 @@ def project(x: FloatArray, p: MasterProblem, b: int) -> None:
 
 
 @kernel
-def _bounds(
-    p: MasterProblem, w: FloatArray, hw: FloatArray, lam: FloatArray, pull: FloatArray
-) -> tuple[float, float]:
-    """Return objective and lower bound, given ``H w`` and ``H' lam``."""
-    primal = master.slack_sum(p, hw)
-    for j in range(w.size):
-        primal += abs(w[j])
-    dual = 0.0
-    for r in range(lam.size):
-        dual += lam[r] * p.margin[r]
-    return primal, dual / master.excess(p, lam, pull)
-
-
-@kernel
 def _average(mean: FloatArray, value: FloatArray, count: int) -> None:
     for j in range(mean.size):
         mean[j] += (value[j] - mean[j]) / count
 
 
-@kernel
-def _distance(x: FloatArray, y: FloatArray, scale: FloatArray) -> float:
-    total = 0.0
-    for j in range(x.size):
-        total += (x[j] - y[j]) ** 2 / scale[j]
-    return np.sqrt(total)
+class Place(NamedTuple):
+    """Weights and multipliers, and their products ``H w`` and ``H' lam``."""
+
+    w: FloatArray
+    lam: FloatArray
+    hw: FloatArray
+    pull: FloatArray
+
+    def go_to(self, other: Place) -> None:
+        """Take over the values of another place."""
+        for own, new in zip(self, other, strict=True):
+            own[:] = new
 
 
 @kernel
-def _restarted_steps(
+def _take_steps(
     p: MasterProblem,
     tau: FloatArray,
     sigma: FloatArray,
-    balance: float,
-    w: FloatArray,
-    lam: FloatArray,
-    accuracy: float,
-    most: int,
-) -> tuple[float, float]:
-    """Change `w` and `lam`; return how steps are balanced, and the best bound."""
-    n, m = w.size, lam.size
-    pull, hw, hw_new = np.zeros(n), np.zeros(m), np.zeros(m)
-    master.multiply_transposed(p, lam, pull)
-    master.multiply(p, w, hw)
-    mean_w, mean_pull, mean_lam, mean_hw = w.copy(), pull.copy(), lam.copy(), hw.copy()
-    start_w, start_lam = w.copy(), lam.copy()
-    best, bound = _bounds(p, w, hw, lam, pull)
-    gap_start = gap_last = best - bound
-    count = 0
-    for t in range(1, most + 1):
-        for j in range(n):
-            step = tau[j] / balance
-            w[j] = master.shrink(w[j] + step * pull[j], step, p.positive)
+    here: Place,
+    mean: Place,
+    count: int,
+    steps: int,
+) -> None:
+    """Take some steps from `here`; `mean` is that of all after the first `count`."""
+    w, lam, hw, pull = here
+    hw_new = np.zeros(hw.size)
+    for t in range(1, steps + 1):
+        for j in range(w.size):
+            w[j] = master.shrink(w[j] + tau[j] * pull[j], tau[j], p.positive)
         master.multiply(p, w, hw_new)
-        for r in range(m):
-            missing = p.margin[r] - 2.0 * hw_new[r] + hw[r]
-            lam[r] += balance * sigma[r] * missing
+        for r in range(lam.size):
+            lam[r] += sigma[r] * (p.margin[r] - 2.0 * hw_new[r] + hw[r])
             hw[r] = hw_new[r]
         for b in range(p.cap.size):
             project(lam, p, b)
         master.multiply_transposed(p, lam, pull)
-        count += 1
-        _average(mean_w, w, count)
-        _average(mean_pull, pull, count)
-        _average(mean_lam, lam, count)
-        _average(mean_hw, hw, count)
-        if t % LOOK_EVERY != 0:
-            continue
-        primal, dual = _bounds(p, w, hw, lam, pull)
-        primal_mean, dual_mean = _bounds(p, mean_w, mean_hw, mean_lam, mean_pull)
-        best = min(best, primal, primal_mean)
-        bound = max(bound, dual, dual_mean)
-        mean_is_better = primal_mean - dual_mean < primal - dual
-        if best - bound <= accuracy or t + LOOK_EVERY > most:
-            if mean_is_better:
-                w[:] = mean_w
-                lam[:] = mean_lam
-            break
-        gap = min(primal_mean - dual_mean, primal - dual)
-        fallen = gap <= ENOUGH * gap_start
-        fallen |= gap <= SOME * gap_start and gap > gap_last
-        gap_last = gap
-        if fallen or (count > 0.36 * t and count > 20 * LOOK_EVERY):
-            if mean_is_better:
-                w[:] = mean_w
-                lam[:] = mean_lam
-                pull[:] = mean_pull
-                hw[:] = mean_hw
-            moved_w = _distance(w, start_w, tau)
-            moved_lam = _distance(lam, start_lam, sigma)
-            if moved_w > 1e-10 and moved_lam > 1e-10:
-                balance = np.sqrt(balance * moved_lam / moved_w)
-            start_w[:] = w
-            start_lam[:] = lam
-            count, gap_start = 0, gap
-    return balance, bound
+        _average(mean.w, w, count + t)
+        _average(mean.pull, pull, count + t)
+        _average(mean.lam, lam, count + t)
+        _average(mean.hw, hw, count + t)
 
 
 def restarted_steps(
@@ -158,15 +112,59 @@ def restarted_steps(
     most: int,
 ) -> tuple[FloatArray, FloatArray, float, float]:
     """Return weights, multipliers, how their steps are balanced, and a bound."""
+    tau, sigma = _step_lengths(p, w.size)
+    here = Place(w.copy(), lam.copy(), np.zeros(lam.size), np.zeros(w.size))
+    master.multiply(p, here.w, here.hw)
+    master.multiply_transposed(p, here.lam, here.pull)
+    mean, start = (Place(*(own.copy() for own in here)) for _ in range(2))
+    best, bound = _bounds(p, here)
+    gap_start = gap_last = best - bound
+    count = 0
+    for done in range(LOOK_EVERY, max(most, LOOK_EVERY) + 1, LOOK_EVERY):
+        check_time()
+        _take_steps(p, tau / balance, sigma * balance, here, mean, count, LOOK_EVERY)
+        count += LOOK_EVERY
+        primal, dual = _bounds(p, here)
+        primal_mean, dual_mean = _bounds(p, mean)
+        best, bound = min(best, primal, primal_mean), max(bound, dual, dual_mean)
+        gap = min(primal_mean - dual_mean, primal - dual)
+        finished = best - bound <= accuracy or done + LOOK_EVERY > most
+        fallen = gap <= ENOUGH * gap_start
+        fallen |= gap <= SOME * gap_start and gap > gap_last
+        gap_last = gap
+        if finished or fallen or (count > 0.36 * done and count > 20 * LOOK_EVERY):
+            if primal_mean - dual_mean < primal - dual:
+                here.go_to(mean)
+            if finished:
+                break
+            moved_w = _distance(here.w, start.w, tau)
+            moved_lam = _distance(here.lam, start.lam, sigma)
+            if moved_w > 0.0 and moved_lam > 0.0:
+                balance = float(np.sqrt(balance * moved_lam / moved_w))
+            start.go_to(here)
+            count, gap_start = 0, gap
+    return here.w, here.lam, balance, bound
+
+
+def _bounds(p: MasterProblem, at: Place) -> tuple[float, float]:
+    """Return objective and lower bound."""
+    primal = float(np.abs(at.w).sum() + master.slack_sum(p, at.hw))
+    return primal, float(at.lam @ p.margin / master.excess(p, at.lam, at.pull))
+
+
+def _distance(x: FloatArray, y: FloatArray, scale: FloatArray) -> float:
+    return float(np.sqrt(np.sum((x - y) ** 2 / scale)))
+
+
+def _step_lengths(p: MasterProblem, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return the lengths of steps for weights and for multipliers."""
     size = np.abs(p.val)
-    columns = np.bincount(p.idx, size, w.size)
+    columns = np.bincount(p.idx, size, n)
     rows = np.add.reduceat(size, p.ptr[:-1])
     # Steps must not differ within an example, or the projection would be another one.
     longest = np.maximum.reduceat(rows[p.order], p.group_ptr[:-1])
-    sigma = np.zeros(lam.size)
+    sigma = np.zeros(rows.size)
     sigma[p.order] = np.repeat(1.0 / longest, np.diff(p.group_ptr))
     tau = 1.0 / np.maximum(columns, 1e-300)
     tau[columns == 0.0] = 1.0
-    w, lam = w.copy(), lam.copy()
-    balance, bound = _restarted_steps(p, tau, sigma, balance, w, lam, accuracy, most)
-    return w, lam, float(balance), float(bound)
+    return tau, sigma

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
+from partwise._threads import chunks
 from partwise.losses import wrong_outputs
 from partwise.losses.wrong_outputs import Rules, Search
 from partwise.solvers.linear_program.rows import RowRoom, Rows, RowScratch, write_row_of
@@ -91,13 +92,14 @@ def warm_up(
         for part, examples in enumerate(
             np.array_split(rng.permutation(C.size), pieces)
         ):
-            while examples.size:
-                n, count = _learn(
-                    search.s, examples, search.rules, C, positive, w, augmented,
-                    search.found, candidates, worker.scratch, diff, rows.room,
-                    rows.most, rows.scratch, worker.ws,
-                )  # fmt: skip
-                rows.take(int(count))
-                examples = examples[n:]
+            for start, stop in chunks(examples.size):
+                while start < stop:
+                    n, count = _learn(
+                        search.s, examples[start:stop], search.rules, C, positive, w,
+                        augmented, search.found, candidates, worker.scratch, diff,
+                        rows.room, rows.most, rows.scratch, worker.ws,
+                    )  # fmt: skip
+                    rows.take(int(count))
+                    start += n
             average += w / pieces
             yield (done + (part + 1) / pieces) / passes

@@ -87,9 +87,9 @@ def share_mass(
 
 @kernel
 def _find_candidates(
-    site: MistakeSite, i: int, candidates: BestOutputs
-) -> tuple[int, float]:
-    """Fill outputs and values; return how many there are and the largest value."""
+    site: MistakeSite, i: int, delta: float, candidates: BestOutputs
+) -> tuple[int, bool]:
+    """Fill outputs and values; return how many there are, and if a margin is missed."""
     s, w, scratch, ws = site.s, site.average.now, site.scratch, site.ws
     ys, values = candidates.ys, candidates.values
     waist.visit(s, i, ws)
@@ -101,12 +101,13 @@ def _find_candidates(
     # The right output may come once more; it is as good as a row as any.
     count = 1 + waist.kbest(s, i, scratch.theta, k, ys[1:], candidates.scores, ws)
     values[0] = 0.0
-    largest = 0.0
+    missed = False
     for j in range(1, count):
         margin = waist.diff_dot(s, i, ys[j], ys[0], w, site.diff, ws)
-        values[j] = waist.cost(s, i, ys[j]) - margin
-        largest = max(largest, values[j])
-    return count, largest
+        cost = waist.cost(s, i, ys[j])
+        values[j] = cost - margin
+        missed = missed or values[j] > delta * cost
+    return count, missed
 
 
 @kernel
@@ -117,8 +118,8 @@ def _learn(
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     ys, distances, mass = candidates.ys, candidates.distances, candidates.mass
     for i in visits:
-        count, largest = _find_candidates(site, i, candidates)
-        if largest > delta:
+        count, missed = _find_candidates(site, i, delta, candidates)
+        if missed:
             average.counts[base.MISTAKES] += 1
             for j in range(count):
                 mass[j] = 0.0
@@ -163,7 +164,8 @@ class KBestMIRA(MIRA):
     order : {"shuffled", "cyclic"}
         How a pass goes through the examples: in a new random order, or as they come.
     delta : float
-        Margins that are missed by no more than this are not corrected.
+        Margins that are missed by no more than this share of the cost are not
+        corrected.
     k : int
         How many outputs.
 

@@ -25,8 +25,9 @@ def _learn(site: MistakeSite, visits: IntArray, delta: float) -> None:
     for i in visits:
         base.find_output(site, i)
         margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)
-        violation = waist.cost(s, i, y) - margin
-        if violation > delta:
+        cost = waist.cost(s, i, y)
+        violation = cost - margin
+        if violation > delta * cost:
             average.counts[base.MISTAKES] += 1
             sqnorm = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
             step = site.C[i]
@@ -59,7 +60,7 @@ class MIRA(MistakeDriven):
     order : {"shuffled", "cyclic"}
         How a pass goes through the examples: in a new random order, or as they come.
     delta : float
-        A margin that is missed by no more than this is not corrected.
+        A margin that is missed by no more than this share of the cost is not corrected.
 
     Examples
     --------

@@ -46,7 +46,10 @@ class DualParts(NamedTuple):
     `theta` is empty for solvers that keep no scores. `cost` holds the cost of every
     part for the hinge, and is empty for the log loss. `step` and `bend` remember, per
     example, the best `eta` and how much the weights move for a given change of `mu`;
-    `gap` is the example's share of the duality gap when last seen.
+    `gap` is the example's share of the duality gap when last seen. For the hinge,
+    `mass` is the share of the dual mass that the Gibbs distribution spreads, the rest
+    lies on the right output, `spread` are the marginals of the Gibbs distribution, and
+    `pull` is to `mass` what `bend` is to the scores.
     """
 
     ptr: IntArray
@@ -57,6 +60,9 @@ class DualParts(NamedTuple):
     step: FloatArray
     bend: FloatArray
     gap: FloatArray
+    mass: FloatArray
+    spread: FloatArray
+    pull: FloatArray
 
 
 class Trial(NamedTuple):
@@ -230,6 +236,12 @@ def _look_ahead(
 
 
 @kernel
+def _share(rise: float, sqnorm: float) -> float:
+    """Return the best share of a way along which the dual is a parabola."""
+    return rise / sqnorm if rise < sqnorm else 1.0
+
+
+@kernel
 def ascend(
     s: Structure,
     i: int,
@@ -246,8 +258,8 @@ def ascend(
 
     With `mix` the step aims at ``p(y | x; w)`` and stops at the best point of the way.
     Otherwise it goes to ``theta + eta v``, with ``eta = fixed`` if that is positive,
-    else with the best `eta` of the last visit. If the dual would be lower there than
-    it is now, the step goes part of the way (log loss), or `eta` is reduced (hinge).
+    else, for the log loss, with the best `eta` of the last visit; if the dual would be
+    lower there than it is now, the step goes part of the way.
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
@@ -277,29 +289,23 @@ def ascend(
             # C KL(alpha || p), exactly or to second order.
             dual.gap[i] = max(rise if eta == 1.0 else 0.5 * C * gain / eta, rise, 0.0)
         if search and not rise > blur:
-            if not log_loss or eta == 1.0:
+            if eta == 1.0:
                 return 0.0, calls  # nothing to win that rounding would not eat
             eta = 1.0  # towards p(y | x; w) there is no way down
-            continue
-        if search and not log_loss and rise < 0.5 * expected:
-            eta *= max(0.1, rise / expected)
             continue
         share = 1.0
         if search and (mix or rise < 0.5 * expected):
             # Not so little that its square would be zero.
-            share = max(min(1.0, rise / max(expected, SMALLEST)), 1e-100)
+            share = max(_share(rise, expected), 1e-100)
         grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
         seen = max(grown - 2.0 * share * C * slope, 0.0)
         # Rounding must not make the way look flat: the rest of it is judged by this.
         sqnorm = (seen + share * blur) / (share * share)
         if seen > share * blur:
             dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
-        if not search or log_loss or rise >= 0.5 * sqnorm:
-            break
-        waist.add_parts(s, i, trial.change, -C, w, ws)
-        eta *= max(0.1, rise / sqnorm)
-    if search and log_loss:
-        best = min(1.0, rise / max(sqnorm, SMALLEST))
+        break
+    if search:
+        best = _share(rise, sqnorm)
         if not mix and rise >= 0.5 * sqnorm:
             best = 1.0
         if abs(best - share) > CLOSE_ENOUGH * best or (best == 1.0 and not mix):
@@ -315,22 +321,21 @@ def ascend(
         theta = dual.theta[first : first + n]
         for r in range(n):
             theta[r] += share * eta * trial.direction[r]
-    dual.step[i] = _next_step(eta, C * gain, sqnorm, log_loss)
+    if search:
+        dual.step[i] = _next_step(eta, C * gain, sqnorm)
     return share * rise - 0.5 * share * share * sqnorm, calls
 
 
 @kernel
-def _next_step(eta: float, gain: float, sqnorm: float, log_loss: bool) -> float:
+def _next_step(eta: float, gain: float, sqnorm: float) -> float:
     """Return the best `eta`, judged by a step of `eta`.
 
     To second order the dual along `eta` is a parabola: it rises by `gain` per `eta`
-    squared, and falls by the change of the weights (and of the entropy).
+    squared, and falls by the change of the weights and of the entropy.
     """
     wanted = eta * max(gain, 0.0)
-    fall = sqnorm + wanted if log_loss else sqnorm
-    best = wanted / fall if wanted < LARGEST_STEP * fall else LARGEST_STEP
-    best = min(max(best, 0.5 * eta), 2.0 * eta, LARGEST_STEP)
-    return min(max(best, 0.02), 1.0) if log_loss else best
+    best = _share(wanted, sqnorm + wanted)
+    return min(max(best, 0.5 * eta, 0.02), 2.0 * eta, 1.0)
 
 
 @kernel

@@ -28,6 +28,7 @@ from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
+from partwise.solvers.units import cost_unit
 from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets.smo import SequentialMinimalState, expected_parts
 from partwise.structures import interface as waist
@@ -43,13 +44,12 @@ MIX_UNTIL = 0.05
 # The score of every right part at the start, and the first step, of start_at="gold".
 GOLD_SCORE = 12.0
 FIRST_STEP = 0.3
-# The hinge starts near the right outputs too, at minus this times the costs. A little
-# mass elsewhere adds up in a large corpus: then it takes more.
+# Where all examples move at once, the hinge starts near the right outputs too: this is
+# minus the score of the largest cost. A little mass elsewhere adds up in a large
+# corpus: then it takes more.
 HINGE_SCORE = 5.0
 MORE = 1.5
 ENOUGH = 200.0
-# Scores of that size take steps to match, when examples move one by one.
-HINGE_FIRST_STEP = 3.0
 
 
 class OnlineState(DualPartsState):
@@ -63,7 +63,7 @@ class OnlineState(DualPartsState):
     @property
     def has_scores(self) -> bool:
         """Whether the part scores are those of the dual point, or nearly."""
-        return not self.mixing
+        return not self.mixing and super().has_scores
 
 
 def _had_other_C(problem: Problem, previous: State | None) -> bool:
@@ -116,9 +116,11 @@ class ExponentiatedGradient(Solver):
         another one (`previous` of `solve`) starts at its dual point, for the hinge only
         if C is the same.
     gold_score : float, optional
-        How near the right outputs a start is: the score of every right part, or for
-        the hinge that of every unit of cost, with its sign turned. By default 12, and
-        for the hinge 5 or as much more as the dual needs not to be negative.
+        How near the right outputs a start is: the score of every right part, by default
+        12; or for the hinge that of the largest cost of a part, with its sign turned,
+        in proportion to which are those of the others. By default it is 5, or as much
+        more as the dual needs not to be negative; online the hinge starts at the right
+        outputs themselves.
 
     Examples
     --------
@@ -175,7 +177,7 @@ class ExponentiatedGradient(Solver):
     def memory(self, problem: Problem) -> int:
         """Return the bytes of part scores and marginals, or of the second vector."""
         if self.form == "primal":
-            return 3 * 8 * problem.n_weights
+            return 4 * 8 * problem.n_weights
         return dual_memory(problem, keep_theta=True) * (1 + (self.form == "batch"))
 
     # --- where to start -----------------------------------------------------------
@@ -190,16 +192,15 @@ class ExponentiatedGradient(Solver):
         fixed = self._fixed_steps(problem)
         if self.form == "primal":
             return self._primal_point(problem, previous, fixed)
-        state = OnlineState(problem, keep_theta=True, first_step=FIRST_STEP)
+        first_step = self._first_step(problem, previous)
+        state = OnlineState(problem, keep_theta=True, first_step=first_step)
         state.fixed = fixed
         in_place = self._set_scores(problem, state, previous)
         if not in_place or not self._searches_online:
             self._settle(problem, state)
         if self.form == "online":
             return state
-        return batch_forms.ThetaState(
-            problem, state, self._first_step(problem, previous), fixed
-        )
+        return batch_forms.ThetaState(problem, state, first_step, fixed)
 
     def _check_step(self, problem: Problem) -> None:
         number = not isinstance(self.step, str)
@@ -242,7 +243,7 @@ class ExponentiatedGradient(Solver):
         if z is not None or problem.loss.name != "hinge":
             return batch_forms.PrimalState(problem, z, tau, first_step, fixed)
         calls = 0
-        for score in self._hinge_scores():
+        for score in self._hinge_scores(problem):
             state = batch_forms.PrimalState(problem, z, -score, first_step, fixed)
             state.oracle_calls += calls
             calls = state.oracle_calls
@@ -250,18 +251,24 @@ class ExponentiatedGradient(Solver):
                 break
         return state
 
-    def _hinge_scores(self) -> Iterator[float]:
-        """Yield scores to try until the dual is not below that of the right outputs."""
-        score = HINGE_SCORE if self.gold_score is None else self.gold_score
-        yield float(score)
-        while self.gold_score is None and score < ENOUGH:
+    def _hinge_scores(self, problem: Problem) -> Iterator[float]:
+        """Yield scores to try until the dual is not below that of the right outputs.
+
+        Those of a unit of cost, with their sign turned.
+        """
+        unit = cost_unit(problem)
+        score = HINGE_SCORE if self.gold_score is None else float(self.gold_score)
+        yield score / unit
+        # Steps that are searched for take the best share of such a point.
+        tries_more = self.gold_score is None and self.step != "search"
+        while tries_more and score < ENOUGH:
             score *= MORE
-            yield score
+            yield score / unit
 
     def _first_step(self, problem: Problem, previous: State | None) -> float:
         if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             return previous.step
-        return FIRST_STEP
+        return FIRST_STEP / (cost_unit(problem) if problem.loss.name == "hinge" else 1)
 
     def _set_scores(
         self, problem: Problem, state: OnlineState, previous: State | None
@@ -274,7 +281,8 @@ class ExponentiatedGradient(Solver):
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
             if previous.has_scores or self._searches_online:
                 kept = state.continue_from(problem, previous)
-                state.mixing = kept < 1.0 or not previous.has_scores
+                wants_mixing = kept < 1.0 or not previous.has_scores
+                state.mixing = wants_mixing and problem.loss.name == "log_loss"
                 return True
         mu = _marginals_of(problem, state, previous)
         if mu is not None:
@@ -284,12 +292,14 @@ class ExponentiatedGradient(Solver):
             dual_parts.score_parts(s, w, dual.ptr, dual.theta, state.workspace)
             return False
         if problem.loss.name == "hinge":
-            for score in self._hinge_scores():
+            if self._searches_online and self.gold_score is None:
+                dual.mass[:] = 0.0
+                return True
+            for score in self._hinge_scores(problem):
                 dual.theta[:] = -score * dual.cost
                 self._settle(problem, state)
                 if state.dual_value >= 0.0:
                     break
-            dual.step[:] = HINGE_FIRST_STEP
             return True
         state.mixing = self._searches_online and self.start_at == "mixture"
         if not state.mixing:
@@ -300,12 +310,17 @@ class ExponentiatedGradient(Solver):
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
         s, dual = problem.structure, state.dual
+        share = float(dual.mass[0]) if dual.mass.size and self._searches_online else 1.0
+        dual.mass[:] = 1.0
         problem.crew().run(
             lambda start, stop, worker: dual_parts.gibbs_points(
                 s, dual, start, stop, worker.scratch, worker.ws
             )
         )
         state.oracle_calls += problem.n_examples
+        state.note_spread()
+        if share < 1.0:
+            state.keep_share(problem, share)
         state.refresh(problem)
 
     # --- passes ---------------------------------------------------------------------
@@ -324,6 +339,8 @@ class ExponentiatedGradient(Solver):
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
         yield from state.ascend(problem, order, state.mixing, state.fixed)
         if problem.loss.name == "hinge":
+            if not state.fixed.size:
+                state.rescale(problem)
             state.estimate = state.certify(problem)
         else:
             state.estimate = state.estimated()

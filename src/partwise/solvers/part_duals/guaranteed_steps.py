@@ -17,6 +17,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
+from partwise.solvers.units import cost_unit
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch, score_of
@@ -69,4 +70,4 @@ def guaranteed_steps(problem: Problem, together: bool) -> FloatArray:
     if problem.loss.name == "log_loss":
         return 1.0 / (1.0 + bound)
     # Without features there is no curvature, and any step would do.
-    return 1.0 / np.maximum(bound, 1.0 / LARGEST_STEP)
+    return 1.0 / np.maximum(bound, cost_unit(problem) / LARGEST_STEP)

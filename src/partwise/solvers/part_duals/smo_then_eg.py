@@ -25,7 +25,8 @@ from partwise.solvers.working_sets.smo import (
     SequentialMinimalOptimization,
     SequentialMinimalState,
 )
-from partwise.structures.interface import FloatArray, gibbs_scores, untied
+from partwise.solvers.wrapped_state import WrappedState
+from partwise.structures.interface import gibbs_scores, untied
 
 # The Gibbs distributions give every output a little mass, which costs a little of the
 # dual. A fall by more than this share means that the parts cannot say what SMO found.
@@ -37,7 +38,7 @@ def _with_own_parts(problem: Problem) -> Problem:
     return replace(problem, structure=untied(problem.structure))
 
 
-class HybridState(State):
+class HybridState(WrappedState):
     """The state of the solver at work, and which one that is.
 
     Attributes
@@ -74,35 +75,10 @@ class HybridState(State):
             state.fixed = np.zeros(0)
             self.switch(problem, state)
 
-    # What the loop asks of a state is answered by the solver at work.
-
-    @property
-    def w(self) -> FloatArray:  # type: ignore[override]
-        """The weights now."""
-        return self.active.w
-
-    @property
-    def oracle_calls(self) -> int:
-        """How many argmax or marginals were computed so far."""
-        return self.active.oracle_calls
-
-    @oracle_calls.setter
-    def oracle_calls(self, count: int) -> None:
-        self.active.oracle_calls = count
-
-    @property
-    def estimate(self) -> Certificate | None:
-        """The certificate as far as the last pass has seen it."""
-        return self.active.estimate
-
-    @estimate.setter
-    def estimate(self, estimate: Certificate | None) -> None:
-        self.active.estimate = estimate
-
     def switch(self, problem: Problem, state: OnlineState) -> None:
         """Continue with exponentiated gradient."""
-        state.oracle_calls += self.oracle_calls
-        self.problem, self.active = problem, state
+        self.hand_over(state)
+        self.problem = problem
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State, chunks
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts, Trial
+from partwise.solvers.part_duals.hinge_steps import ascend_hinge_all
 from partwise.structures import interface as waist
 from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
@@ -23,7 +24,8 @@ BYTES = 8
 
 def dual_memory(problem: Problem, keep_theta: bool) -> int:
     """Return the bytes that the dual variables of a problem take."""
-    arrays = 1 + keep_theta + (problem.loss.name == "hinge")
+    hinge = problem.loss.name == "hinge"
+    arrays = 1 + keep_theta + hinge * (1 + keep_theta)
     return int(part_pointers(problem.structure)[-1]) * arrays * BYTES
 
 
@@ -42,7 +44,7 @@ class DualPartsState(State):
     # Pointers and costs belong to the problem.
     kept: ClassVar[tuple[str, ...]] = (
         "w", "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
-        "dual.bend", "dual.gap",
+        "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
     )  # fmt: skip
 
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
@@ -65,6 +67,9 @@ class DualPartsState(State):
             step=np.full(n, first_step),
             bend=np.zeros(n),
             gap=np.zeros(n),
+            mass=np.ones(n) if hinge else nothing,
+            spread=np.zeros(ptr[-1]) if hinge and keep_theta else nothing,
+            pull=np.zeros(n) if hinge else nothing,
         )
         dual_parts.add_gold(s, ptr, 1.0, self.dual.mu, self.scratch)
         if hinge:
@@ -73,8 +78,11 @@ class DualPartsState(State):
 
     @property
     def has_scores(self) -> bool:
-        """Whether the part scores are those of the dual point, or nearly."""
-        return self.dual.theta.size > 0
+        """Whether the part scores are those of the dual point, or nearly.
+
+        Not where some of the mass lies on the right outputs, whatever the scores.
+        """
+        return self.dual.theta.size > 0 and bool((self.dual.mass == 1.0).all())
 
     def same_loss(self, other: DualPartsState) -> bool:
         """Say whether the dual point of `other` is one of the same loss."""
@@ -91,38 +99,72 @@ class DualPartsState(State):
         lead to the wrong examples.
         """
         self.check_fits(previous)
-        for name in ("mu", "value", "step", "bend"):
+        for name in ("mu", "value", "step", "bend", "mass", "spread", "pull"):
             getattr(self.dual, name)[:] = getattr(previous.dual, name)
+        if previous.has_scores:
+            self.note_spread()
         if previous.dual.theta.size:
             self.dual.theta[:] = previous.dual.theta[: self.dual.theta.size]
         self.refresh(problem)
         return self._draw_back(problem) if not self.dual.cost.size else 1.0
+
+    def note_spread(self) -> None:
+        """Take the marginals for those of Gibbs distributions: all mass is spread."""
+        if self.dual.spread.size:
+            self.dual.spread[:] = self.dual.mu
 
     def _draw_back(self, problem: Problem) -> float:
         """Mix with the right outputs, for the best dual; return the share kept.
 
         The weights grow with C, and with a larger one they may be far too large.
         """
+        share = self.best_share(problem, most=1.0)
+        if share < 1.0:
+            self.keep_share(problem, share)
+            self.refresh(problem)
+        return share
+
+    def best_share(self, problem: Problem, most: float) -> float:
+        """Return how much of the dual point is best, the rest on the right outputs.
+
+        On the way from these the dual is a parabola, or above one.
+        """
         value, sqnorm = float(problem.C @ self.dual.value), float(self.w @ self.w)
-        if value >= sqnorm:
-            return 1.0
-        share = value / sqnorm
+        return most if value >= most * sqnorm else value / sqnorm
+
+    def keep_share(self, problem: Problem, share: float) -> None:
+        """Mix with the right outputs; a share above one draws mass from these."""
         self.dual.mu[:] *= share
         self.dual.value[:] *= share
+        self.dual.mass[:] *= share
         s, ptr = problem.structure, self.dual.ptr
         dual_parts.add_gold(s, ptr, 1.0 - share, self.dual.mu, self.scratch)
-        self.refresh(problem)
-        return share
+
+    def rescale(self, problem: Problem) -> None:
+        """Take as much of the dual point of the hinge as is best; leave `w` as it was.
+
+        Examples one by one cannot: where all should grow, each waits for the others.
+        """
+        largest = float(self.dual.mass.max(initial=0.0))
+        if largest > 0.0:
+            self.keep_share(problem, self.best_share(problem, 1.0 / largest))
+            np.minimum(self.dual.mass, 1.0, out=self.dual.mass)
 
     def ascend(
         self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray
     ) -> Iterator[float]:
         """Take a step for every example of `order`; yield the fraction done."""
+        s, C, w, dual = problem.structure, problem.C, self.w, self.dual
+        own = self.trial, self.scratch, self.workspace
         for start, stop in chunks(order.size):
-            self.dual_value, calls = dual_parts.ascend_all(
-                problem.structure, order, start, stop, problem.C, self.w, self.dual,
-                mix, fixed, self.dual_value, self.trial, self.scratch, self.workspace,
-            )  # fmt: skip
+            if dual.cost.size and not fixed.size:
+                self.dual_value, calls = ascend_hinge_all(
+                    s, order, start, stop, C, w, dual, self.dual_value, *own
+                )
+            else:
+                self.dual_value, calls = dual_parts.ascend_all(
+                    s, order, start, stop, C, w, dual, mix, fixed, self.dual_value, *own
+                )
             self.oracle_calls += int(calls)
             yield stop / order.size
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._deadline import check_time
 from partwise.solvers.simplicial.points import Points
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
 from partwise.structures.interface import FloatArray, IntArray
@@ -27,6 +28,9 @@ so that the last steps are Newton's own."""
 
 SUFFICIENT = 1e-4
 """A step must gain this share of what its slope promises."""
+
+FIRST_SHARE = 0.01
+"""How well the first master problem is solved, before there is an objective."""
 
 MOST_STEPS = 100
 MOST_HALVINGS = 40
@@ -67,12 +71,16 @@ class HullProblem:
         """Move the weights until no others could gain more than `tolerance`.
 
         The dual value never falls, and one step is taken in any case: what the slopes
-        of new points promise may be less than what they are worth.
+        of new points promise may be less than what they are worth. Where the tolerance
+        is infinite, as nothing is known yet, it is a share of what is promised now.
         """
         points = self.points
         here = self.dual.best(*points.total())
         for taken in range(MOST_STEPS):
+            check_time()
             slope = points.offset - points.products(here.x)
+            if tolerance == np.inf:
+                tolerance = FIRST_SHARE * self.gap(slope)
             if taken and self.gap(slope) <= tolerance:
                 break
             after = self._step(here, slope)

@@ -27,7 +27,7 @@ from partwise.structures.interface import FloatArray, IntArray, add_costs, argma
 VARIANTS = ("joint", "coordinate", "online")
 
 FRUITLESS = 10
-"""Passes in a row that improve neither bound: rounding allows no more of them."""
+"""Passes in a row that improve neither bound: no more of them."""
 
 EASY = 0.5
 """The share of what a centre promised that, when it comes true, weakens the term."""

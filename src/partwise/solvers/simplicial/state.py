@@ -220,7 +220,7 @@ class SimplicialState(State):
         """Return what the dual can still gain around this centre, at most."""
         upper = self.primal if self.groups is None else self.centre_primal
         if not np.isfinite(upper):
-            return 1.0  # nothing is known yet
+            return np.inf  # nothing is known yet
         least = 1e-13 * abs(upper)
         if not np.isfinite(self.proximal_value):
             return max(abs(upper), least)

@@ -32,6 +32,7 @@ from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic import scaled_weights, steps
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
+from partwise.solvers.units import cost_unit, feature_unit
 from partwise.structures.interface import FloatArray, IntArray, make_diff, workspace
 from partwise.structures.scratch import make_scratch
 
@@ -325,7 +326,19 @@ class StochasticGradientDescent(Solver):
                 loss = float(C @ state.values[sample]) / float(C.sum())
                 return 0.5 * still.decay * float(weights.v @ weights.v) + loss
 
-        return (yield from choose_first_step(trial))
+        unit = self._unit(problem, sample)
+        return unit * (yield from choose_first_step(lambda eta_0: trial(unit * eta_0)))
+
+    def _unit(self, problem: Problem, sample: IntArray) -> float:
+        """Return in what units first steps are tried: one, if features and costs are.
+
+        Weights are costs per feature, and a gradient is as large as a feature, that of
+        the squared hinge as a feature times a cost.
+        """
+        unit = feature_unit(problem, sample) ** -2
+        if problem.loss.name == "hinge":
+            unit *= cost_unit(problem)
+        return unit
 
     def certify(self, problem: Problem, state: SGDState) -> Certificate:
         """Return the exact certificate; see `SGDState.look`."""

@@ -23,10 +23,11 @@ from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
-from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.state import WorkingSetState, least_violation
 from partwise.solvers.working_sets.visits import (
     NOT_FOUND,
     FoundOutputs,
+    MakeRule,
     admit,
     infer,
     may_move,
@@ -57,7 +58,7 @@ class CoordinateRule(NamedTuple):
         shuffle them.
     slack : array
         The largest violation of every example when last seen.
-    delta : float
+    least : float
         An output enters a working set only if it is violated by more than this.
     update : bool
         Whether dual variables move after inference, or only in sweeps.
@@ -68,7 +69,7 @@ class CoordinateRule(NamedTuple):
     members: IntArray
     random: IntArray
     slack: FloatArray
-    delta: float
+    least: float
     update: bool
     drop: bool
 
@@ -160,7 +161,7 @@ def _(
     rule.slack[i] = slack
     size = waist.output_size(s, i)
     violation = slack - sets.mass[i] / (2.0 * C)
-    if violation > rule.delta and not working.is_member(sets, i, y, size):
+    if violation > rule.least and not working.is_member(sets, i, y, size):
         sqnorm = waist.diff_sqnorm(s, i, y, scratch.y_gold, diff, ws)
         working.add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
     return rule.update and sets.newest[i] >= 0
@@ -192,7 +193,10 @@ class DualCoordinateDescent(Solver):
         Updates of all working sets before each pass of "ssvm" (the paper's `r`),
         and the most per pass of "cpd".
     delta : float
-        An output enters a working set only if it is violated by more than this.
+        An output enters a working set only if it is violated enough. What is left out
+        makes up no more than this share of the duality gap, as the last pass saw it,
+        whatever the units of features and costs. The paper's is a number like 0.0001,
+        which says nothing if costs are that small. With 0, all that is violated enters.
     shrink_below : float
         "cpd" stops its sweeps when one raises the dual by less than this fraction
         of what the first of them did.
@@ -208,7 +212,7 @@ class DualCoordinateDescent(Solver):
 
     variant: str = "ssvm"
     sweeps: int = 5
-    delta: float = 1e-4
+    delta: float = 0.1
     shrink_below: float = 0.01
     drop: bool = True
 
@@ -250,12 +254,14 @@ class DualCoordinateDescent(Solver):
     ) -> Iterator[float]:
         """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
         n = problem.n_examples
-        rule = partial(self._rule, state)
+        # At the violation v the gap is 2 C slack v, if v is small.
+        least = least_violation(state, self.delta, 2.0 * float(problem.C @ state.slack))
+        rule = partial(self._rule, state, least)
         if self.variant == "ssvm" and state.sets.used[0] > 0:
             for done in range(self.sweeps):
                 for part in sweep(rule, problem, state, state.w, rng.permutation(n)):
                     yield 0.5 * (done + part) / self.sweeps
-        for fraction in self._infer(problem, state, rng.permutation(n)):
+        for fraction in self._infer(problem, state, rule, rng.permutation(n)):
             yield 0.5 + 0.5 * fraction
         if self.variant == "cpd":
             first_rise = 0.0
@@ -271,12 +277,16 @@ class DualCoordinateDescent(Solver):
         primal = float(0.5 * w @ w + C @ state.slack**2)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _rule(self, state: DualCoordinateState) -> CoordinateRule:
+    def _rule(self, state: DualCoordinateState, least: float) -> CoordinateRule:
         own = state.members, state.random, state.slack
-        return CoordinateRule(*own, self.delta, self.variant != "cpd", self.drop)
+        return CoordinateRule(*own, least, self.variant != "cpd", self.drop)
 
     def _infer(
-        self, problem: Problem, state: DualCoordinateState, order: IntArray
+        self,
+        problem: Problem,
+        state: DualCoordinateState,
+        rule: MakeRule,
+        order: IntArray,
     ) -> Iterator[float]:
         found, done = NOT_FOUND, 0.0
         if self.variant == "cpd" and len(problem.crew().workers) > 1:
@@ -285,7 +295,6 @@ class DualCoordinateDescent(Solver):
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
                 yield 0.9 * fraction
             found, done = FoundOutputs(worst.ptr, worst.codes, state.slack), 0.9
-        rule = partial(self._rule, state)
         for fraction in infer(rule, problem, state, state.w, order, found):
             yield done + (1.0 - done) * fraction
 

@@ -22,7 +22,7 @@ from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
-from partwise.solvers.working_sets.state import WorkingSetState
+from partwise.solvers.working_sets.state import WorkingSetState, least_violation
 from partwise.solvers.working_sets.visits import admit, infer, may_move, move, sweep
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
@@ -58,14 +58,14 @@ class PairRule(NamedTuple):
         The largest violation of every example when last seen.
     pair_steps : int
         The most pairs at a visit.
-    delta : float
+    least : float
         Outputs exchange mass only if their values differ by more than this.
     """
 
     values: FloatArray
     slack: FloatArray
     pair_steps: int
-    delta: float
+    least: float
 
 
 @move.implement(PairRule)
@@ -95,7 +95,7 @@ def _(
             working.value_members(s, i, w, sets, values, y_gold, diff, ws)
         high, low, _ = working.rank_members(sets, i, values)
         violation = values[high] - values[low]
-        if violation <= rule.delta:
+        if violation <= rule.least:
             break
         y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
         y_low = sets.codes[sets.code_at[low] : sets.code_at[low] + size]
@@ -137,7 +137,7 @@ def _(
     working.value_members(s, i, w, sets, values, scratch.y_gold, diff, ws)
     _, low, _ = working.rank_members(sets, i, values)
     # No output of all there are is worth more: nothing to gain here.
-    if slack - values[low] <= rule.delta:
+    if slack - values[low] <= rule.least:
         return False
     size = waist.output_size(s, i)
     if not working.is_member(sets, i, y, size):
@@ -224,7 +224,8 @@ class SequentialMinimalOptimization(Solver):
     sweeps : int
         Visits of all examples without inference before each pass.
     delta : float
-        Outputs exchange mass only if their values differ by more than this.
+        Outputs exchange mass only if their values differ enough. What is left as it is
+        makes up no more than this share of the duality gap, as the last pass saw it.
 
     Examples
     --------
@@ -240,7 +241,7 @@ class SequentialMinimalOptimization(Solver):
 
     pair_steps: int = 3
     sweeps: int = 5
-    delta: float = 1e-6
+    delta: float = 0.1
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
@@ -268,7 +269,9 @@ class SequentialMinimalOptimization(Solver):
         n = problem.n_examples
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > n else 0
-        rule = partial(self._rule, state)
+        # At the violation v the gap is C v.
+        least = least_violation(state, self.delta, float(problem.C.sum()))
+        rule = partial(self._rule, state, least)
         for done in range(sweeps):
             for fraction in sweep(rule, problem, state, state.w, rng.permutation(n)):
                 yield 0.5 * (done + fraction) / sweeps
@@ -278,8 +281,8 @@ class SequentialMinimalOptimization(Solver):
         primal = float(0.5 * w @ w + C @ state.slack)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
-    def _rule(self, state: SequentialMinimalState) -> PairRule:
-        return PairRule(state.values, state.slack, self.pair_steps, self.delta)
+    def _rule(self, state: SequentialMinimalState, least: float) -> PairRule:
+        return PairRule(state.values, state.slack, self.pair_steps, least)
 
     def certify(self, problem: Problem, state: SequentialMinimalState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""

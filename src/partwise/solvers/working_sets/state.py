@@ -134,3 +134,14 @@ class WorkingSetState(State):
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate; weights and dual value must be fresh."""
         return self.certified(problem, self.dual)
+
+
+def least_violation(state: State, delta: float, slope: float) -> float:
+    """Return the violation at which all examples have `delta` of the gap together.
+
+    `slope` is how much of a gap they have for every unit of violation. Before the first
+    pass has seen a gap, any violation is one.
+    """
+    if state.estimate is None or not slope > 0.0:
+        return 0.0
+    return delta * max(state.estimate.gap, 0.0) / slope

@@ -61,22 +61,33 @@ def make_forward_backward_space(longest: int, n_labels: int) -> ForwardBackwardS
 
 
 @kernel
+def log_sum_of_paths(given: ChainScores, space: ForwardBackwardSpace) -> float:
+    """Return log Z, -inf if nothing is legal."""
+    log_z, safe = _scaled_forward(given, space)
+    return log_z if safe else _log_forward(given, space)
+
+
+@kernel
 def forward_backward(
     given: ChainScores,
     node_mu: FloatArray,
     transition_mu: FloatArray,
     space: ForwardBackwardSpace,
 ) -> float:
-    """Return log Z, -inf if nothing is legal; add expected counts if wanted.
+    """Return log Z, -inf if nothing is legal; add the expected counts.
 
     `node_mu` and `transition_mu` have the shapes of the scores of nodes and transitions
-    and start at zero; or they are empty, and only log Z is computed.
+    and start at zero.
     """
-    log_z, safe = _scaled(given, node_mu, transition_mu, space)
+    log_z, safe = _scaled_forward(given, space)
+    if safe and log_z > -np.inf:
+        safe = _scaled_backward(given, node_mu, transition_mu, space)
     if not safe:
         node_mu[:] = 0.0
         transition_mu[:] = 0.0
-        log_z = _logarithmic(given, node_mu, transition_mu, space)
+        log_z = _log_forward(given, space)
+        if log_z > -np.inf:
+            _log_backward(given, node_mu, transition_mu, space)
     return log_z
 
 
@@ -168,16 +179,13 @@ def _is_free(mask: Any, token_mask: NDArray[np.uint8]) -> bool:
 
 
 @fused_kernel
-def _scaled(
-    given: ChainScores,
-    node_mu: FloatArray,
-    transition_mu: FloatArray,
-    space: ForwardBackwardSpace,
+def _scaled_forward(
+    given: ChainScores, space: ForwardBackwardSpace
 ) -> tuple[float, bool]:
-    """Sum in scaled probabilities; say whether nothing was lost on the way."""
+    """Sum in scaled probabilities: log Z, and whether nothing was lost on the way."""
     node, transition, _, _, mask, token_mask = given
     length, n_labels = node.shape
-    forward, backward = space.forward, space.backward
+    forward = space.forward
     exp_node, exp_transition = space.exp_node, space.exp_transition
     tied = transition.shape[0] == 1
     reached, reached_next = space.reached, space.reached_next
@@ -220,8 +228,24 @@ def _scaled(
         log_z += np.log(total)
         for b in range(n_labels):
             here[b] *= 1.0 / total
-    if node_mu.shape[0] == 0:
-        return log_z, True
+    return log_z, True
+
+
+@fused_kernel
+def _scaled_backward(
+    given: ChainScores,
+    node_mu: FloatArray,
+    transition_mu: FloatArray,
+    space: ForwardBackwardSpace,
+) -> bool:
+    """Add the expected counts after `_scaled_forward`; say if nothing was lost."""
+    node, transition, _, _, mask, token_mask = given
+    length, n_labels = node.shape
+    forward, backward = space.forward, space.backward
+    exp_node, exp_transition = space.exp_node, space.exp_transition
+    tied = transition.shape[0] == 1
+    reached, reached_next = space.reached, space.reached_next
+    free = _is_free(mask, token_mask)
 
     # From here on exp_node[t] becomes what lies ahead of t - 1, and forward[t] the
     # mass that leaves t, so that one matrix product counts all the transitions.
@@ -241,7 +265,7 @@ def _scaled(
             _reach_backward(mask.transitions, reached, reached_next)
         total = vectors.sum_of(here)
         if not _is_safe(here, free, reached_next) or total < TINY:
-            return 0.0, False
+            return False
         if not free:
             for a in range(n_labels):
                 reached[a] = reached_next[a] & space.open[t, a]
@@ -250,7 +274,7 @@ def _scaled(
             ahead[a] *= 1.0 / total  # not norm below, which may underflow
         norm = vectors.dot(forward[t], here)
         if norm < TINY:
-            return 0.0, False
+            return False
         for a in range(n_labels):
             forward[t, a] *= 1.0 / norm
             node_mu[t, a] = forward[t, a] * here[a]
@@ -265,7 +289,7 @@ def _scaled(
             vectors.add_rows(forward[: length - 1, a], exp_node[1:length], counts[a])
             for b in range(n_labels):
                 counts[a, b] *= exp_transition[a, b]
-    return log_z, True
+    return True
 
 
 @kernel
@@ -305,20 +329,15 @@ def _take_off_largest(values: FloatArray) -> float:
 
 
 @kernel
-def _logarithmic(
-    given: ChainScores,
-    node_mu: FloatArray,
-    transition_mu: FloatArray,
-    space: ForwardBackwardSpace,
-) -> float:
-    """Sum in logarithms: safe for any finite scores.
+def _log_forward(given: ChainScores, space: ForwardBackwardSpace) -> float:
+    """Sum in logarithms: log Z, for any finite scores.
 
     At every position the largest logarithm is subtracted and counted separately, so
     that digits are not lost to the length of the sequence.
     """
     node, transition, _, _, mask, _ = given
     length, n_labels = node.shape
-    forward, backward, ahead = space.forward, space.backward, space.ahead
+    forward, ahead = space.forward, space.ahead
     scores, legal = space.exp_node, space.legal
     tied = transition.shape[0] == 1
     for t in range(length):
@@ -334,9 +353,22 @@ def _logarithmic(
                 ahead[a] = forward[t - 1, a] + legal[a, b]
             forward[t, b] = _log_sum_exp(ahead) + scores[t, b]
         log_z += _take_off_largest(forward[t])
-    log_z += _log_sum_exp(forward[length - 1])
-    if node_mu.shape[0] == 0 or log_z == -np.inf:
-        return log_z
+    return log_z + _log_sum_exp(forward[length - 1])
+
+
+@kernel
+def _log_backward(
+    given: ChainScores,
+    node_mu: FloatArray,
+    transition_mu: FloatArray,
+    space: ForwardBackwardSpace,
+) -> None:
+    """Add the expected counts, after `_log_forward`."""
+    node, transition, _, _, mask, _ = given
+    length, n_labels = node.shape
+    forward, backward, ahead = space.forward, space.backward, space.ahead
+    scores, legal = space.exp_node, space.legal
+    tied = transition.shape[0] == 1
     for b in range(n_labels):
         backward[length - 1, b] = 0.0
     total = _log_sum_exp(forward[length - 1])
@@ -359,4 +391,3 @@ def _logarithmic(
             for b in range(n_labels):
                 after = legal[a, b] + scores[t + 1, b] + backward[t + 1, b] - shift
                 counts[a, b] += np.exp(forward[t, a] + after - total)
-    return log_z

@@ -11,6 +11,7 @@ from partwise.structures.chain.corpus import Chain
 from partwise.structures.chain.forward_backward import (
     ForwardBackwardSpace,
     forward_backward,
+    log_sum_of_paths,
     make_forward_backward_space,
 )
 from partwise.structures.chain.scores import part_views
@@ -89,4 +90,4 @@ def _(s: Chain, i: int, theta: FloatArray, ws: Any) -> float:
     if s.ptr[i + 1] == s.ptr[i]:
         return 0.0
     given = part_views(s, i, theta, ws.zeros)
-    return forward_backward(given, given.node[:0], given.transition[:0], ws.sums)
+    return log_sum_of_paths(given, ws.sums)

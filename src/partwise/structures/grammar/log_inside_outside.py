@@ -136,11 +136,13 @@ def _outside_span(
         a = chart.there[cell, j]
         if probability[cell, a] <= NEGLIGIBLE:
             continue
+        # What would hand down less than is negligible needs no exponential.
+        least = chart.value[cell, a] + np.log(NEGLIGIBLE / probability[cell, a])
         for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = rules.of_parent[i]
             for m in range(start + 1, end):
                 value = charts.application_score(parsing, r, start, m, end)
-                if value > chart.value[cell, a] + FAR:
+                if value > least:
                     share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
                     probability[places.cell_at(n, start, m), rules.left[r]] += share
                     probability[places.cell_at(n, m, end), rules.right[r]] += share

@@ -1,0 +1,270 @@
+"""A step of exponentiated gradient for the hinge: where the mass lies, and how much.
+
+The dual point of an example is ``alpha = (1 - mass) gold + mass G``: a share of the
+mass lies on the right output, the rest is spread by a Gibbs distribution `G`, whose
+part scores are ``theta``. A visit moves both:
+
+- ``theta' = theta + eta v`` with ``v = cost + w . phi``, the multiplicative update of
+  Bartlett et al. (NIPS 2004), moves the mass that is not on the right output;
+- an exact line search towards, or away from, the right output decides how much that is.
+  Multiplying alone would never make it zero, as it is for most examples, and would take
+  long to change it by orders of magnitude.
+
+The dual along either is a parabola, so that no step lowers it. All lengths are relative
+to the range of `v`: multiplying costs, features and weights of examples by constants
+that cancel changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwise._jit import kernel
+from partwise.solvers.part_duals.dual_parts import (
+    CLOSE_ENOUGH,
+    ROUNDING,
+    SMALLEST,
+    DualParts,
+    Trial,
+)
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray, IntArray, Structure
+from partwise.structures.scratch import Scratch
+
+FIRST_RANGE = 30.0
+"""The range of the scores of an example with all its mass on the right output: nearly
+all that leaves it goes to the output that is violated most."""
+LARGEST_RANGE = 1e4
+"""Steps that change scores by more find nothing that this one does not."""
+GROWTH = 4.0
+"""How much longer a step gets that moves no mass although there is some to move."""
+MOST_GROWTHS = 3
+LEAST_MASS = 1e-30
+"""Less than this off the right output is none."""
+
+
+@kernel
+def _look(
+    s: Structure, i: int, w: FloatArray, dual: DualParts, trial: Trial, ws: Any
+) -> float:
+    """Compute part scores and the direction `v`; return the range of `v` and zero."""
+    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
+    waist.part_scores(s, i, w, trial.scores, ws)
+    costs = dual.cost[first : first + n]
+    lowest, highest = 0.0, 0.0
+    for r in range(n):
+        trial.direction[r] = trial.scores[r] + costs[r]
+        lowest = min(lowest, trial.direction[r])
+        highest = max(highest, trial.direction[r])
+    return highest - lowest
+
+
+@kernel
+def _sums(trial: Trial, n: int) -> tuple[float, float, float, float]:
+    """Return ``v . change``, ``scores . change``, ``|change|^2``, and what cancels."""
+    gain, slope, norm, size = 0.0, 0.0, 0.0, 0.0
+    for r in range(n):
+        change = trial.change[r]
+        gain += trial.direction[r] * change
+        slope += trial.scores[r] * change
+        norm += change * change
+        size += (abs(trial.direction[r]) + abs(trial.scores[r])) * abs(change)
+    return gain, slope, norm, size
+
+
+@kernel
+def _place(dual: DualParts, i: int, n_gold: int, scratch: Scratch) -> None:
+    """Set marginals and expected cost to those of ``(1 - mass) gold + mass spread``."""
+    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
+    mu, spread, costs = dual.mu[first:], dual.spread[first:], dual.cost[first:]
+    mass = dual.mass[i]
+    for r in range(n):
+        mu[r] = mass * spread[r]
+    for j in range(n_gold):
+        mu[scratch.ids[j]] += (1.0 - mass) * scratch.counts[j]
+    value = 0.0
+    for r in range(n):
+        value += costs[r] * mu[r]
+    dual.value[i] = value
+
+
+@kernel
+def _multiply(
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    dual: DualParts,
+    span: float,
+    n_gold: int,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> tuple[float, int]:
+    """Move the mass that is not on the right output; return the rise and oracle calls.
+
+    `span` is the range of the direction, and the right output has `n_gold` entries in
+    ``scratch.ids``.
+    """
+    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
+    theta, spread, mass = dual.theta[first:], dual.spread[first:], dual.mass[i]
+    calls, growths = 0, 0
+    while True:
+        calls += 1
+        eta = dual.step[i]
+        for r in range(n):
+            scratch.theta[r] = theta[r] + eta * trial.direction[r]
+        waist.marginals(s, i, scratch.theta, scratch.mu, ws)
+        for r in range(n):
+            trial.change[r] = mass * (scratch.mu[r] - spread[r])
+        gain, slope, norm, size = _sums(trial, n)
+        rise, blur = C * gain, ROUNDING * C * size
+        if not rise > blur:
+            # Marginals that are zero move only when scores have come a long way.
+            if not (dual.gap[i] > blur and eta * span < LARGEST_RANGE):
+                return 0.0, calls
+            dual.step[i] = GROWTH * eta
+            growths += 1
+            if growths > MOST_GROWTHS:
+                return 0.0, calls
+            continue
+        expected = dual.bend[i] * C * C * norm
+        if rise < 0.5 * expected:
+            dual.step[i] = eta * max(0.1, rise / expected)
+            continue
+        grown = waist.add_parts(s, i, trial.change, -C, w, ws)
+        # Rounding must not make the way look flat.
+        seen = max(grown + 2.0 * C * slope, 0.0)
+        sqnorm = seen + blur
+        if seen > blur:
+            dual.bend[i] = seen / max(C * C * norm, SMALLEST)
+        best = rise / sqnorm
+        if best < 0.5:
+            waist.add_parts(s, i, trial.change, C, w, ws)
+            dual.step[i] = eta * max(0.1, best)
+            continue
+        for r in range(n):
+            theta[r], spread[r] = scratch.theta[r], scratch.mu[r]
+        _place(dual, i, n_gold, scratch)
+        dual.step[i] = min(eta * min(best, 2.0), LARGEST_RANGE / span)
+        return rise - 0.5 * sqnorm, calls
+
+
+@kernel
+def _start_scores(
+    s: Structure,
+    i: int,
+    dual: DualParts,
+    span: float,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> None:
+    """Choose part scores for an example with all its mass on the right output."""
+    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
+    dual.step[i] = FIRST_RANGE / span
+    for r in range(n):
+        dual.theta[first + r] = dual.step[i] * trial.direction[r]
+    waist.marginals(s, i, dual.theta[first : first + n], scratch.mu, ws)
+    for r in range(n):
+        dual.spread[first + r] = scratch.mu[r]
+
+
+@kernel
+def _weigh(
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    dual: DualParts,
+    n_gold: int,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> float:
+    """Move mass from the right output to the others, or back; return the rise."""
+    first, n, mass = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i], dual.mass[i]
+    for r in range(n):
+        trial.change[r] = dual.spread[first + r]
+    for j in range(n_gold):
+        trial.change[scratch.ids[j]] -= scratch.counts[j]
+    gain, slope, norm, size = _sums(trial, n)
+    rise, blur = C * gain, ROUNDING * C * size
+    limit = 1.0 - mass if rise > 0.0 else -mass
+    if abs(rise) <= blur or limit == 0.0:
+        return 0.0
+    least, most = min(limit, 0.0), max(limit, 0.0)
+    expected = dual.pull[i] * C * C * norm
+    share = limit
+    if expected > 0.0:
+        share = min(max(rise / expected, least), most)
+    grown = waist.add_parts(s, i, trial.change, -share * C, w, ws)
+    seen = max(grown + 2.0 * share * C * slope, 0.0)
+    # Rounding must not make the way look flat.
+    sqnorm = (seen + abs(share) * blur) / (share * share)
+    if seen > abs(share) * blur:
+        dual.pull[i] = seen / max(share * share * C * C * norm, SMALLEST)
+    best = min(max(rise / sqnorm, least), most)
+    if abs(best - share) > CLOSE_ENOUGH * abs(best):
+        waist.add_parts(s, i, trial.change, -(best - share) * C, w, ws)
+        share = best
+    mass = min(mass + share, 1.0)
+    dual.mass[i] = mass if mass >= LEAST_MASS else 0.0
+    _place(dual, i, n_gold, scratch)
+    return share * rise - 0.5 * share * share * sqnorm
+
+
+@kernel
+def ascend_hinge(
+    s: Structure,
+    i: int,
+    C: float,
+    w: FloatArray,
+    dual: DualParts,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> tuple[float, int]:
+    """Take one step for example `i`; return the rise of the dual and oracle calls."""
+    waist.visit(s, i, ws)
+    span = _look(s, i, w, dual, trial, ws)
+    if not span > 0.0:
+        return 0.0, 0  # all outputs are alike
+    waist.gold(s, i, scratch.y_gold)
+    n_gold = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    if dual.mass[i] > 0.0:
+        rise, calls = _multiply(s, i, C, w, dual, span, n_gold, trial, scratch, ws)
+        if rise > 0.0:
+            _look(s, i, w, dual, trial, ws)
+    else:
+        _start_scores(s, i, dual, span, trial, scratch, ws)
+        rise, calls = 0.0, 1
+    return rise + _weigh(s, i, C, w, dual, n_gold, trial, scratch, ws), calls
+
+
+@kernel
+def ascend_hinge_all(
+    s: Structure,
+    order: IntArray,
+    start: int,
+    stop: int,
+    C: FloatArray,
+    w: FloatArray,
+    dual: DualParts,
+    total: float,
+    trial: Trial,
+    scratch: Scratch,
+    ws: Any,
+) -> tuple[float, int]:
+    """Take a step for some examples in order; return the dual value and oracle calls.
+
+    The dual value is carried from call to call, so that its rounding does not depend
+    on how a pass is cut into calls.
+    """
+    calls = 0
+    for position in range(start, stop):
+        i = order[position]
+        rise, count = ascend_hinge(s, i, C[i], w, dual, trial, scratch, ws)
+        total += rise
+        calls += count
+    return total, calls

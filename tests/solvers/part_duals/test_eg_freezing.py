@@ -1,0 +1,88 @@
+"""Exponentiated gradient does not freeze: mass that has vanished comes back."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import problems
+from partwise import MulticlassClassifier
+from partwise.losses import get_loss
+from partwise.solvers import FrankWolfe, Problem, make_problem, solve
+from partwise.solvers.registry import make_solver
+from partwise.structures import make_softmax_margin
+
+if problems.PLAIN_PYTHON:
+    from scaled import Scaled
+
+FORMS = ("eg", "eg-batch", "eg-primal")
+X = [[-1.9, -3.0], [1.2, 1.6], [1.3, -0.4], [-0.1, -0.3], [1.4, 0.9], [0.1, 0.7]]
+Y = [0, 1, 2, 0, 1, 2]
+UNEVEN = [[0.0, 1.8, 0.2], [0.9, 0.0, 0.1], [0.0, 1.2, 0.0]]
+LARGE = 1000 * (1 - np.eye(3))
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize(("costs", "best"), [(UNEVEN, 1.778), (LARGE, 5985.18)])
+def test_eg_freezing_classes_are_learnt_whatever_they_cost(
+    name: str, costs: Any, best: float
+) -> None:
+    """Outputs that were ruled out early are needed later, or all at once."""
+    model = MulticlassClassifier(
+        "hinge", C=1.0, costs=costs, solver=name, tol=1e-4, max_iter=100
+    ).fit(X, Y)
+    assert model.certificate_ is not None
+    assert model.certificate_.relative_gap <= 1e-4, model.status_
+    assert model.certificate_.primal == pytest.approx(best, rel=2e-4)
+    assert (np.diff(model.trace_["dual"]) >= -1e-9 * best).all()
+    assert model.trace_["dual"][-1] > 0.99 * best
+
+
+KINDS = (*problems.EACH_KIND, problems.trees_labelled)
+
+
+def problem_of(make: Any, loss: str, seed: int) -> Problem:
+    """Draw a problem with costs over six orders of magnitude.
+
+    In the log loss they are those of the softmax-margin.
+    """
+    size = 10.0 ** np.random.default_rng(seed).uniform(-3, 3)
+    corpus: Any = Scaled(problems.make_small(make, 3, seed), costs=size)
+    if loss == "log_loss":
+        corpus = make_softmax_margin(corpus)
+    return make_problem(corpus, get_loss(loss))
+
+
+@problems.plain_only
+@pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("name", FORMS)
+def test_eg_freezing_any_costs_are_learnt_on_any_structure(
+    name: str, loss: str, make: Any
+) -> None:
+    for seed in (1, 2, 3, 4):
+        solution = solve(
+            problem_of(make, loss, seed), make_solver(name), tol=1e-4, max_iter=1000
+        )
+        assert solution.converged, (seed, solution.status)
+
+
+@problems.plain_only
+@pytest.mark.parametrize("name", FORMS)
+def test_eg_freezing_costs_that_differ_by_orders_of_magnitude(name: str) -> None:
+    """In one problem, against another solver."""
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        costs = 10.0 ** rng.uniform(-3, 3, (3, 3)) * (1 - np.eye(3))
+        model = MulticlassClassifier(
+            "hinge", C=1.0, costs=costs, solver=name, tol=1e-4, max_iter=1000
+        ).fit(X, Y)
+        other = MulticlassClassifier(
+            "hinge", C=1.0, costs=costs, solver=FrankWolfe(), tol=1e-6, max_iter=1000
+        ).fit(X, Y)
+        assert model.certificate_ is not None
+        assert other.certificate_ is not None
+        assert model.certificate_.relative_gap <= 1e-4, model.status_
+        assert model.certificate_.primal == pytest.approx(
+            other.certificate_.primal, rel=2e-4
+        )
