@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
+from partwise.structures.interface import CodeArray, FloatArray, Structure
+from partwise.structures.scratch import Scratch, make_scratch, score_of
 from partwise.structures.vectors import copy
 
 HIGHEST, DEAREST = 0, 1
@@ -32,13 +33,11 @@ NEARLY = 1.0 - 1e-10
 
 
 class ProductSpace(NamedTuple):
-    """Scratch arrays: scores of parts, the outputs listed, the parts of one of them."""
+    """Scratch arrays: those of any search, and the outputs listed with their scores."""
 
-    theta: FloatArray
+    scratch: Scratch
     ys: NDArray[np.int32]
     scores: FloatArray
-    ids: IntArray
-    counts: FloatArray
 
 
 class Plane(NamedTuple):
@@ -73,26 +72,9 @@ class Listed(NamedTuple):
 
 def make_product_space(s: Structure, most: int) -> ProductSpace:
     """Make the scratch arrays to list up to `most` outputs."""
-    n_parts, n_codes = waist.largest_sizes(s)
-    room = n_parts + 2 * n_codes
-    return ProductSpace(
-        np.zeros(n_parts),
-        np.zeros((most, n_codes), np.int32),
-        np.zeros(most),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-    )
-
-
-@kernel
-def score_in(
-    s: Any, i: int, y: CodeArray, theta: FloatArray, space: ProductSpace
-) -> float:
-    """Return the score of output `y`."""
-    total = 0.0
-    for j in range(waist.parts_of(s, i, y, space.ids, space.counts)):
-        total += space.counts[j] * theta[space.ids[j]]
-    return total
+    n_codes = waist.largest_sizes(s)[1]
+    listed = np.zeros((most, n_codes), np.int32)
+    return ProductSpace(make_scratch(s), listed, np.zeros(most))
 
 
 @kernel
@@ -109,12 +91,12 @@ def _list_outputs(
     ws: Any,
 ) -> Listed:
     """Look at the `k` best outputs in a direction; write one better than `best`."""
-    n = waist.n_parts(s, i)
-    space.theta[:n] = 0.0
-    waist.add_costs(s, i, space.theta)
+    n, theta = waist.n_parts(s, i), space.scratch.theta
+    theta[:n] = 0.0
+    waist.add_costs(s, i, theta)
     for r in range(n):
-        space.theta[r] = by_rise * plane.theta[r] + by_cost * space.theta[r]
-    count = waist.kbest(s, i, space.theta, k, space.ys, space.scores, ws)
+        theta[r] = by_rise * plane.theta[r] + by_cost * theta[r]
+    count = waist.kbest(s, i, theta, k, space.ys, space.scores, ws)
     offset = by_rise * (plane.unit - plane.right)
     rest = space.scores[count - 1] + offset if count == k else -np.inf
     first_rise, first_cost, value = 0.0, 0.0, rest
@@ -123,7 +105,8 @@ def _list_outputs(
         cost = waist.cost(s, i, other)
         if cost <= 0.0:
             continue
-        rise = plane.unit + score_in(s, i, other, plane.theta, space) - plane.right
+        score = score_of(s, i, other, plane.theta, space.scratch)
+        rise = plane.unit + score - plane.right
         if first_cost == 0.0:
             first_rise, first_cost = rise, cost
             value = max(by_rise * rise + by_cost * cost, rest)

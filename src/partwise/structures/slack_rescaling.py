@@ -34,10 +34,8 @@ from partwise.structures.product_search import (
     ProductSpace,
     largest_product,
     make_product_space,
-    score_in,
 )
-from partwise.structures.scratch import Scratch, make_scratch
-from partwise.structures.vectors import copy
+from partwise.structures.scratch import Scratch, make_scratch, score_of
 
 MOST_OUTPUTS = 64
 """How many of the best outputs are listed before the search gives up its proof."""
@@ -64,7 +62,6 @@ class SlackRescalingSpace(NamedTuple):
 
     corpus: Any
     search: ProductSpace
-    y_gold: CodeArray
     unproved: FloatArray
 
 
@@ -188,7 +185,6 @@ def _(s: SlackRescaling, k: int) -> Any:
     return SlackRescalingSpace(
         waist.workspace(s.corpus, max(k, s.most_outputs)),
         make_product_space(s.corpus, s.most_outputs),
-        np.zeros(waist.largest_sizes(s.corpus)[1], np.int32),
         np.zeros(1),
     )
 
@@ -196,9 +192,8 @@ def _(s: SlackRescaling, k: int) -> Any:
 @waist.argmax.implement(SlackRescaling)
 def _(s: SlackRescaling, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
     n = waist.n_parts(s.corpus, i)
-    waist.gold(s.corpus, i, ws.y_gold)
-    copy(ws.y_gold[: waist.output_size(s.corpus, i)], y)
-    right = score_in(s.corpus, i, ws.y_gold, theta, ws.search)
+    waist.gold(s.corpus, i, y)
+    right = score_of(s.corpus, i, y, theta, ws.search.scratch)
     plane = Plane(theta[:n], right, theta[n])
     best, bound = largest_product(s.corpus, i, plane, y, ws.search, ws.corpus)
     ws.unproved[0] = bound - best
@@ -224,13 +219,14 @@ def _(
     ws: Any,
 ) -> float:
     cost, cost_ref = waist.cost(s.corpus, i, y), waist.cost(s.corpus, i, y_ref)
-    waist.gold(s.corpus, i, ws.y_gold)
+    y_gold = ws.search.scratch.y_gold
+    waist.gold(s.corpus, i, y_gold)
     total = 0.0
     if cost > 0.0:
-        own = waist.diff_dot(s.corpus, i, y, ws.y_gold, w, diff, ws.corpus)
+        own = waist.diff_dot(s.corpus, i, y, y_gold, w, diff, ws.corpus)
         total += cost * own
     if cost_ref > 0.0:
-        own = waist.diff_dot(s.corpus, i, y_ref, ws.y_gold, w, diff, ws.corpus)
+        own = waist.diff_dot(s.corpus, i, y_ref, y_gold, w, diff, ws.corpus)
         total -= cost_ref * own
     return total
 
@@ -247,13 +243,14 @@ def _(
     ws: Any,
 ) -> None:
     cost, cost_ref = waist.cost(s.corpus, i, y), waist.cost(s.corpus, i, y_ref)
-    waist.gold(s.corpus, i, ws.y_gold)
+    y_gold = ws.search.scratch.y_gold
+    waist.gold(s.corpus, i, y_gold)
     if cost > 0.0:
         step = scale * cost
-        waist.diff_add(s.corpus, i, y, ws.y_gold, step, w, diff, ws.corpus)
+        waist.diff_add(s.corpus, i, y, y_gold, step, w, diff, ws.corpus)
     if cost_ref > 0.0:
         step = -scale * cost_ref
-        waist.diff_add(s.corpus, i, y_ref, ws.y_gold, step, w, diff, ws.corpus)
+        waist.diff_add(s.corpus, i, y_ref, y_gold, step, w, diff, ws.corpus)
 
 
 @waist.diff_sqnorm.implement(SlackRescaling)
@@ -261,13 +258,14 @@ def _(
     s: SlackRescaling, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
 ) -> float:
     a, b = waist.cost(s.corpus, i, y), waist.cost(s.corpus, i, y_ref)
-    waist.gold(s.corpus, i, ws.y_gold)
+    y_gold = ws.search.scratch.y_gold
+    waist.gold(s.corpus, i, y_gold)
     # |a u - b v|^2 = (a - b) (a |u|^2 - b |v|^2) + a b |u - v|^2
     u = v = apart = 0.0
     if a > 0.0:
-        u = waist.diff_sqnorm(s.corpus, i, y, ws.y_gold, diff, ws.corpus)
+        u = waist.diff_sqnorm(s.corpus, i, y, y_gold, diff, ws.corpus)
     if b > 0.0:
-        v = waist.diff_sqnorm(s.corpus, i, y_ref, ws.y_gold, diff, ws.corpus)
+        v = waist.diff_sqnorm(s.corpus, i, y_ref, y_gold, diff, ws.corpus)
     if a > 0.0 and b > 0.0:
         apart = waist.diff_sqnorm(s.corpus, i, y, y_ref, diff, ws.corpus)
     return max((a - b) * (a * u - b * v) + a * b * apart, 0.0)
