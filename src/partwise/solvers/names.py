@@ -47,6 +47,8 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("set_hinge", "positive l1"): _COLUMN_GENERATION,
     ("hinge", "divergence"): _SIMPLICIAL,
     ("squared_hinge", "divergence"): _SIMPLICIAL,
+    ("hinge", "reverse divergence"): _SIMPLICIAL,
+    ("squared_hinge", "reverse divergence"): _SIMPLICIAL,
 }  # fmt: skip
 """Which solvers minimise a loss with a penalty; ``solver="auto"`` means the first."""
 

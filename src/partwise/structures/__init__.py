@@ -51,6 +51,7 @@ from partwise.structures.rows import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.slack_rescaling import SlackRescaling, make_slack_rescaling
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
 __getattr__ = renamed(
@@ -79,6 +80,7 @@ __all__ = [
     "PairRows",
     "PseudoReferences",
     "RelaxedGraph",
+    "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
     "Words",
@@ -100,6 +102,7 @@ __all__ = [
     "make_pair_rows",
     "make_pairs",
     "make_relaxed_graph",
+    "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",
