@@ -93,6 +93,7 @@ class TrainingRun:
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
         called: Mapping[str, str] | None = None,
+        **options: Any,
     ) -> None:
         """Fit, save, and show the results.
 
@@ -110,6 +111,8 @@ class TrainingRun:
             Returns further facts about the fitted model, by name.
         called : mapping of str to str, optional
             What people call sizes and facts that have other names for programs.
+        **options
+            Other arguments of ``fit``.
         """
         from partwise import C_path
         from partwise._interrupts import Saving
@@ -124,10 +127,11 @@ class TrainingRun:
             try:
                 with saving.here():
                     if asked.C_path is None:
-                        fit(model, X, y, dev, quiet=quiet)
+                        fit(model, X, y, dev, quiet=quiet, **options)
                     else:
                         with plain_warnings(quiet):
-                            found = C_path(model, X, y, _numbers(asked.C_path), dev=dev)
+                            Cs = _numbers(asked.C_path)
+                            found = C_path(model, X, y, Cs, dev=dev, **options)
             except DataError as error:
                 raise error.advising(self._in_flags) from error
             model = model if found is None else found.best_estimator
