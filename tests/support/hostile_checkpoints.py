@@ -35,8 +35,9 @@ class Case(NamedTuple):
 
 
 def _problem(make: problems.Maker, loss: str, penalty: str) -> Problem:
-    if penalty == "divergence":
-        return generative(loss=loss)
+    if penalty.endswith("divergence"):
+        way = "reverse" if penalty.startswith("reverse") else "forward"
+        return generative(loss=loss, divergence=way)
     ratio = {"l2": 0.0, "elasticnet": 0.5}.get(penalty, 1.0)
     return make_problem(
         problems.make_small(make), get_loss(loss), l1_ratio=ratio,
