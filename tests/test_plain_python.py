@@ -21,7 +21,8 @@ GROUPS = {
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
     "generalization_bound relay",
-    "online": "perceptron mira sgd parallel softmax_margin slack_rescaling scale_laws",
+    "online": "perceptron mira arow_and_pa sgd parallel softmax_margin slack_rescaling "
+    "scale_laws",
     "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
