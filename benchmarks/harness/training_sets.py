@@ -32,13 +32,15 @@ Token = tuple[str, ...]
 class TrainingSet(NamedTuple):
     """Encoded examples, a few of the same kind to compile with, and what it is for.
 
-    `decides` says whether the choice of ``solver="auto"`` may rest on it.
+    `decides` says whether the choice of ``solver="auto"`` may rest on it. Where data
+    is `special`, only those race who are named for it.
     """
 
     name: str
     structure: Structure
     few: Structure
     decides: bool
+    special: bool = False
 
 
 def training_sets(bench: Bench) -> list[TrainingSet]:
@@ -47,7 +49,45 @@ def training_sets(bench: Bench) -> list[TrainingSet]:
     held_out: list[Callable[[Bench], TrainingSet]] = [dutch, english]
     if bench.quick:
         makers, held_out = [chunks], [dutch]
-    return [make(bench) for make in (*makers, *held_out)]
+    real = [make(bench) for make in (*makers, *held_out)]
+    return real + [shaped(bench, shape) for shape in SHAPES]
+
+
+class Shape(NamedTuple):
+    """How many sequences, and how long: of numbers, with labels that are mostly noise.
+
+    There are few weights, all examples pull at every one, and no weights explain all.
+    """
+
+    name: str
+    count: int
+    length: int
+
+
+SHAPES = [
+    Shape("one long sequence", 1, 5000),
+    Shape("thirty sequences", 30, 20),
+    Shape("many short sequences", 20_000, 3),
+]
+N_NUMBERS, N_NOISY_LABELS = 20, 5
+
+
+def shaped(bench: Bench, shape: Shape) -> TrainingSet:
+    """Draw sequences of a shape."""
+    count = min(shape.count, bench.choose(shape.count, 200))
+    length = min(shape.length, bench.choose(shape.length, 300))
+    few = _noisy(min(count, 5), min(length, 5))
+    return TrainingSet(shape.name, _noisy(count, length), few, True, special=True)
+
+
+def _noisy(count: int, length: int) -> Chain:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(count * length, N_NUMBERS))
+    truth = rng.normal(size=(N_NUMBERS, N_NOISY_LABELS))
+    scores = x @ truth + 2.0 * rng.normal(size=(len(x), N_NOISY_LABELS))
+    gold = np.argmax(scores, axis=1).astype(np.int32)
+    ptr = np.arange(0, len(x) + 1, length)
+    return make_chain(make_dense_rows(x), ptr, gold, N_NOISY_LABELS)
 
 
 def chunks(bench: Bench) -> TrainingSet:

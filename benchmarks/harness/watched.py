@@ -7,6 +7,7 @@ import time
 from typing import Any, NamedTuple, Protocol
 
 from partwise.solvers import solve
+from partwise.solvers.automatic import choose_solver
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.loop import Callback
 from partwise.solvers.registry import make_solver
@@ -103,12 +104,13 @@ def run_solver(
     limit: float,
     every: int = 1,
 ) -> Run:
-    """Train once, watched."""
+    """Train once, watched; ``"auto"`` chooses on the clock."""
     problem = task.problem()
     watch = Watch(task, every)
+    auto = solver == "auto"
     solution = solve(
         problem,
-        make_solver(solver),
+        choose_solver(problem).solver if auto else make_solver(solver),
         tol=tol,
         max_iter=max_iter,
         time_limit=limit,

@@ -92,8 +92,9 @@ class StructuredEstimator(Estimator, TrainingSettings):
     solver_ : Solver
         The solver that was used.
     bound_ : float or None
-        For the hinge with penalty "l1" and margin "unit": a bound on the error on new
-        data that holds with probability 0.95.
+        For the hinge with penalty "l1", margin "unit" and `positive` weights: the bound
+        of `generalization_bound` on the error on new data, with probability 0.95. None
+        for all others, for which nothing is proved.
     """
 
     default_C: ClassVar[dict[str, float]]

@@ -17,8 +17,10 @@ from partwise.structures.decoding import (
 )
 from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
+    Applications,
     ConstituencyTrees,
     Grammar,
+    make_applications,
     make_constituency_trees,
     make_grammar,
 )
@@ -33,6 +35,12 @@ from partwise.structures.graph import (
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.pseudo_references import (
+    GoodAndBad,
+    PseudoReferences,
+    find_pseudo_references,
+    good_and_bad,
+)
 from partwise.structures.rows import (
     DenseRows,
     PairRows,
@@ -52,12 +60,14 @@ __getattr__ = renamed(
 
 
 __all__ = [
+    "Applications",
     "BayesianNetwork",
     "Chain",
     "CliqueKind",
     "ConstituencyTrees",
     "Decoded",
     "DenseRows",
+    "GoodAndBad",
     "GoodOutputs",
     "Grammar",
     "Graph",
@@ -68,6 +78,7 @@ __all__ = [
     "Multiclass",
     "Network",
     "PairRows",
+    "PseudoReferences",
     "RelaxedGraph",
     "SlackRescaling",
     "SoftmaxMargin",
@@ -75,6 +86,9 @@ __all__ = [
     "Words",
     "decode",
     "decode_kbest",
+    "find_pseudo_references",
+    "good_and_bad",
+    "make_applications",
     "make_bayesian_network",
     "make_chain",
     "make_constituency_trees",
