@@ -29,11 +29,11 @@ from partwise.structures import make_dense_rows, make_multiclass
 # First-order masters alone, and as they are used, with the last digits by HiGHS.
 SOLVERS = {
     "proximal, alone": ColumnGeneration("proximal", tighten=False),
-    "extragradient, alone": ColumnGeneration("extragradient", tighten=False),
+    "Chambolle-Pock, alone": ColumnGeneration("chambolle-pock", tighten=False),
     "highs": ColumnGeneration("highs"),
     "pdlp, alone": ColumnGeneration("pdlp", tighten=False),
     "proximal, tightened": ColumnGeneration("proximal"),
-    "extragradient, tightened": ColumnGeneration("extragradient"),
+    "Chambolle-Pock, tightened": ColumnGeneration("chambolle-pock"),
 }
 GAP = 0.01
 

@@ -16,14 +16,15 @@ from plain_files import find_plain, needs_plain, plain_names
 GROUPS = {
     "structures": "chain multiclass rows jit graph relaxed_graph graph_labeler",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
-    "guaranteed_steps stochastic_dual gibbs_scores hybrid smo",
+    "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
-    "relay",
-    "online": "perceptron mira sgd parallel softmax_margin",
-    "lattices": "lattice lattice_ranker cli_lattice",
+    "generalization_bound relay",
+    "online": "perceptron mira sgd parallel softmax_margin slack_rescaling",
+    "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
+    "hidden_positions "
     "model_files explanations warm",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",

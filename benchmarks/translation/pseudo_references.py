@@ -3,23 +3,29 @@
 BLEU is no sum over edges, but a linear function of matched n-grams comes close to its
 logarithm (Tromble et al. 2008), and edges know the two words before them. The best
 paths by that sum, or by the model's own score, are listed; their true sentence BLEU
-chooses among them. What the model finds far below its best translation cannot be
-reached by any weights, and teaches little (Liang et al. 2006, local updates).
+chooses among them (`partwise.find_pseudo_references`). What the model finds far below
+its best translation cannot be reached by any weights, and teaches little (Liang et al.
+2006, local updates).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.translation.bleu import corpus_bleu, sentence_bleu
+import partwise
+from benchmarks.translation.bleu import (
+    all_counts,
+    bleu_counts,
+    corpus_bleu,
+    sentence_bleu,
+)
 from benchmarks.translation.dense_features import N_DENSE
 from benchmarks.translation.lattices import Corpus
-from benchmarks.translation.nbest import dense_matrix, list_best
+from benchmarks.translation.nbest import dense_matrix, scored_structure
 from benchmarks.translation.vocabulary import IntArray, join
 from partwise import kernel
 
@@ -129,15 +135,25 @@ def find_pseudo_references(
     """
     score = dense_matrix(corpus) @ w[:N_DENSE]
     columns = np.stack([score, reference_gains(corpus, references)], axis=1)
-    best = list_best(corpus, references, columns, np.array(LOCAL if local else BOLD), k)
-    bleu = sentence_bleu(best.counts)
-    ptr = np.searchsorted(best.owner, np.arange(len(corpus) + 1))
-    paths, scores, counts = [], [], []
-    for first, last in pairwise(ptr):
-        # Of equal BLEU, what the model likes comes first.
-        order = first + np.argsort(-bleu[first:last], kind="stable")[:n_good]
-        order = order[bleu[order] >= bleu[order[0]] - slack]
-        paths.append([best.paths[h] for h in order])
-        scores.append(bleu[order])
-        counts.append(best.counts[order[0]])
-    return PseudoReferences(paths, scores, np.array(counts), np.diff(ptr))
+    s = scored_structure(corpus, columns)
+
+    def words_of(i: int, y: CodeArray) -> IntArray:
+        return corpus.words_of(i, s.path(i, y))
+
+    def bleu(i: int, outputs: Sequence[CodeArray]) -> FloatArray:
+        words, owner = [words_of(i, y) for y in outputs], np.zeros(len(outputs), int)
+        return sentence_bleu(all_counts(words, owner, [references[i]]))
+
+    found = partwise.find_pseudo_references(
+        s, np.array(LOCAL if local else BOLD), bleu, k=k, n_good=n_good, slack=slack
+    )
+    counts = [
+        bleu_counts(words_of(i, one.good_outputs[0]), references[i])
+        for i, one in enumerate(found)
+    ]
+    return PseudoReferences(
+        [[s.path(i, y) for y in one.good_outputs] for i, one in enumerate(found)],
+        [one.quality[one.good] for one in found],
+        np.array(counts),
+        np.array([len(one.outputs) for one in found]),
+    )

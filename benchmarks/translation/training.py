@@ -52,11 +52,11 @@ METHODS = {
     "k-best MIRA": Method(KBestMIRA(k=5), get_loss("hinge")),
     "DCD": Method(DualCoordinateDescent(), get_loss("squared_hinge")),
     "LP (7)": Method(
-        ColumnGeneration("extragradient"),
+        ColumnGeneration("chambolle-pock"),
         SetHinge("cost", compare="closest", distance="parts"),
         l1=True,
     ),
-    "LP (8)": Method(ColumnGeneration("extragradient"), SetHinge("cost"), l1=True),
+    "LP (8)": Method(ColumnGeneration("chambolle-pock"), SetHinge("cost"), l1=True),
 }
 
 

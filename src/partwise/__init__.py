@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _moved.install()
 
 _HOME = {
+    "AROW": "partwise.solvers",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network.classifier",
     "C_path": "partwise.estimators.path",
     "Certificate": "partwise.losses",
@@ -45,6 +46,7 @@ _HOME = {
     "OutOfMemoryError": "partwise.errors",
     "PairingError": "partwise.errors",
     "PartwiseError": "partwise.errors",
+    "PassiveAggressive": "partwise.solvers",
     "Perceptron": "partwise.solvers",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
@@ -52,7 +54,10 @@ _HOME = {
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "StochasticGradientDescent": "partwise.solvers",
+    "convert": "partwise.estimators.persistence",
+    "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
+    "good_and_bad": "partwise.structures",
     "kernel": "partwise._jit",
     "load": "partwise.estimators.persistence",
     "solve": "partwise.solvers",
@@ -80,11 +85,12 @@ if TYPE_CHECKING:
     from partwise.estimators.hidden_markov.model import HiddenMarkovModel
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
-    from partwise.estimators.persistence import load
+    from partwise.estimators.persistence import convert, load
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.losses import Certificate
     from partwise.solvers import (
+        AROW,
         LBFGS,
         MIRA,
         OWLQN,
@@ -95,6 +101,7 @@ if TYPE_CHECKING:
         ExponentiatedGradient,
         FrankWolfe,
         KBestMIRA,
+        PassiveAggressive,
         Perceptron,
         RestrictedSimplicialDecomposition,
         SequentialMinimalOptimization,
@@ -104,7 +111,11 @@ if TYPE_CHECKING:
         solve,
     )
     from partwise.solvers.linear_program.generalization import generalization_bound
-    from partwise.structures import with_good_outputs
+    from partwise.structures import (
+        find_pseudo_references,
+        good_and_bad,
+        with_good_outputs,
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -120,6 +131,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AROW",
     "LBFGS",
     "MIRA",
     "OWLQN",
@@ -149,6 +161,7 @@ __all__ = [
     "OutOfMemoryError",
     "PairingError",
     "PartwiseError",
+    "PassiveAggressive",
     "Perceptron",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
@@ -157,7 +170,10 @@ __all__ = [
     "StochasticDualCoordinateAscent",
     "StochasticGradientDescent",
     "__version__",
+    "convert",
+    "find_pseudo_references",
     "generalization_bound",
+    "good_and_bad",
     "kernel",
     "load",
     "solve",

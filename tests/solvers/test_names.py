@@ -65,7 +65,7 @@ def test_names_in_words_leave_none_out() -> None:
     assert list_solvers(["squared_hinge"]) == (
         "auto; dcd-ssvm, dcd, dcd-light, cpd, cutting-plane, simplicial, "
         "simplicial-coordinate, simplicial-online or sgd for squared_hinge; "
-        "perceptron, mira or mira-kbest with any loss, minimising none"
+        "perceptron, mira, mira-kbest, pa or arow with any loss, minimising none"
     )
 
 

@@ -96,7 +96,9 @@ def test_pairing_advises_a_solver_that_can() -> None:
         NoKbest, *waist.REQUIRED, waist.argmax, waist.add_costs, waist.cost
     )
     problem = make_problem(NoKbest(LABELS), get_loss("squared_hinge"))
-    with pytest.raises(PairingError, match=r"kbest.*NoKbest.*use cpd, dcd,"):
+    with pytest.raises(
+        PairingError, match=r"kbest.*NoKbest.*use cpd, cutting-plane, dcd,"
+    ):
         solve(problem, Untouchable())
     # The same solver goes with a structure that has k-best outputs.
     check_pairing(make_problem(s, get_loss("squared_hinge")), Untouchable())

@@ -47,6 +47,7 @@ class Options(NamedTuple):
     masked_transitions: bool = False
     masked_ends: bool = False
     masked_labels: bool = False
+    weightless_transitions: bool = False
 
 
 def make_case(options, lengths, n_labels, scale, seed, i=None):
@@ -67,6 +68,7 @@ def make_case(options, lengths, n_labels, scale, seed, i=None):
     first = forbidden(options.masked_ends, K)
     last = forbidden(options.masked_ends, K)
     tokens = forbidden(options.masked_labels, n_tokens, K)
+    weightless = forbidden(options.weightless_transitions, K, K)
     s = make_chain(
         nodes.rows,
         ptr,
@@ -80,6 +82,7 @@ def make_case(options, lengths, n_labels, scale, seed, i=None):
         forbidden_start=first if options.masked_ends else None,
         forbidden_end=last if options.masked_ends else None,
         forbidden_labels=tokens if options.masked_labels else None,
+        weighted_transitions=~weightless if options.weightless_transitions else None,
     )
     i = int(random.integers(len(lengths))) if i is None else i
     length, at = lengths[i], int(ptr[i])
@@ -99,7 +102,7 @@ def make_case(options, lengths, n_labels, scale, seed, i=None):
         for t, b in enumerate(y):
             node += nodes.features(at + t, b)
         for t, (a, b) in enumerate(itertools.pairwise(y), 1):
-            pair[a * K + b] += 1
+            pair[a * K + b] += not weightless[a, b]
             if options.edges:
                 edge += edges.features(at + t, a * K + b)
         if options.start and y:
@@ -133,6 +136,7 @@ def cases(scales=SCALES):
             masked_transitions=st.booleans(),
             masked_ends=st.booleans(),
             masked_labels=st.booleans(),
+            weightless_transitions=st.booleans(),
         ),
         lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3),
         n_labels=st.integers(1, 3),

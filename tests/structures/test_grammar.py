@@ -23,7 +23,11 @@ from laws import (
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures import make_sparse_rows
-from partwise.structures.grammar import make_constituency_trees, make_grammar
+from partwise.structures.grammar import (
+    make_applications,
+    make_constituency_trees,
+    make_grammar,
+)
 from partwise.structures.grammar.chart import Parsing
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.log_inside_outside import log_inside, log_outside
@@ -91,7 +95,24 @@ def draw_sentence(random, grammar, n):
     return draw_sentence(random, grammar, n - 1)
 
 
-def make_case(lengths, n_symbols, n_rules, scale, seed):
+def draw_applications(random, grammar, lengths, share):
+    """List a share of all rule applications, of derivations or not, with features."""
+    every = [
+        (i, r, a, m, b)
+        for i, n in enumerate(lengths)
+        for a in range(n)
+        for b in range(a + 2, n + 1)
+        for m in range(a + 1, b)
+        for r in range(grammar.rules.parent.size)
+    ]
+    listed = [one for one in every if random.random() < share]
+    random.shuffle(listed)
+    matrix, rows = draw_rows(random, len(listed))
+    applications = make_applications(grammar, lengths, listed, rows)
+    return applications, dict(zip(listed, matrix, strict=True))
+
+
+def make_case(lengths, n_symbols, n_rules, scale, seed, listed=0.0):
     random = np.random.default_rng(seed)
     grammar, of_rule = draw_grammar(random, n_symbols, n_rules)
     drawn = [draw_sentence(random, grammar, n) for n in lengths]
@@ -104,6 +125,11 @@ def make_case(lengths, n_symbols, n_rules, scale, seed):
     splits, split_rows = draw_rows(
         random, ((sizes + 1) * sizes * (sizes - 1) // 6).sum()
     )
+    applications, of_application = None, {}
+    if listed:
+        applications, of_application = draw_applications(
+            random, grammar, lengths, listed
+        )
     costs = random.random(2)
     s = make_constituency_trees(
         grammar,
@@ -114,6 +140,7 @@ def make_case(lengths, n_symbols, n_rules, scale, seed):
         span_rows,
         split_rows,
         np.concatenate(gold),
+        applications=applications,
         span_cost=costs[0],
         word_cost=costs[1],
     )
@@ -132,7 +159,7 @@ def make_case(lengths, n_symbols, n_rules, scale, seed):
             yield r, a, m, b
 
     def features(y):
-        rule, split = np.zeros(3), np.zeros(3)
+        rule, split, own_part = np.zeros(3), np.zeros(3), np.zeros(3)
         span, word = np.zeros((3, n_classes[0])), np.zeros((3, n_classes[1]))
         for r, a, m, b in nodes(y):
             own = grammar.rules.parent[r], grammar.rules.left[r], grammar.rules.right[r]
@@ -140,9 +167,11 @@ def make_case(lengths, n_symbols, n_rules, scale, seed):
             at = first_span + phrases.index((a, b))
             span[:, grammar.span_class[own[0]]] += spans[at]
             split += splits[first_split + cuts.index((a, m, b))]
+            own_part += of_application.get((i, r, a, m, b), 0.0)
         for t, symbol in enumerate(y[3 * n - 3 :]):
             word[:, grammar.word_class[symbol]] += words[first_word + t]
-        return np.concatenate([rule, word.ravel(), span.ravel(), split])
+        whole = [rule, word.ravel(), span.ravel(), split]
+        return np.concatenate([*whole, own_part] if listed else whole)
 
     def constituents(y):
         return {
@@ -178,6 +207,7 @@ def cases(longest=7, n_symbols=(1, 4)):
         n_rules=st.sampled_from([1, 3, 6, 10]),
         scale=st.sampled_from(SCALES),
         seed=st.integers(0, 2**32 - 1),
+        listed=st.sampled_from([0.0, 0.0, 0.3, 1.0]),
     )
 
 
@@ -190,8 +220,14 @@ def test_grammar_obeys(law, case):
 
 def test_grammar_compiled_answers_as_enumeration_does():
     """All that training and predicting ask, in one kernel: compiling takes long."""
-    for scale, seed in ((1.0, 3), (30.0, 4), (800.0, 5)):
-        case = make_case([5, 6], 3, 6, scale, seed)
+    for scale, seed, listed in (
+        (1.0, 3, 0.0),
+        (30.0, 4, 0.0),
+        (800.0, 5, 0.0),
+        (1.0, 3, 0.5),
+        (30.0, 4, 1.0),
+    ):
+        case = make_case([5, 6], 3, 6, scale, seed, listed)
         s, i, theta = case.s, case.i, case.theta
         ws, mu = waist.workspace(s, 3), np.zeros(theta.size)
         ys = np.zeros((4, waist.output_size(s, i)), np.int32)

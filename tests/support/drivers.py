@@ -60,7 +60,12 @@ PLAIN_CLASSES = {
 }
 
 for _plain in PLAIN_CLASSES.values():
-    for _question in (waist.diff_dot, waist.diff_add, waist.diff_sqnorm):
+    for _question in (
+        waist.diff_dot,
+        waist.diff_add,
+        waist.diff_collect,
+        waist.diff_sqnorm,
+    ):
         _question.implement(_plain)(_question.stub)
 
 

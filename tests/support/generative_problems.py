@@ -1,5 +1,6 @@
 """Small generative models, and their optimum by an independent convex solver."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from partwise.solvers import make_problem
 from partwise.solvers.base import Problem
 from partwise.solvers.log_distributions import uniform_reference
 from partwise.structures import Chain, make_hidden_markov
-from problems import Floats, enumerate_outputs
+from problems import Floats, Outputs, enumerate_outputs
 
 N_STATES, N_SYMBOLS = 3, 2
 COSTS = [[0.0, 1.0, 3.0], [0.5, 0.0, 2.0], [1.0, 0.25, 0.0]]
@@ -43,9 +44,35 @@ def random_reference(s: Chain, seed: int = 0) -> Floats:
     return np.asarray(c / groups.sums(c)[groups.of])
 
 
-def best_generative(problem: Problem) -> tuple[float, Floats]:
-    """Minimise (P) by SciPy, over weights and slacks; objective and weights."""
-    outputs, C = enumerate_outputs(problem.structure), problem.C
+def penalty_of(problem: Problem) -> tuple[Callable[..., float], Callable[..., Floats]]:
+    """Return the penalty of a generative model as a function, and its gradient."""
+    c = problem.reference
+    assert c is not None
+    if problem.divergence == "forward":
+        return lambda w: float(-c @ w), lambda w: -c
+
+    def reverse(w: Floats) -> float:
+        """Sum up p ln(p / c) - p + c, along its tangent where p is below c / e."""
+        p = np.maximum(np.exp(w), c / np.e)
+        tangent = c / np.e * np.minimum(w - np.log(c / np.e), 0.0)
+        return float(np.sum(p * np.log(p / c) - p + c - tangent))
+
+    def slope(w: Floats) -> Floats:
+        above = np.maximum(w - np.log(c), -1.0)
+        return np.asarray(c * above * np.exp(above))
+
+    return reverse, slope
+
+
+def best_generative(
+    problem: Problem, outputs: list[Outputs] | None = None
+) -> tuple[float, Floats]:
+    """Minimise (P) by SciPy, over weights and slacks; objective and weights.
+
+    With the `outputs` of the structure unless others are given.
+    """
+    outputs = enumerate_outputs(problem.structure) if outputs is None else outputs
+    C = problem.C
     groups, c = problem.distributions(), problem.reference
     assert c is not None
     n, power = c.size, 2 if problem.loss.name == "squared_hinge" else 1
@@ -66,10 +93,13 @@ def best_generative(problem: Problem) -> tuple[float, Floats]:
     def slopes(u: Floats) -> Floats:
         return np.hstack([-member * np.exp(u[:n]), np.zeros((len(groups), C.size))])
 
+    penalty, gradient = penalty_of(problem)
     found = minimize(
-        lambda u: -c @ u[:n] + C @ u[n:] ** power,
+        lambda u: penalty(u[:n]) + C @ u[n:] ** power,
         np.concatenate([np.log(0.9 * c), [out.cost.max() + 5.0 for out in outputs]]),
-        jac=lambda u: np.concatenate([-c, C * power * u[n:] ** (power - 1)]),
+        jac=lambda u: np.concatenate(
+            [gradient(u[:n]), C * power * u[n:] ** (power - 1)]
+        ),
         constraints=[
             {"type": "ineq", "fun": lambda u: rows @ u - costs, "jac": lambda u: rows},
             {"type": "ineq", "fun": masses, "jac": slopes},
@@ -80,4 +110,4 @@ def best_generative(problem: Problem) -> tuple[float, Floats]:
     # At this precision it may not call itself done; what counts is the point.
     w = groups.normalise(found.x[:n])
     slack = [max(out.cost - out.dphi @ w) for out in outputs]
-    return float(-c @ w + C @ np.power(slack, power)), w
+    return penalty(w) + float(C @ np.power(slack, power)), w

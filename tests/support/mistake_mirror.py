@@ -7,6 +7,7 @@ import numpy as np
 
 import problems
 from partwise.solvers import Problem
+from partwise.solvers.mistake_driven.base import MistakeDriven
 from problems import Floats, Maker, Outputs
 from scripted import ScriptedState
 
@@ -43,3 +44,13 @@ def weights_after_visits(
             w = w + rule(outputs[i], float(problem.C[i]), w)
             seen.append(w)
     return seen
+
+
+def run_cyclic(problem: Problem, solver: MistakeDriven, start: Any, passes: int) -> Any:
+    """Return the state after some passes in the order of the examples."""
+    rng = np.random.default_rng(0)
+    state = solver.start(problem, rng, start)
+    for _ in range(passes):
+        for _ in solver.run_pass(problem, state, rng):
+            pass
+    return state

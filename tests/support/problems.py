@@ -41,7 +41,9 @@ from partwise.structures.dependency import (
 )
 from partwise.structures.dependency.families import Projective
 from partwise.structures.grammar import (
+    Applications,
     ConstituencyTrees,
+    make_applications,
     make_constituency_trees,
     make_grammar,
 )
@@ -339,6 +341,19 @@ def _word_symbols(x: Floats) -> list[list[int]]:
     return [[0, 1] if row[0] or row[1] else [0] for row in x]
 
 
+def _applications(chosen: Sequence[Example]) -> Applications:
+    """Give features of their own to two rules, in sentences of three words or more."""
+    table, features = [], [np.zeros((0, 2 * N_COLUMNS))]
+    for i, (own, _) in enumerate(chosen):
+        for a, m, b in itertools.combinations(range(len(own) + 1), 3):
+            for r in range(2) if len(own) > 2 else ():
+                table.append((i, r, a, m, b))
+                features.append(np.kron(np.eye(2)[r], own[a] + own[m] * own[b - 1]))
+    lengths = [len(own) for own, _ in chosen]
+    rows = _sparse(np.vstack(features))
+    return make_applications(GRAMMAR, lengths, np.array(table), rows)
+
+
 def derivations(chosen: Sequence[Example]) -> ConstituencyTrees:
     """Describe words by their columns, spans by their borders and splits by theirs."""
     x, y, _ = _stack(chosen)
@@ -358,6 +373,7 @@ def derivations(chosen: Sequence[Example]) -> ConstituencyTrees:
         _sparse(np.vstack(spans)),
         _sparse(np.vstack(splits)),
         y,
+        applications=_applications(chosen),
         word_cost=0.5,
     )
 

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from partwise._screen import compile_notes
+from partwise.cli.convert import convert_model
 from partwise.cli.demo import demo_command
 from partwise.cli.doctor import doctor
 from partwise.cli.evaluate import evaluate
@@ -120,6 +121,7 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
     app.command()(KindOptions(["evaluate", "compare"], kinds).command(evaluate))
     app.command()(KindOptions(["inspect"], kinds).command(inspect))
     app.command()(KindOptions(["show", "draw"], kinds).command(show))
+    app.command("convert")(convert_model)
     app.command()(warm_command(kinds))
     app.command()(doctor)
     return app

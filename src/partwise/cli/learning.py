@@ -108,9 +108,8 @@ def options_in(panel: str, *settings: str) -> list[SettingOption]:
 
 
 SHARED = (
-    *options_in(
-        LEARNING, "loss", "penalty", "l1_ratio", "margin", "positive", "solver"
-    ),
+    *options_in(LEARNING, "loss", "penalty", "l1_ratio", "margin", "positive"),
+    *options_in(LEARNING, "rescaling", "solver"),
     SettingOption("C", flags=("--C", "-C")),
     *options_in(LEARNING, "tol", "max_iter", "patience"),
     SettingOption("random_state", LEARNING, "Seed of everything random.", ("--seed",)),

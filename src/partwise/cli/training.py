@@ -39,13 +39,19 @@ def plain_warnings(quiet: bool) -> Iterator[None]:
 
 
 def fit(
-    model: StructuredEstimator, X: Any, y: Any, dev: Any = None, *, quiet: bool = False
+    model: StructuredEstimator,
+    X: Any,
+    y: Any,
+    dev: Any = None,
+    *,
+    quiet: bool = False,
+    **options: Any,
 ) -> None:
     """Fit a model; Ctrl-C keeps the weights so far."""
     from partwise.solvers.loop import FAILED
 
     with plain_warnings(quiet):
-        model.fit(X, y, dev=dev)
+        model.fit(X, y, dev=dev, **options)
     if model.solution_.reason == FAILED:
         raise PartwiseError(model.solution_.status)
 

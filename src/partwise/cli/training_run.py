@@ -92,6 +92,7 @@ class TrainingRun:
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
         called: Mapping[str, str] | None = None,
+        **options: Any,
     ) -> None:
         """Fit, save, and show the results.
 
@@ -109,6 +110,8 @@ class TrainingRun:
             Returns further facts about the fitted model, by name.
         called : mapping of str to str, optional
             What people call sizes and facts that have other names for programs.
+        **options
+            Other arguments of ``fit``.
         """
         from partwise import C_path
         from partwise._jit import Stopwatch
@@ -120,10 +123,11 @@ class TrainingRun:
         watch = Stopwatch()
         try:
             if asked.C_path is None:
-                fit(model, X, y, dev, quiet=quiet)
+                fit(model, X, y, dev, quiet=quiet, **options)
             else:
                 with plain_warnings(quiet):
-                    found = C_path(model, X, y, _numbers(asked.C_path), dev=dev)
+                    Cs = _numbers(asked.C_path)
+                    found = C_path(model, X, y, Cs, dev=dev, **options)
                 model = found.best_estimator
         except DataError as error:
             raise error.advising(self._in_flags) from error

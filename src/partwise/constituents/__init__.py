@@ -7,6 +7,7 @@ from partwise.constituents.binary import Symbol, binarize, read_symbol, restore
 from partwise.constituents.tree import (
     EMPTY_TAG,
     Bracket,
+    RuleApplication,
     Tree,
     clean,
     spans,
@@ -19,6 +20,7 @@ from partwise.constituents.tree import (
 __all__ = [
     "EMPTY_TAG",
     "Bracket",
+    "RuleApplication",
     "Symbol",
     "Tree",
     "binarize",

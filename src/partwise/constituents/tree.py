@@ -106,6 +106,22 @@ class Bracket(NamedTuple):
     end: int
 
 
+class RuleApplication(NamedTuple):
+    """A rule of a grammar and where it applies in a sentence.
+
+    ``parent`` spans the words from `start` up to `end`, ``left`` those before `split`
+    and ``right`` the others; words count from 0, and `split` and `end` are not in their
+    spans. The three are symbols of the grammar, see `binarize`.
+    """
+
+    parent: str
+    left: str
+    right: str
+    start: int
+    split: int
+    end: int
+
+
 def subtrees(tree: Tree) -> Iterator[Tree]:
     """Yield a tree and all trees in it, each before those below it.
 

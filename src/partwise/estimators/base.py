@@ -31,11 +31,16 @@ from partwise.solvers.base import (
     structure_fingerprint,
 )
 from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
+from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace
-from partwise.structures import make_softmax_margin
+from partwise.structures import (
+    SlackRescaling,
+    make_slack_rescaling,
+    make_softmax_margin,
+)
 from partwise.structures.interface import FloatArray, Structure, n_good
 
 # Ends of training that users should be warned about.
@@ -87,8 +92,9 @@ class StructuredEstimator(Estimator, TrainingSettings):
     solver_ : Solver
         The solver that was used.
     bound_ : float or None
-        For the hinge with penalty "l1" and margin "unit": a bound on the error on new
-        data that holds with probability 0.95.
+        For the hinge with penalty "l1", margin "unit" and `positive` weights: the bound
+        of `generalization_bound` on the error on new data, with probability 0.95. None
+        for all others, for which nothing is proved.
     """
 
     default_C: ClassVar[dict[str, float]]
@@ -103,6 +109,8 @@ class StructuredEstimator(Estimator, TrainingSettings):
     penalty: str = "l2"
     l1_ratio: float = 0.0
     margin: str = "cost"
+    rescaling: str = "margin"
+    divergence: str = "forward"
     positive: bool = False
     compare: str = "worst"
     distance: str = "codes"
@@ -142,6 +150,29 @@ class StructuredEstimator(Estimator, TrainingSettings):
             default_solver(loss, penalty)
         else:
             check_objective(make_solver(self.solver), loss, penalty)
+        if self.rescaling == "slack":
+            self._check_rescaling()
+
+    def _check_rescaling(self) -> None:
+        """Check that loss, penalty and solver can do with rescaled slacks."""
+        if self.loss == "log_loss" or self.penalty != "l2":
+            raise ValueError(
+                "rescaling='slack' is for loss='hinge' or loss='squared_hinge' with "
+                "penalty='l2'; leave it out, or choose these"
+            )
+        if self.solver == "auto":
+            return
+        solver = make_solver(self.solver)
+        able = [
+            name
+            for name in solver_names(self.loss, self._penalty_name())
+            if _can_rescale(make_solver(name))
+        ]
+        if not _can_rescale(solver):
+            raise ValueError(
+                f"rescaling='slack' is not for solver {name_of(solver)!r}; use "
+                f"{either(able)}, or solver='auto'"
+            )
 
     def _loss_name(self) -> str:
         """Check the settings of linear programs; return what solvers call the loss."""
@@ -192,6 +223,12 @@ class StructuredEstimator(Estimator, TrainingSettings):
             return make_softmax_margin(structure)
         return structure
 
+    def _rescaled(self, structure: Structure) -> Structure:
+        """Return the structure to train on, with slacks rescaled if wanted."""
+        return (
+            make_slack_rescaling(structure) if self.rescaling == "slack" else structure
+        )
+
     def _fit(self, *data: Any, **options: Any) -> Self:
         """Learn from what `fit` is given, on a copy.
 
@@ -227,7 +264,7 @@ class StructuredEstimator(Estimator, TrainingSettings):
         `previous` is where training with another C on the same data ended; progress
         begins with the `title`.
         """
-        structure = data.structure
+        structure = self._rescaled(data.structure)
         problem = make_problem(
             structure,
             self._make_loss(structure),
@@ -237,6 +274,7 @@ class StructuredEstimator(Estimator, TrainingSettings):
             self._jobs(),
             data.reference,
             bool(self.positive),
+            self.divergence,
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
@@ -346,6 +384,12 @@ def is_unfinished(solution: Solution, solver: Solver) -> bool:
     # All its passes are all that a solver without an objective can finish.
     finished = solution.reason == MAX_ITER and not solver.minimises
     return solution.reason in UNFINISHED and not finished
+
+
+def _can_rescale(solver: Solver) -> bool:
+    """Say whether a solver minimises losses whose slacks are rescaled."""
+    answered = all(question.provided_by(SlackRescaling) for question in solver.needs)
+    return solver.minimises and answered
 
 
 def untrained(w: FloatArray, reason: str, status: str) -> Solution:

@@ -79,6 +79,9 @@ class NumberedNames(Sequence[str]):
         return self.more[index - self.size]
 
 
+SIGNS = {"any": 0, "positive": 1, "negative": -1}
+
+
 @dataclass(frozen=True)
 class RowWeights:
     """Names for the weights of feature rows: attribute and label."""
@@ -106,10 +109,14 @@ class RowWeights:
         return owner, self.pairs.label[index]
 
     def top(
-        self, w: FloatArray, n: int, label: int | None
+        self, w: FloatArray, n: int, label: int | None, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
         """Return the `n` weights largest in absolute value, of one label if given."""
+        if sign not in SIGNS:
+            raise ValueError(f"sign must be one of {', '.join(SIGNS)}, not {sign!r}")
         index = np.flatnonzero(w[: self.size])
+        if SIGNS[sign]:
+            index = index[SIGNS[sign] * w[index] > 0]
         if label is not None:
             index = index[self._split(index)[1] == label]
         if 0 < n < index.size:  # sorting a few is faster than sorting all

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
+from partwise.data.files import replace_file
 from partwise.estimators.labels import LabelCodes
 from partwise.estimators.registry import find_estimator, registered
 from partwise.estimators.settings import settings_of, transient_settings
 from partwise.estimators.stored_labels import pack_labels, unpack_labels
+from partwise.foreign import read_foreign, recognise, write_crfsuite_model
 from partwise.losses import Certificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.loop import Solution
@@ -21,6 +23,7 @@ from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
 KIND = "model"
+CRFSUITE_ENDING = ".crfsuite"
 
 PLAIN = (str, int, float, bool, type(None))
 
@@ -61,20 +64,21 @@ def save_model(model: Any, path: str | Path, dtype: str) -> None:
 
 
 def load(path: str | Path) -> Any:
-    """Load a model saved by ``save``.
+    """Load a model saved by ``save``, or by CRFsuite, CRF++ or Wapiti.
 
     The file is checked from end to end and nothing in it is executed; a damaged,
-    foreign or newer file raises `ModelFileError`.
+    unknown or newer file raises `ModelFileError`.
 
     Parameters
     ----------
     path : path
-        The model file.
+        The model file. Of other programs, those of CRFsuite (``lCRF``) and the text
+        models of CRF++ and Wapiti are known.
 
     Returns
     -------
     estimator
-        Of the class that was saved.
+        Of the class that was saved; a `SequenceTagger` from other programs.
 
     Examples
     --------
@@ -86,6 +90,8 @@ def load(path: str | Path) -> Any:
     >>> load(path).predict([{"green": True}])
     array(['pea'], dtype=object)
     """
+    if recognise(path):
+        return _load_foreign(path)
     content = model_file.read(path, kind=KIND)
     try:
         cls = find_estimator(content.setting("estimator", str))
@@ -113,6 +119,60 @@ def load(path: str | Path) -> Any:
         raise content.error("the generalization bound is damaged")
     model._keep(_read_solution(w, content), model.solver, bound=bound)
     return model
+
+
+def _load_foreign(path: str | Path) -> Any:
+    """Load the chain that another program saved."""
+    model = find_estimator("SequenceTagger")(
+        loss="log_loss",
+        pairs="observed",
+        transitions="observed",
+        start=False,
+        end=False,
+    )
+    model._fill_from(read_foreign(path), str(path))
+    return model
+
+
+def convert(source: Any, target: str | Path) -> None:
+    """Write a model in another format, chosen by the ending of the file.
+
+    Parameters
+    ----------
+    source : path or estimator
+        A model, or a file that `load` reads.
+    target : path
+        Where to; ``.crfsuite`` is CRFsuite's format, which python-crfsuite opens, and
+        every other ending ours.
+
+    Raises
+    ------
+    ValueError
+        If the format cannot hold the model; the message says what it has too much.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from partwise import SequenceTagger, convert, load
+    >>> X, y = [[{"word": "the"}, {"word": "dog"}]], [["D", "N"]]
+    >>> tagger = SequenceTagger("log_loss", start=False, end=False).fit(X, y)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tagger.crfsuite"
+    >>> convert(tagger, path)
+    >>> load(path).predict(X)
+    [['D', 'N']]
+    """
+    model = load(source) if isinstance(source, str | Path) else source
+    if Path(target).suffix != CRFSUITE_ENDING:
+        model.save(target)
+        return
+    if not hasattr(model, "_chain_model"):
+        raise ValueError(
+            f"a CRFsuite file holds a sequence tagger, not a {type(model).__name__}"
+        )
+    data = write_crfsuite_model(model._chain_model())
+    model_file.check_writable(target)
+    with replace_file(target) as file:
+        file.write(data)
 
 
 def _weight_limit(tensors: Mapping[str, Any]) -> int:

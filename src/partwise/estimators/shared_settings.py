@@ -68,7 +68,22 @@ class TrainingSettings:
 
 
 @declares_settings
-class LearningSettings(TrainingSettings):
+class RescalingSettings:
+    """How costs enter a margin loss.
+
+    Parameters
+    ----------
+    rescaling
+        What the cost of an output rescales: the margin by which the right output must
+        beat it, or the slack, which is what is missing to a margin of one. "slack"
+        takes a search for the worst output that is several times longer.
+    """
+
+    rescaling: str = setting(default="margin", allowed=allow.one_of("margin", "slack"))
+
+
+@declares_settings
+class LearningSettings(RescalingSettings, TrainingSettings):
     """What is minimised, with weights that are free.
 
     Parameters

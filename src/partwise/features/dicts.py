@@ -18,6 +18,7 @@ from partwise.features.vocabulary import (
     frozen_vocabulary,
     growing_vocabulary,
     hashed_vocabulary,
+    joined_vocabulary,
     vocabulary_from_tensors,
     vocabulary_to_tensors,
 )
@@ -96,6 +97,10 @@ class FeatureDictEncoder:
         """Return the attributes of tokens, ``name=value`` or ``name``, by id."""
         return self._names(self._nodes)
 
+    def attribute_keys(self) -> list[tuple[str, str | None]]:
+        """Return (name, value) of every attribute by id; None without a value."""
+        return self._nodes.keys_by_id()
+
     def edge_attribute_names(self) -> list[str]:
         """Return the attributes of transitions, by id."""
         return self._names(self._edges) if self.transition_features else []
@@ -172,9 +177,29 @@ class FeatureDictEncoder:
             encoded[1] = no_attributes()
         return Encoded(ptr, encoded[0], encoded[1])
 
+    @classmethod
+    def of_names(cls, names: Iterable[str]) -> FeatureDictEncoder:
+        """Return an encoder for attributes as CRFsuite names them.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The attributes, by number; a feature with a string as its value is the
+            attribute ``name:value``.
+
+        Examples
+        --------
+        >>> encoder = FeatureDictEncoder.of_names(["bias", "word:Paris"])
+        >>> encoder.encode([[{"word": "Paris", "bias": 2.0}]]).nodes.idx
+        array([0, 1], dtype=int32)
+        """
+        encoder = cls()
+        encoder._learn(joined_vocabulary(names), encoder._edges)
+        return encoder
+
     def _learn(self, nodes: Vocabulary, edges: Vocabulary) -> None:
         self._nodes, self._edges = nodes, edges
-        self._lookup = ByteLookup(nodes.valued)
+        self._lookup = ByteLookup(nodes.valued, nodes.n_attributes)
         self._is_ready = True
 
     def _apply(self, scan: Any, data: Iterable[Any]) -> Encoded:
@@ -201,6 +226,8 @@ class FeatureDictEncoder:
         }
         if self.hash_bits is not None:
             return {}, settings
+        if self._nodes.is_joined:  # a word that older versions do not know
+            settings["joined"] = True
         nodes = vocabulary_to_tensors(self._nodes, "nodes")
         return nodes | vocabulary_to_tensors(self._edges, "edges"), settings
 
@@ -215,6 +242,10 @@ class FeatureDictEncoder:
         ModelFileError
             If anything is missing or does not fit together.
         """
+        settings = dict(settings)
+        is_joined = settings.pop("joined", False)
+        if not isinstance(is_joined, bool):
+            raise ModelFileError("setting 'joined' must be true or false")
         chosen = strings.take_settings(settings, _SETTINGS)
         if not isinstance(chosen["transition_features"], list):
             raise ModelFileError("setting 'transition_features' must be a list")
@@ -223,10 +254,12 @@ class FeatureDictEncoder:
         except (ValueError, TypeError) as error:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
         if encoder.hash_bits is None:
-            encoder._learn(
-                vocabulary_from_tensors(tensors, "nodes"),
-                vocabulary_from_tensors(tensors, "edges"),
-            )
+            nodes = vocabulary_from_tensors(tensors, "nodes")
+            if is_joined:
+                if nodes.valued:
+                    raise ModelFileError("an attribute is stored in two ways")
+                nodes = joined_vocabulary(nodes.plain)
+            encoder._learn(nodes, vocabulary_from_tensors(tensors, "edges"))
         return encoder
 
 

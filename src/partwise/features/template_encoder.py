@@ -23,6 +23,7 @@ from partwise.features.strings import (
     stable_hash,
     take_settings,
 )
+from partwise.features.template_names import keys_of_names
 from partwise.features.templates import MAX_COLUMN, Macro, Template, TemplateLine
 from partwise.model_file.content import Content
 from partwise.model_file.packing import pack_strings, prefixed, stored_strings
@@ -169,6 +170,32 @@ class TemplateEncoder:
     def edge_attribute_names(self) -> list[str]:
         """Return the attributes of transitions, in order of id."""
         return self._edges.names(list(self._codes))
+
+    def learn_names(
+        self, names: Sequence[str], edge_names: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Learn attributes from their names, as CRF++ writes them.
+
+        Returns
+        -------
+        nodes, edges : arrays of int
+            Which name each attribute has; a name that can be read in several ways
+            belongs to several attributes.
+
+        Examples
+        --------
+        >>> encoder = TemplateEncoder("U00:%x[0,0]/%x[1,0]")
+        >>> encoder.learn_names(["U00:a/b/c"], [])[0]
+        array([0, 0])
+        """
+        codes: dict[str, int] = {}
+        node_keys, nodes = keys_of_names(self._nodes, names, codes)
+        edge_keys, edges = keys_of_names(self._edges, edge_names, codes)
+        self._set_vocabulary(list(codes), list(codes))
+        self._nodes.set_keys(node_keys, len(codes))
+        self._edges.set_keys(edge_keys, len(codes))
+        self._is_ready = True
+        return nodes, edges
 
     # Encoding
 

@@ -7,8 +7,9 @@ by the class of the dictionary, in ``__missing__``.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -23,6 +24,9 @@ from partwise.model_file.packing import pack_strings, prefixed, stored_strings
 # Hashes are remembered for speed, but in bounded memory.
 MAX_REMEMBERED_HASHES = 1 << 17  # of the values of a name
 MAX_REMEMBERED_NAMES = 1 << 8
+
+SEPARATOR = ":"  # of name and value, in the attributes of other programs
+AFTER_SEPARATOR = chr(ord(SEPARATOR) + 1)  # what comes next in the alphabet
 
 
 class Vocabulary(NamedTuple):
@@ -42,7 +46,14 @@ class Vocabulary(NamedTuple):
     @property
     def n_attributes(self) -> int:
         """How many attributes there are."""
+        if self.is_joined:  # the others are the same ones once more
+            return len(self.plain)
         return len(self.plain) + sum(map(len, self.valued.values()))
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether a name with a value is the attribute ``name:value``."""
+        return isinstance(self.valued, _Joined)
 
     @property
     def is_growing(self) -> bool:
@@ -54,7 +65,7 @@ class Vocabulary(NamedTuple):
         keys: list[Any] = [None] * self.n_attributes
         for name, attribute in self.plain.items():
             keys[attribute] = name, None
-        for name, values in self.valued.items():
+        for name, values in () if self.is_joined else self.valued.items():
             for value, attribute in values.items():
                 keys[attribute] = name, value
         return keys
@@ -95,6 +106,33 @@ class _Frozen(dict[str, int]):
 
 
 _NOTHING: dict[str, int] = _Frozen()
+
+
+class _Joined(_ByName):
+    """Finds the values of a name among attributes ``name:value``, when first asked.
+
+    There may be colons in names as well as in values, so that only those who ask know
+    where a name ends.
+    """
+
+    def __init__(self, plain: dict[str, int]) -> None:
+        self._plain = plain
+        self._sorted: list[str] = []
+
+    def _new_values(self, name: str) -> dict[str, int]:
+        if len(self._sorted) < len(self._plain):
+            self._sorted = sorted(self._plain)
+        begin = bisect_left(self._sorted, f"{name}{SEPARATOR}")
+        end = bisect_left(self._sorted, f"{name}{AFTER_SEPARATOR}")
+        if begin == end:
+            return _NOTHING
+        rest = len(name) + len(SEPARATOR)
+        joined = self._sorted[begin:end]
+        values = self[name] = _Frozen((s[rest:], self._plain[s]) for s in joined)
+        return values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Joined, (self._plain,)
 
 
 class _Hashed(dict[str, int]):
@@ -167,6 +205,23 @@ def frozen_vocabulary(vocabulary: Vocabulary, new_ids: NDArray[np.int32]) -> Voc
     valued = ((name, kept(values)) for name, values in vocabulary.valued.items())
     by_name = _ByName((name, values) for name, values in valued if values)
     return Vocabulary(kept(vocabulary.plain), by_name)
+
+
+def joined_vocabulary(names: Iterable[str]) -> Vocabulary:
+    """Return the vocabulary of attributes as CRFsuite names them.
+
+    A feature with a string as its value is the attribute ``name:value``.
+
+    Examples
+    --------
+    >>> vocabulary = joined_vocabulary(["bias", "-1:word:Paris"])
+    >>> vocabulary.plain["bias"], vocabulary.valued["-1:word"]["Paris"]
+    (0, 1)
+    >>> vocabulary.valued["-1"]["word:Paris"], vocabulary.valued["word"]["Paris"]
+    (1, -1)
+    """
+    plain = _Frozen((name, number) for number, name in enumerate(names))
+    return Vocabulary(plain, _Joined(plain))
 
 
 def hashed_vocabulary(hash_bits: int) -> Vocabulary:

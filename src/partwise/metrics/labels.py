@@ -84,6 +84,19 @@ class LabelScores:
         """The mean F1 of the labels, each counting the same."""
         return shared.mean([scores.f1 for scores in self.per_label.values()])
 
+    @property
+    def weighted_f1(self) -> float:
+        """The mean F1 of the labels, each counting as often as it is right.
+
+        Examples
+        --------
+        >>> round(label_scores([["A", "B", "B"]], [["A", "B", "A"]]).weighted_f1, 4)
+        0.6667
+        """
+        total = sum(scores.support for scores in self.per_label.values())
+        parts = [s.f1 * s.support for s in self.per_label.values()]
+        return sum(parts) / total if total else 0.0
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
         return {

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "AROW": "mistake_driven.arow",
     "Callback": "loop",
     "ColumnGeneration": "linear_program.column_generation",
     "ConjugateGradient": "batch.conjugate_gradient",
@@ -20,6 +21,7 @@ _HOME = {
     "LBFGS": "batch.lbfgs",
     "MIRA": "mistake_driven.mira",
     "OWLQN": "batch.owlqn",
+    "PassiveAggressive": "mistake_driven.passive_aggressive",
     "Perceptron": "mistake_driven.perceptron",
     "Problem": "base",
     "QPSolution": "quadratic_program.eg_qp",
@@ -48,8 +50,10 @@ if TYPE_CHECKING:
     from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
     from partwise.solvers.linear_program.column_generation import ColumnGeneration
     from partwise.solvers.loop import Callback, Solution, solve
+    from partwise.solvers.mistake_driven.arow import AROW
     from partwise.solvers.mistake_driven.kbest_mira import KBestMIRA
     from partwise.solvers.mistake_driven.mira import MIRA
+    from partwise.solvers.mistake_driven.passive_aggressive import PassiveAggressive
     from partwise.solvers.mistake_driven.perceptron import Perceptron
     from partwise.solvers.pairing import check_pairing
     from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
@@ -80,6 +84,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AROW",
     "LBFGS",
     "MIRA",
     "OWLQN",
@@ -91,6 +96,7 @@ __all__ = [
     "ExponentiatedGradient",
     "FrankWolfe",
     "KBestMIRA",
+    "PassiveAggressive",
     "Perceptron",
     "Problem",
     "QPSolution",

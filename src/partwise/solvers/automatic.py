@@ -73,7 +73,7 @@ def choose_solver(problem: Problem) -> Choice:
     what = LOSS_NAMES.get(loss, loss)
     if problem.penalty != "l2":
         # Generative models have no setting of this name, so it would explain nothing.
-        is_setting = problem.penalty != "divergence"
+        is_setting = not problem.penalty.endswith("divergence")
         suffix = f" with penalty {problem.penalty!r}" if is_setting else ""
         return Choice(solver, f"the default for {what}{suffix}")
     if not fits_in_memory(problem, solver) and loss in SMALLEST:

@@ -16,6 +16,7 @@ from partwise._threads import chunks as chunks
 from partwise.errors import PairingError
 from partwise.losses import Certificate, Loss
 from partwise.solvers import log_distributions
+from partwise.solvers.divergences import DIVERGENCES, Divergence
 from partwise.solvers.keeping import Keeper
 from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.penalty import penalty
@@ -49,8 +50,9 @@ class Problem:
     """A structure with gold outputs, a loss, the weight C_i of every example.
 
     The objective is ``(1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1 + sum_i C_i loss_i(w)``;
-    with a `reference`, that of a generative model, ``-reference . w + sum_i C_i
-    loss_i(w)`` where the weights are log-probabilities (see `distribution_of`).
+    with a `reference`, that of a generative model, whose weights are log-probabilities
+    (see `distribution_of`) and whose penalty is a `divergence` from the reference,
+    "forward", ``-reference . w``, or "reverse".
     `n_jobs` threads visit the examples wherever nothing changes in between.
 
     Examples
@@ -70,15 +72,17 @@ class Problem:
     n_jobs: int = 1
     reference: FloatArray | None = None
     positive: bool = False
+    divergence: str = "forward"
 
     @property
     def penalty(self) -> str:
         """The name of the penalty: "l2", "elasticnet", "l1" or "divergence".
 
-        With "positive" before it where weights must not be negative.
+        With "positive" before it where weights must not be negative, with "reverse"
+        where the divergence is.
         """
         if self.reference is not None:
-            return "divergence"
+            return DIVERGENCES[self.divergence].penalty_name
         return penalty_name(self.l1_ratio, self.positive)
 
     def distributions(self) -> LogDistributions:
@@ -86,6 +90,11 @@ class Problem:
         return log_distributions.make_log_distributions(
             waist.distribution_of(self.structure)
         )
+
+    def make_divergence(self) -> Divergence:
+        """Return the penalty of a generative model."""
+        assert self.reference is not None
+        return DIVERGENCES[self.divergence](self.reference, self.distributions())
 
     @property
     def n_examples(self) -> int:
@@ -112,7 +121,7 @@ class Problem:
     def penalise(self, w: FloatArray) -> float:
         """Return the penalty of `w`, the objective without the losses."""
         if self.reference is not None:
-            return log_distributions.divergence(w, self.reference, self.distributions())
+            return self.make_divergence().value(w)
         if self.positive and (w < 0.0).any():
             return np.inf
         return penalty(w, self.l1_ratio)
@@ -127,6 +136,7 @@ class Problem:
             digest.update(b"positive")
         if self.reference is not None:
             digest.update(self.reference.data)
+            digest.update(b"" if self.divergence == "forward" else b"reverse")
         return digest.hexdigest()
 
 
@@ -156,15 +166,19 @@ def make_problem(
     n_jobs: int = 1,
     reference: FloatArray | None = None,
     positive: bool = False,
+    divergence: str = "forward",
 ) -> Problem:
     """Put a problem together; examples of weight zero cost nothing.
 
     With `positive`, weights must not be negative.
 
     A `reference`, distributions for weights that are log-probabilities, makes it the
-    problem of a generative model; the structure must answer `distribution_of`.
+    problem of a generative model; the structure must answer `distribution_of`. The
+    penalty is then the "forward" or the "reverse" `divergence` from it.
     """
     check_jobs(n_jobs)
+    if divergence not in DIVERGENCES:
+        raise ValueError(f"divergence must be 'forward' or 'reverse': {divergence!r}")
     if reference is not None:
         if not waist.distribution_of.provided_by(type(waist.innermost(structure))):
             raise PairingError(
@@ -182,10 +196,13 @@ def make_problem(
     l1_ratio = float(l1_ratio)
     count = int(waist.n_examples(structure))
     if sample_weight is None:
-        same = np.full(count, float(C))
-        return Problem(structure, loss, same, l1_ratio, n_jobs, reference, positive)
-    weight = check_sample_weight(sample_weight, count)
-    return Problem(structure, loss, C * weight, l1_ratio, n_jobs, reference, positive)
+        weight = np.ones(count)
+    else:
+        weight = check_sample_weight(sample_weight, count)
+    return Problem(
+        structure, loss, float(C) * weight, l1_ratio, n_jobs, reference, positive,
+        divergence,
+    )  # fmt: skip
 
 
 def check_sample_weight(sample_weight: Any, count: int) -> FloatArray:

@@ -377,15 +377,15 @@ def _kept(run: Run, reason: str) -> str:
 
 
 def _unproved(problem: Problem, w: FloatArray) -> str:
-    """Say how much is not proved, where inference is relaxed."""
+    """Say how much is not proved, where inference is not always exact."""
     try:
         count = count_unproved(problem.structure, w, problem.n_jobs)
     except (KeyboardInterrupt, OutOfTime):
-        return "; there was no time to check that relaxed inference was exact"
+        return "; there was no time to check that inference was exact"
     if count == 0:
         return ""
     return (
-        f"; relaxed inference left {count} of {problem.n_examples} examples without "
+        f"; inference left {count} of {problem.n_examples} examples without "
         "a proof that their worst output was found: the objective is at most this"
     )
 

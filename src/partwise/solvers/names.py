@@ -19,8 +19,10 @@ LOSS_NAMES = {
 _COLUMN_GENERATION = (
     "column-generation",
     "column-generation-highs",
+    "column-generation-chambolle-pock",
     "column-generation-extragradient",
     "column-generation-pdlp",
+    "column-generation-printed",
 )
 _SIMPLICIAL = ("simplicial", "simplicial-coordinate", "simplicial-online")
 
@@ -29,11 +31,13 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
         "dcd-ssvm", "dcd", "dcd-light", "cpd", "cutting-plane", *_SIMPLICIAL, "sgd",
     ),
     ("hinge", "l2"): (
-        "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "cutting-plane",
+        "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "eg-halving",
+        "cutting-plane",
         *_SIMPLICIAL, "sgd",
     ),
     ("log_loss", "l2"): (
-        "eg", "eg-batch", "eg-primal", "sdca", "lbfgs", "cg", "owlqn", "sgd",
+        "eg", "eg-batch", "eg-primal", "eg-halving", "sdca", "lbfgs", "cg", "owlqn",
+        "sgd",
     ),
     ("log_loss", "elasticnet"): ("owlqn",),
     ("log_loss", "l1"): ("owlqn",),
@@ -43,10 +47,12 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("set_hinge", "positive l1"): _COLUMN_GENERATION,
     ("hinge", "divergence"): _SIMPLICIAL,
     ("squared_hinge", "divergence"): _SIMPLICIAL,
+    ("hinge", "reverse divergence"): _SIMPLICIAL,
+    ("squared_hinge", "reverse divergence"): _SIMPLICIAL,
 }  # fmt: skip
 """Which solvers minimise a loss with a penalty; ``solver="auto"`` means the first."""
 
-MISTAKE_DRIVEN = ("perceptron", "mira", "mira-kbest")
+MISTAKE_DRIVEN = ("perceptron", "mira", "mira-kbest", "pa", "arow")
 """Those that run with any loss and the L2 penalty, and minimise no objective."""
 
 

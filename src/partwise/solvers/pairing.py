@@ -14,7 +14,7 @@ def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
     if loss in solver.losses and penalty in solver.penalties:
         return
     wanted = "'hinge' with margin='unit'" if loss == "set_hinge" else repr(loss)
-    if penalty == "divergence":  # not a setting of theirs
+    if penalty.endswith("divergence"):  # not a setting of theirs
         wanted += " of generative models"
     elif penalty != "l2":
         wanted += f" {'with' if loss != 'set_hinge' else 'and'} penalty={penalty!r}"

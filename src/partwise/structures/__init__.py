@@ -17,8 +17,10 @@ from partwise.structures.decoding import (
 )
 from partwise.structures.good_outputs import GoodOutputs, with_good_outputs
 from partwise.structures.grammar import (
+    Applications,
     ConstituencyTrees,
     Grammar,
+    make_applications,
     make_constituency_trees,
     make_grammar,
 )
@@ -33,6 +35,12 @@ from partwise.structures.graph import (
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.pseudo_references import (
+    GoodAndBad,
+    PseudoReferences,
+    find_pseudo_references,
+    good_and_bad,
+)
 from partwise.structures.rows import (
     DenseRows,
     PairRows,
@@ -43,6 +51,7 @@ from partwise.structures.rows import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.slack_rescaling import SlackRescaling, make_slack_rescaling
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
 __getattr__ = renamed(
@@ -51,12 +60,14 @@ __getattr__ = renamed(
 
 
 __all__ = [
+    "Applications",
     "BayesianNetwork",
     "Chain",
     "CliqueKind",
     "ConstituencyTrees",
     "Decoded",
     "DenseRows",
+    "GoodAndBad",
     "GoodOutputs",
     "Grammar",
     "Graph",
@@ -67,12 +78,17 @@ __all__ = [
     "Multiclass",
     "Network",
     "PairRows",
+    "PseudoReferences",
     "RelaxedGraph",
+    "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
     "Words",
     "decode",
     "decode_kbest",
+    "find_pseudo_references",
+    "good_and_bad",
+    "make_applications",
     "make_bayesian_network",
     "make_chain",
     "make_constituency_trees",
@@ -86,6 +102,7 @@ __all__ = [
     "make_pair_rows",
     "make_pairs",
     "make_relaxed_graph",
+    "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",
     "observed_pairs",

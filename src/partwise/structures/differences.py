@@ -72,10 +72,10 @@ def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -
                 w[diff.idx[j]] -= scale * diff.val[j]
             at = next_difference(s, n, y, y_ref, at)
 
-    @waist.diff_sqnorm.implement(cls)
-    def _sqnorm(
+    @waist.diff_collect.implement(cls)
+    def _collect(
         s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
-    ) -> float:
+    ) -> None:
         n = size(s, i)
         at = next_difference(s, n, y, y_ref, 0)
         while at > 0:
@@ -84,7 +84,6 @@ def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -
             for j in range(entries(s, i, n, y, y_ref, at, diff, ws)):
                 waist.accumulate(diff.total, diff.idx[j], -diff.val[j])
             at = next_difference(s, n, y, y_ref, at)
-        return waist.take_sqnorm(diff.total)
 
 
 @kernel

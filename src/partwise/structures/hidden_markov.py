@@ -44,6 +44,7 @@ def make_hidden_markov(
     n_symbols: int,
     *,
     costs: ArrayLike | None = None,
+    hidden: ArrayLike | None = None,
 ) -> Chain:
     """Make the chain of a hidden Markov model from codes.
 
@@ -59,6 +60,9 @@ def make_hidden_markov(
         How many there are.
     costs : matrix, optional
         ``costs[right, predicted]``; Hamming by default.
+    hidden : array of bool, optional
+        False where the state is given: no other one is legal there. All are hidden by
+        default.
 
     Examples
     --------
@@ -68,7 +72,15 @@ def make_hidden_markov(
     """
     symbols = np.ascontiguousarray(symbols, np.int32)
     rows = make_sparse_rows(np.arange(symbols.size + 1), symbols, None, n_symbols)
-    return make_chain(rows, ptr, states, n_states, start=True, costs=costs)
+    others = None
+    if hidden is not None:
+        given = np.flatnonzero(~np.asarray(hidden, bool))
+        others = np.zeros((symbols.size, n_states), bool)
+        others[given] = True
+        others[given, np.asarray(states)[given]] = False
+    return make_chain(
+        rows, ptr, states, n_states, start=True, costs=costs, forbidden_labels=others
+    )
 
 
 def to_weights(probabilities: Probabilities) -> FloatArray:

@@ -351,7 +351,7 @@ class Diff(NamedTuple):
 
 
 def make_diff(s: Structure) -> Diff:
-    """Make the scratch space that `diff_dot`, `diff_add`, `diff_sqnorm` need."""
+    """Make the scratch space that `diff_dot` and the others below need."""
     most_parts, most_codes = largest_sizes(s)
     room = most_parts + 2 * most_codes
     n_features = max_features(s)
@@ -408,10 +408,10 @@ def diff_add(
 
 
 @generic_with_default
-def diff_sqnorm(
+def diff_collect(
     s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
-) -> float:
-    """Return ``|Phi(i, y_ref) - Phi(i, y)|^2``."""
+) -> None:
+    """Write ``Phi(i, y_ref) - Phi(i, y)`` to ``diff.total``, which must be empty."""
     for side in range(2):
         sign = 1.0 if side == 0 else -1.0
         found = parts_of(s, i, y_ref if side == 0 else y, diff.ids, diff.counts)
@@ -419,6 +419,14 @@ def diff_sqnorm(
             n = part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)
             for j in range(n):
                 accumulate(diff.total, diff.idx[j], sign * diff.counts[p] * diff.val[j])
+
+
+@generic_with_default
+def diff_sqnorm(
+    s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+) -> float:
+    """Return ``|Phi(i, y_ref) - Phi(i, y)|^2``."""
+    diff_collect(s, i, y, y_ref, diff, ws)
     return take_sqnorm(diff.total)
 
 

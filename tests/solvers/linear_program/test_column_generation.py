@@ -25,7 +25,7 @@ C = 2.0
 MAKERS: tuple[Maker, ...] = (
     problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.classes_dense,)
 )
-MASTERS = ("proximal", "extragradient", "highs", "pdlp")
+MASTERS = ("proximal", "chambolle-pock", "extragradient", "highs", "pdlp")
 
 
 @pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
@@ -140,19 +140,91 @@ def test_column_generation_reaches_the_whole_program(
     check(problem, all_constraints(s, problem.loss), solution, 1e-6)
 
 
-STEPS = ("scaled",) if problems.PLAIN_PYTHON else ("spectral", "frobenius")
-
-
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="many steps: compiled only")
+@pytest.mark.parametrize("step", ["spectral", "frobenius"])
 def test_column_generation_extragradient_reaches_the_whole_program(step: str) -> None:
     s = problems.make_small(problems.classes_dense, count=6)
     problem = linear_program(s, SetHinge("unit"))
     solver = ColumnGeneration(
         "extragradient", step=step, change=1e-9, steps=300, tighten=False
     )
-    tol = 1e-6 if step == "scaled" else 1e-4
-    solution = solve(problem, solver, tol=tol, max_iter=60)
-    check(problem, all_constraints(s, problem.loss), solution, tol)
+    solution = solve(problem, solver, tol=1e-4, max_iter=60)
+    check(problem, all_constraints(s, problem.loss), solution, 1e-4)
+
+
+def test_column_generation_chambolle_pock_reaches_the_whole_program() -> None:
+    s = problems.make_small(problems.classes_dense, count=6)
+    problem = linear_program(s, SetHinge("unit"))
+    solver = ColumnGeneration("chambolle-pock", steps=300, tighten=False)
+    solution = solve(problem, solver, tol=1e-6, max_iter=60)
+    check(problem, all_constraints(s, problem.loss), solution, 1e-6)
+    with pytest.warns(FutureWarning, match="write master='chambolle-pock'"):
+        old = ColumnGeneration("extragradient", step="scaled", steps=300, tighten=False)
+    same = solve(problem, old, tol=1e-6, max_iter=60)
+    assert same.w.tolist() == solution.w.tolist()
+
+
+# --- Algorithm 1 as printed ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("positive", [True, False], ids=["positive", "signed"])
+def test_column_generation_as_printed_reaches_the_whole_program(
+    make: Maker, positive: bool
+) -> None:
+    s = problems.make_small(make)
+    problem = linear_program(s, SetHinge("unit"), positive)
+    solver = make_solver("column-generation-printed")
+    solution = solve(problem, solver, tol=1e-6, max_iter=500)
+    check(problem, all_constraints(s, problem.loss), solution, 1e-6)
+
+
+@problems.plain_only
+def test_column_generation_as_printed_is_algorithm_1_line_by_line() -> None:
+    """Every round has the rows and the optimum that the algorithm says."""
+    s = problems.make_small(problems.chain_sparse)
+    problem = linear_program(s, SetHinge("unit"), positive=True)
+    solver, rng = ColumnGeneration("highs", as_printed=True), np.random.default_rng(0)
+    state = solver.start(problem, rng, None)
+    assert state.master_w.tolist() == [1.0] * problem.n_weights  # line 2
+    constraints = all_constraints(s, problem.loss)
+    known: list[Any] = [np.zeros((1, problem.n_weights)) for _ in constraints]
+    w = np.ones(problem.n_weights)
+    for lap in range(6):
+        if lap == 0:
+            list(solver._begin(problem, state, rng))
+        else:
+            solver._solve_master(problem, state, rng)  # line 12
+            w = state.master_w
+            listed = [(own, np.append(0.0, np.ones(len(own) - 1))) for own in known]
+            best = optimum(listed, problem.C, positive=True)
+            assert value(listed, problem.C, w) == pytest.approx(best)
+            list(solver._generate(problem, state))
+        rows = state.row_set
+        for i, (every, margins) in enumerate(constraints):  # lines 4 to 11
+            slack = max(float((1.0 - known[i][1:] @ w).max(initial=0.0)), 0.0)
+            missed = float((margins - every @ w).max())
+            own = np.zeros((int((rows.owner == i).sum()), problem.n_weights))
+            for row, r in zip(own, np.flatnonzero(rows.owner == i), strict=True):
+                at = slice(rows.ptr[r], rows.ptr[r + 1])
+                row[rows.weight_of[rows.idx[at]]] = rows.val[at]
+            n_new = len(own) - (len(known[i]) - 1)  # none is dropped
+            assert n_new == (missed > slack + 1e-9)
+            if n_new:
+                assert 1.0 - own[-1] @ w == pytest.approx(missed)
+            known[i] = np.vstack([known[i][:1], own])
+    assert sum(map(len, known)) > 2 * problem.n_examples
+
+
+@problems.plain_only
+def test_column_generation_as_printed_keeps_all_rows() -> None:
+    s = problems.make_small(problems.chain_sparse, count=6)
+    problem = linear_program(s, SetHinge("unit"), positive=True)
+    printed = ColumnGeneration("highs", drop_after=1, as_printed=True)
+    rows = solve(problem, printed, tol=1e-9, max_iter=60).trace["rows"]
+    assert (np.diff(rows) >= 0).all()
+    ours = ColumnGeneration("highs", drop_after=1)
+    rows = solve(problem, ours, tol=1e-9, max_iter=60).trace["rows"]
+    assert (np.diff(rows) < 0).any()
 
 
 def test_column_generation_pdlp_reaches_the_whole_program() -> None:
@@ -453,7 +525,9 @@ def test_generalization_bound_takes_numbers_of_any_size() -> None:
 def test_generalization_bound_is_kept_in_model_files(tmp_path: Any) -> None:
     from partwise import load
 
-    model = MulticlassClassifier(loss="hinge", penalty="l1", margin="unit", C=1.0)
+    model = MulticlassClassifier(
+        loss="hinge", penalty="l1", margin="unit", positive=True, C=1.0
+    )
     model.fit([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], ["a", "b", "b"])
     assert model.bound_ is not None
     model.save(tmp_path / "model")

@@ -103,15 +103,6 @@ def best_mixture(values: Floats, dphi: Floats, C: float) -> Floats:
     return result
 
 
-def run_cyclic(problem: Any, solver: MIRA, start: Any, passes: int) -> Any:
-    rng = np.random.default_rng(0)
-    state = solver.start(problem, rng, start)
-    for _ in range(passes):
-        for _ in solver.run_pass(problem, state, rng):
-            pass
-    return state
-
-
 @pytest.mark.parametrize("C", [0.05, 10.0])
 def test_mira_is_the_naive_one(make: Maker, C: float) -> None:
     problem = make_problem(problems.make_small(make), HINGE, C, WEIGHTS)
@@ -127,7 +118,7 @@ def test_mira_is_the_naive_one(make: Maker, C: float) -> None:
 
     seen = mistake_mirror.weights_after_visits(problem, rule, start.w, passes=3)
     assert not np.allclose(seen[0], seen[-1]), "nothing was learnt"
-    state = run_cyclic(problem, MIRA(order="cyclic"), start, 3)
+    state = mistake_mirror.run_cyclic(problem, MIRA(order="cyclic"), start, 3)
     np.testing.assert_allclose(state.average.now, seen[-1], atol=1e-10)
     np.testing.assert_allclose(state.w, np.mean(seen, axis=0), atol=1e-10)
 
@@ -141,7 +132,7 @@ def test_mira_step_gives_exactly_the_margin_that_is_asked_for(make: Maker) -> No
         start = mistake_mirror.random_start(problem, seed=j)
         (out,) = problems.enumerate_outputs(problem.structure)
         y = mistake_mirror.best_first(out, start.w, cost_augmented=True)[0]
-        state = run_cyclic(problem, MIRA(averaging=False), start, 1)
+        state = mistake_mirror.run_cyclic(problem, MIRA(averaging=False), start, 1)
         before, after = (out.cost[y] - out.dphi[y] @ w for w in (start.w, state.w))
         sqnorm = out.dphi[y] @ out.dphi[y]
         if before <= 1e-4 or sqnorm == 0.0:
@@ -170,7 +161,7 @@ def test_mira_kbest_is_the_naive_one(make: Maker, k: int, C: float) -> None:
     start = mistake_mirror.random_start(problem)
     seen = mistake_mirror.weights_after_visits(problem, mira_rule(k), start.w, passes=2)
     assert not np.allclose(seen[0], seen[-1]), "nothing was learnt"
-    state = run_cyclic(problem, KBestMIRA(order="cyclic", k=k), start, 2)
+    state = mistake_mirror.run_cyclic(problem, KBestMIRA(order="cyclic", k=k), start, 2)
     np.testing.assert_allclose(state.average.now, seen[-1], atol=1e-5)
     np.testing.assert_allclose(state.w, np.mean(seen, axis=0), atol=1e-5)
 

@@ -98,7 +98,9 @@ def test_eg_starts_near_a_long_right_output(form: str) -> None:
 def test_eg_starts_nearer_with_a_higher_gold_score(loss: Any) -> None:
     sizes = []
     for score in (0.0, 1.0, 5.0, 20.0):
-        solver = ExponentiatedGradient("batch", start_at="gold", gold_score=score)
+        solver = ExponentiatedGradient(
+            "batch", step=0.1, start_at="gold", gold_score=score
+        )
         sizes.append(np.abs(begin(small(loss), solver).w).max())
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] < 1e-3 * sizes[0]
@@ -124,10 +126,13 @@ def test_eg_starts_at_the_distributions_of_weights(
     state = begin(problem, ExponentiatedGradient(form, start_at=w))
     mirror = DualMirror(problem)
     mirror.alpha = [mirror.gibbs_of_weights(i, w) for i in range(problem.n_examples)]
-    # Of the hinge, all examples at once, the best share; the rest is right outputs'.
-    mirror.keep_share(getattr(state, "scale", 1.0))
+    # All examples at once: the best share of it; the rest is the right outputs'.
+    share = getattr(state, "scale", 1.0)
+    values = share * mirror.values
+    mirror.keep_share(share)
     np.testing.assert_allclose(state.w, mirror.w, atol=1e-10)
-    assert state.dual_value == pytest.approx(mirror.dual(mirror.values), rel=1e-10)
+    assert state.dual_value == pytest.approx(mirror.dual(values), rel=1e-10)
+    assert (values <= mirror.values + 1e-12).all()
 
 
 @pytest.mark.parametrize("form", FORMS)

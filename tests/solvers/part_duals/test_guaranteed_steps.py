@@ -93,7 +93,7 @@ def test_guaranteed_steps_survive_examples_without_features(form: str) -> None:
     s = make_multiclass(rows, [0, 2, 1], 3, costs=problems.COSTS)
     problem = make_problem(s, get_loss("hinge"), 1.0, np.array([1.0, 0.0, 1.0]))
     steps = guaranteed_steps(problem, together=False)
-    assert steps[0] == steps[1] == LARGEST_STEP
+    assert steps[0] == steps[1] == LARGEST_STEP / 3.0  # the largest cost
     solver = ExponentiatedGradient(form=form, step="guaranteed")
     solution = solve(problem, solver, tol=1e-9, max_iter=50)
     assert np.isfinite(solution.w).all()

@@ -19,12 +19,14 @@ from hinge_problems import HINGE, WEIGHTS, passes, small
 from partwise.errors import PairingError
 from partwise.losses import get_loss
 from partwise.solvers import RestrictedSimplicialDecomposition, make_problem, solve
-from partwise.solvers.log_distributions import (
-    check_reference,
-    divergence,
-    make_log_distributions,
+from partwise.solvers.divergences import (
+    ForwardDivergence,
     projected_bound,
     scaled_bound,
+)
+from partwise.solvers.log_distributions import (
+    check_reference,
+    make_log_distributions,
     uniform_reference,
 )
 from partwise.solvers.registry import default_solver, make_solver
@@ -35,6 +37,7 @@ from partwise.solvers.simplicial.proximal_dual import (
     ProximalDual,
     wright_omega,
 )
+from partwise.solvers.simplicial.reverse_dual import ReverseProximalDual
 from partwise.structures import make_hidden_markov
 from problems import Floats, Maker, plain_only
 
@@ -75,6 +78,77 @@ def test_simplicial_reaches_the_optimum_of_scipy(
     )
 
 
+BLOCKS = {
+    "one by one": {"variant": "coordinate", "together": 1},
+    "two at a time": {"variant": "coordinate", "together": 2},
+    "all": {"variant": "joint"},
+    "overlapping": {"variant": "online", "working_sets": [[0, 1, 3], [3, 4], [1, 2]]},
+    "overlapping pairs": {
+        "variant": "online",
+        "working_sets": [[0, 1, 3], [3, 4], [1, 2]],
+        "together": 2,
+    },
+}
+
+
+@plain_only
+@pytest.mark.parametrize("how", BLOCKS.values(), ids=BLOCKS)
+def test_simplicial_reaches_it_over_any_sets_of_examples(how: dict[str, Any]) -> None:
+    problem = generative(small_model(costs=COSTS), C=0.5)
+    best, _ = best_generative(problem)
+    solver = RestrictedSimplicialDecomposition(
+        **{"working_sets": [[3, 0], [1], [4, 2]]} | how
+    )
+    solution = solve(problem, solver, tol=1e-4, max_iter=3000)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-4)
+    assert solution.certificate.dual <= best * (1 + 1e-9)
+
+
+@plain_only
+def test_simplicial_moves_the_chosen_sets_and_no_others() -> None:
+    problem = generative(small_model(costs=COSTS), C=0.5)
+    blocks = [np.array([3, 0]), np.array([1]), np.array([4, 2])]
+    solver = RestrictedSimplicialDecomposition(
+        working_sets=blocks, variant="coordinate", together=2, rounds=1
+    )
+    assert solver.working_sets == ((3, 0), (1,), (4, 2))
+    state = solver.start(problem, np.random.default_rng(0), None)
+    before, calls = state.dual_function.best(*state.points.total()).value, 0
+    for chosen in ([0, 2], [1, 2], [0, 1]):
+        others = ~np.isin(state.points.owner, chosen)
+        kept = state.points.alpha[others].copy()
+        solver._work_on(state, [blocks[j] for j in chosen], np.array(chosen))
+        now = ~np.isin(state.points.owner, chosen)
+        np.testing.assert_array_equal(state.points.alpha[now], kept)
+        assert state.oracle_calls - calls == sum(blocks[j].size for j in chosen)
+        calls = state.oracle_calls
+        value = state.dual_function.best(*state.points.total()).value
+        assert value > before
+        before = value
+
+
+@pytest.mark.parametrize(
+    ("how", "match"),
+    [
+        ({"working_sets": [[0, 1], []]}, "at least one example"),
+        ({"working_sets": [[0, -1]]}, "no example -1"),
+        ({"working_sets": [[0, 1, 2, 3]]}, "example 4 is in none"),
+        ({"working_sets": [[0, 1, 2, 3, 4, 5]]}, "example 5, but there are 5"),
+        ({"working_sets": [[0, 1, 2], [2, 3, 4]]}, "example 2 is in several"),
+        ({"together": 0}, "together must be an integer"),
+    ],
+)
+def test_simplicial_sets_that_do_not_fit_are_refused(how: Any, match: str) -> None:
+    def start() -> None:
+        solver = RestrictedSimplicialDecomposition(variant="coordinate", **how)
+        solver.start(generative(), np.random.default_rng(0), None)
+
+    with pytest.raises(ValueError, match=match):
+        start()
+
+
 @plain_only
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize(("C", "seed"), [(0.01, 0), (0.3, 1), (5.0, 2)])
@@ -91,6 +165,31 @@ def test_simplicial_reaches_it_with_any_reference(
     assert solution.certificate is not None
     assert solution.certificate.primal == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(np.exp(solution.w), np.exp(best_w), atol=1e-2)
+
+
+@plain_only
+@pytest.mark.parametrize(
+    ("loss", "C", "seed"),
+    [("hinge", 0.01, 0), ("squared_hinge", 0.3, 1), ("hinge", 5.0, 2)],
+)
+def test_simplicial_reaches_it_with_the_reverse_divergence(
+    loss: str, C: float, seed: int
+) -> None:
+    s = small_model(seed)
+    c = random_reference(s, seed)
+    problem = generative(s, C, loss, reference=c, divergence="reverse")
+    best, best_w = best_generative(problem)
+    solution = solve(
+        problem, RestrictedSimplicialDecomposition(), tol=1e-4, max_iter=3000
+    )
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-4)
+    assert solution.certificate.dual <= best * (1 + 1e-9)
+    assert problem.primal(solution.w) == pytest.approx(solution.certificate.primal)
+    np.testing.assert_allclose(np.exp(solution.w), np.exp(best_w), atol=2e-2)
+    other = generative(s, C, loss, reference=c)
+    assert other.fingerprint() != problem.fingerprint()
 
 
 def test_simplicial_compiled_reaches_it() -> None:
@@ -234,17 +333,27 @@ def test_wright_omega_is_that_of_scipy(z: float) -> None:
     assert wright_omega(z) == pytest.approx(float(wrightomega(z)), rel=1e-14, abs=0.0)
 
 
-def dual_function(seed: int = 0, gamma: float = 0.3) -> tuple[ProximalDual, Floats]:
+def dual_function(
+    seed: int = 0, gamma: float = 0.3, kind: type[ProximalDual] = ProximalDual
+) -> tuple[ProximalDual, Floats]:
     rng = np.random.default_rng(seed)
     groups = make_log_distributions(np.array([0, 1, 0, 1, 1, 0, 2]))
     c = uniform_reference(groups)
     centre = np.log(c) + rng.normal(size=c.size)
-    return ProximalDual(c, centre, np.full(c.size, gamma), groups), rng.normal(size=7)
+    return kind(c, centre, np.full(c.size, gamma), groups), rng.normal(size=7)
 
 
+both_duals = pytest.mark.parametrize(
+    "kind", [ProximalDual, pytest.param(ReverseProximalDual, marks=plain_only)]
+)
+
+
+@both_duals
 @pytest.mark.parametrize("seed", range(3))
-def test_proximal_dual_derivatives_are_those_of_finite_differences(seed: int) -> None:
-    dual, v = dual_function(seed)
+def test_proximal_dual_derivatives_are_those_of_finite_differences(
+    seed: int, kind: type[ProximalDual]
+) -> None:
+    dual, v = dual_function(seed, kind=kind)
     lam = np.array([0.5, 2.0, 0.1])
     here, h = dual.at(v, 0.0, lam), 1e-6
 
@@ -273,9 +382,12 @@ def test_proximal_dual_derivatives_are_those_of_finite_differences(seed: int) ->
         np.testing.assert_allclose(hessian[at], numeric, atol=1e-6)
 
 
+@both_duals
 @pytest.mark.parametrize("seed", range(3))
-def test_proximal_dual_best_multipliers_are_best(seed: int) -> None:
-    dual, v = dual_function(seed)
+def test_proximal_dual_best_multipliers_are_best(
+    seed: int, kind: type[ProximalDual]
+) -> None:
+    dual, v = dual_function(seed, kind=kind)
     best = dual.best(v, 1.0)
     assert (best.lam >= 0.0).all()
     assert (best.missing >= -1e-12).all()
@@ -299,6 +411,27 @@ def test_proximal_dual_survives_any_values(size: float, gamma: float) -> None:
             best.lam[dual.groups.of] * np.exp(best.x),
             gamma * (best.x - dual.centre),
             -(dual.reference + size * v),
+        ]
+    )
+    np.testing.assert_allclose(terms.sum(axis=0) / np.abs(terms).max(), 0.0, atol=1e-9)
+
+
+@plain_only
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e4, 1e10])
+@pytest.mark.parametrize("gamma", [1e-6, 1.0, 1e6])
+def test_reverse_dual_survives_any_values(size: float, gamma: float) -> None:
+    dual, v = dual_function(1, gamma, ReverseProximalDual)
+    best = dual.best(size * v, 0.0)
+    assert np.isfinite(best.value)
+    assert best.missing.min() >= -1e-9
+    assert dual.groups is not None
+    above = np.maximum(best.x - np.log(dual.reference), -1.0)
+    terms = np.stack(
+        [
+            dual.reference * above * np.exp(above),
+            best.lam[dual.groups.of] * np.exp(best.x),
+            gamma * (best.x - dual.centre),
+            -size * v,
         ]
     )
     np.testing.assert_allclose(terms.sum(axis=0) / np.abs(terms).max(), 0.0, atol=1e-9)
@@ -355,26 +488,30 @@ def test_master_finds_the_best_point_of_the_hull(seed: int) -> None:
 # --- the penalty and its bounds ---
 
 
-def test_divergence_bounds_lie_below_the_minimum() -> None:
-    problem = generative(C=1.0)
+@pytest.mark.parametrize(
+    "which", ["forward", pytest.param("reverse", marks=plain_only)]
+)
+def test_divergence_bounds_lie_below_the_minimum(which: str) -> None:
+    problem = generative(C=1.0, divergence=which)
     groups, c = problem.distributions(), problem.reference
     assert c is not None
-    best = best_generative(problem)[0]
+    best, penalty = best_generative(problem)[0], problem.make_divergence()
     for state in passes(problem, make_solver("simplicial"), 20):
         vector, offset = state.points.total()
-        assert scaled_bound(vector, offset, c, groups) <= best * (1 + 1e-9)
+        assert scaled_bound(vector, offset, penalty) <= best * (1 + 1e-9)
     # With nothing to project, the two are the same.
-    estimate, outside = projected_bound(0 * c, 0.0, c, groups)
+    estimate, outside = projected_bound(0 * c, 0.0, penalty)
     assert outside == 0
-    assert estimate == pytest.approx(scaled_bound(0 * c, 0.0, c, groups))
-    assert projected_bound(-2 * c, 1.0, c, groups)[1] == len(groups)
+    assert estimate == pytest.approx(scaled_bound(0 * c, 0.0, penalty), abs=1e-12)
+    assert projected_bound(-2 * c, 1.0, penalty)[1] == len(groups)
 
 
 def test_divergence_is_infinite_where_probabilities_are_none() -> None:
     groups = make_log_distributions(np.array([0, 0]))
     c = np.array([0.5, 0.5])
-    assert divergence(np.log(c), c, groups) == pytest.approx(np.log(2))
-    assert divergence(np.log(1.1 * c), c, groups) == np.inf
+    penalty = ForwardDivergence(c, groups)
+    assert penalty.value(np.log(c)) == pytest.approx(np.log(2))
+    assert penalty.value(np.log(1.1 * c)) == np.inf
 
 
 def test_normalise_shortens_what_is_too_much_only() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import dcd_rates
 from test_working_sets import members_of
 
 import problems
@@ -299,6 +300,38 @@ def test_dual_coordinate_cpd_stops_sweeping_when_it_no_longer_pays() -> None:
         state = solver.start(problem, rng, None)
         counts.append(len(list(solver.run_pass(problem, state, rng))))
     assert counts[0] < counts[1] <= 51
+
+
+@problems.plain_only
+@pytest.mark.parametrize("C", [0.1, 3.0])
+def test_dual_coordinate_gap_falls_linearly_on_fixed_sets(C: float) -> None:
+    """Theorem 2 of the paper; the sets hold what some passes have found."""
+    s = problems.make_small(problems.chain_costs)
+    problem = make_problem(s, SQUARED_HINGE, C)
+    found = dcd_rates.fixed_sets(problem, passes=2, most=300)
+    assert found.n_outputs > problem.n_examples
+    assert (np.diff(found.duals) >= -1e-14 * found.duals[-1]).all()
+    assert 0.0 <= found.gap <= dcd_rates.LEAST_GAP
+    rate = dcd_rates.fit_rate(found.distances)
+    assert 0.0 < rate.factor < 0.97
+    assert rate.straightness > 0.9
+    # At the solution the sets hold all that matters: both bounds are those of all.
+    *_, state = passes(problem, DualCoordinateDescent(delta=0.0, drop=False), 40)
+    exact = DualCoordinateDescent().certify(problem, state)
+    bounds = dcd_rates.bounds_in_sets(problem, state)
+    assert bounds == pytest.approx((exact.primal, exact.dual), rel=1e-6)
+
+
+@problems.plain_only
+def test_dual_coordinate_drops_outputs_only_if_told_to() -> None:
+    problem = make_problem(problems.make_small(problems.chain_sparse), SQUARED_HINGE)
+    counts = {}
+    for drop in (False, True):
+        *_, state = passes(problem, DualCoordinateDescent(drop=drop), 10)
+        counts[drop] = count_members(problem.structure, state.sets)
+        least = min(min(own.values()) for own in duals_of(problem, state) if own)
+        assert (least > 0.0) == drop
+    assert counts[True] < counts[False]
 
 
 @pytest.mark.parametrize(

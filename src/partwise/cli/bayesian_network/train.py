@@ -26,7 +26,7 @@ NETWORKS = "Bayesian networks"
     BayesianNetworkSettings,
     *options_in(NETWORKS, "structure", "unseen"),
     SettingOption("missing", NETWORKS, flags=("--missing-values",)),
-    *options_in(LEARNING, "objective", "smoothing"),
+    *options_in(LEARNING, "objective", "divergence", "smoothing"),
     SettingOption("reference", help=f"{REFERENCE} (default: likelihood)."),
 )
 def bayesnet(

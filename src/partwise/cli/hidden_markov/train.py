@@ -24,6 +24,7 @@ from partwise.cli.options import (
     in_panel,
 )
 from partwise.cli.training_run import TrainingRun
+from partwise.errors import DataError
 from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 
 CALLED = {
@@ -47,7 +48,7 @@ CALLED = {
     SettingOption(
         "reference", help=f"{REFERENCE} (default: likelihood; auto tries both)."
     ),
-    *options_in(LEARNING, "smoothing", "cv"),
+    *options_in(LEARNING, "divergence", "smoothing", "cv"),
 )
 def hmm(
     train: Train,
@@ -62,6 +63,14 @@ def hmm(
         ),
     ] = 0,
     label_column: LabelColumn = LABEL_COLUMN,
+    hidden_column: Annotated[
+        int | None,
+        in_panel(
+            FILES,
+            "The column that says which states to predict in training: 1, or 0 for "
+            "those that are given. All are predicted by default.",
+        ),
+    ] = None,
     costs: Costs = "hamming",
     *,
     files: ColumnFiles,
@@ -91,7 +100,21 @@ def hmm(
         )
     fitted.set_params(column=column)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
-    run.fit_and_save(fitted, X, y, held_out, sizes, tell=_tell, called=CALLED)
+    hidden = None if hidden_column is None else _read_hidden(X, hidden_column, train)
+    run.fit_and_save(
+        fitted, X, y, held_out, sizes, tell=_tell, called=CALLED, hidden=hidden
+    )
+
+
+def _read_hidden(data: Any, column: int, path: str) -> list[list[bool]]:
+    """Return which states are to be predicted, as a column of zeros and ones tells."""
+    rows = data.column_sequences(column)
+    for value in {value for row in rows for value in row} - {"0", "1"}:
+        raise DataError(
+            f"{path}: column {column} has {value!r} where 1 (predict) or 0 (given) is "
+            "needed; choose another --hidden-column"
+        )
+    return [[value == "1" for value in row] for row in rows]
 
 
 def _tell(model: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,13 @@ from partwise.structures.decoding import decode
 from partwise.structures.interface import FloatArray, IntArray
 
 
+class TrainingRows(NamedTuple):
+    """The codes of a table, and which of them margins are required for."""
+
+    codes: IntArray
+    hidden: NDArray[np.bool_]
+
+
 class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     """The part of `BayesianNetworkClassifier` that trains."""
 
@@ -41,8 +48,8 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
     # --- from a table to training data ------------------------------------------------
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[IntArray, FloatArray | None]:
+        self, X: Any, y: Any, sample_weight: Any, hidden: Any = None
+    ) -> tuple[TrainingRows, FloatArray | None]:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
         table, targets = self._with_targets(discrete_table.read_table(X), y)
@@ -72,7 +79,7 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
         self._suitable_C = self._find_suitable_C(total)
         if self._own_name() == "own":
             self._own_reference()
-        return codes, weight
+        return TrainingRows(codes, self._hidden(hidden, codes.shape)), weight
 
     def _with_targets(self, table: Table, y: Any) -> tuple[Table, list[int]]:
         """Return the table with the columns to predict, and which these are."""
@@ -196,22 +203,25 @@ class BayesianNetworkTraining(NetworkTables, BayesianNetworkSettings):
 
     # --- training ---------------------------------------------------------------------
 
-    def _corpus(self, data: IntArray, *, hidden: Any = None) -> BayesianNetwork:
-        """Return training rows as a structure; the targets are hidden by default."""
-        if hidden is None:
-            hidden = np.isin(np.arange(len(self._variables)), self._targets)
-            mask = np.broadcast_to(hidden, data.shape)
-        else:
-            mask = np.asarray(hidden)
-            if mask.shape != data.shape or mask.dtype != bool:
-                raise DataError(
-                    f"hidden must be an array of bool of shape {data.shape}, a column "
-                    "for every variable"
-                )
-            if not mask.any():
-                raise DataError("nothing is hidden: there is nothing to predict")
+    def _hidden(self, given: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+        """Return what margins are required for; by default all the targets."""
+        if given is None:
+            targets = np.isin(np.arange(len(self._variables)), self._targets)
+            return np.broadcast_to(targets, shape)
+        mask = np.asarray(given)
+        if mask.shape != shape or mask.dtype != bool:
+            raise DataError(
+                f"hidden must be an array of bool of shape {shape}, a column for every "
+                "variable"
+            )
+        if not mask.any():
+            raise DataError("nothing is hidden: there is nothing to predict")
+        return mask
+
+    def _corpus(self, data: TrainingRows) -> BayesianNetwork:
+        """Return training rows as a structure."""
         most, names = int(self.max_table), [one.name for one in self._variables]
-        return make_corpus(self._network, names, data, mask, most, self._costs)
+        return make_corpus(self._network, names, *data, most, self._costs)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights by what they cost on other data."""

@@ -26,12 +26,21 @@ from partwise.structures.rows import make_sparse_rows
 BATCH = 4_000_000
 """Features of so many splits, a few more, are in memory at once when predicting."""
 
+OWN_BATCH = 50_000
+"""As many if rule applications have features of their own: many for every split."""
+
 
 class TaggedWords(NamedTuple):
     """A sentence: its words, and their tags if these are given."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None
+
+    def shown(self, given_tags: bool) -> list[Any]:
+        """Return words, or pairs of a word and its tag, as users give them."""
+        if not given_tags or self.tags is None:
+            return list(self.words)
+        return list(zip(self.words, self.tags, strict=True))
 
 
 @dataclass(frozen=True)
@@ -258,13 +267,13 @@ def derivations(
 
 
 def batches(
-    sentences: Sequence[TaggedWords],
+    sentences: Sequence[TaggedWords], most: int = BATCH
 ) -> Iterator[tuple[int, list[TaggedWords]]]:
     """Cut sentences into batches whose features fit into memory, with their starts."""
     start, size = 0, 0
     for i, sentence in enumerate(sentences):
         own = n_splits(len(sentence.words))
-        if i > start and size + own > BATCH:
+        if i > start and size + own > most:
             yield start, list(sentences[start:i])
             start, size = i, 0
         size += own

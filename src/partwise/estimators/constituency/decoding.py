@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,18 @@ import numpy as np
 from partwise.constituents import Bracket, Tree, read_symbol, restore
 from partwise.estimators.best_codes import kbest
 from partwise.estimators.constituency.corpus import (
+    BATCH,
+    OWN_BATCH,
     GrammarSettings,
     TaggedWords,
     batches,
 )
 from partwise.estimators.constituency.grammar import TreebankGrammar
+from partwise.estimators.constituency.rule_features import (
+    OwnFeatures,
+    add_own_features,
+    of_sentences,
+)
 from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.grammar.parts import part_offsets
@@ -26,12 +33,31 @@ N_NAMED = 3
 
 
 class Model(NamedTuple):
-    """All that predicting needs."""
+    """All that predicting needs.
+
+    `own` is what was learnt of the features of rule applications, and `rule_features`
+    the function, or the matrices, that are given for the sentences.
+    """
 
     settings: GrammarSettings
     grammar: TreebankGrammar
     weights: FloatArray
     n_jobs: int = 1
+    own: OwnFeatures | None = None
+    rule_features: Any = None
+
+    def corpora(
+        self, sentences: Sequence[TaggedWords]
+    ) -> Iterator[tuple[int, list[TaggedWords], ConstituencyTrees]]:
+        """Yield batches of sentences: where they start, themselves, and encoded."""
+        given = self.rule_features
+        for first, batch in batches(sentences, OWN_BATCH if self.own else BATCH):
+            corpus = self.settings.structure(self.grammar, batch)
+            if self.own is not None:
+                shown = [one.shown(self.settings.given_tags) for one in batch]
+                part = of_sentences(given, range(first, first + len(batch)))
+                corpus = add_own_features(self.own, part, self.grammar, corpus, shown)
+            yield first, batch, corpus
 
 
 def best_trees(
@@ -42,8 +68,7 @@ def best_trees(
     The trees of the latter are flat: all words below the most common root label.
     """
     trees, failed = [], []
-    for first, batch in batches(sentences):
-        corpus = model.settings.structure(model.grammar, batch)
+    for first, batch, corpus in model.corpora(sentences):
         ptr, codes, scores = decode(corpus, model.weights, model.n_jobs)
         for i, sentence in enumerate(batch):
             if scores[i] > -np.inf:
@@ -89,8 +114,7 @@ def kbest_trees(
 ) -> list[list[tuple[Tree, float]]]:
     """Return up to `k` best trees of every sentence, and their scores."""
     result = []
-    for _, batch in batches(sentences):
-        corpus = model.settings.structure(model.grammar, batch)
+    for _, batch, corpus in model.corpora(sentences):
         found = kbest(corpus, model.weights, k, model.n_jobs)
         for sentence, best in zip(batch, found, strict=True):
             trees: dict[Tree, float] = {}
@@ -105,8 +129,7 @@ def bracket_probabilities(
 ) -> list[dict[Bracket, float]]:
     """Return the expected number of every bracket, the largest first."""
     result = []
-    for _, batch in batches(sentences):
-        corpus = model.settings.structure(model.grammar, batch)
+    for _, batch, corpus in model.corpora(sentences):
         wanted = [part_offsets(corpus, i)[2] for i in range(len(batch))]
         ptr, mu, _ = part_marginals(
             corpus, model.weights, np.array(wanted, np.int64), model.n_jobs

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from partwise.constituents import Bracket, Tree, read_symbol, subtrees
+from partwise.constituents import (
+    Bracket,
+    RuleApplication,
+    Tree,
+    read_symbol,
+    subtrees,
+)
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.checks import check_choice, check_k
@@ -20,6 +27,14 @@ from partwise.estimators.constituency.productions import (
     compile_grammar,
     read_productions,
 )
+from partwise.estimators.constituency.rule_features import (
+    OwnFeatures,
+    RuleFunction,
+    check_as_trained,
+    learn_own_features,
+    name_applications,
+    of_sentences,
+)
 from partwise.estimators.constituency.settings import ConstituencySettings
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure, rehearse
@@ -29,6 +44,7 @@ from partwise.solvers.loop import Evaluate
 from partwise.structures.interface import FloatArray
 
 Trees = Sequence[Tree]
+RuleFeatures = RuleFunction | Sequence[Any]
 
 MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "f1": lambda gold, found: bracket_scores(gold, found).f1,
@@ -72,6 +88,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
     least_labels = 1
 
     n_skipped_: int
+    _own: OwnFeatures | None = None
 
     # --- training ---------------------------------------------------------------
 
@@ -81,7 +98,9 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        rule_features: RuleFeatures | None = None,
         dev: Iterable[Tree] | None = None,
+        dev_rule_features: RuleFeatures | None = None,
     ) -> ConstituencyParser:
         """Learn from trees.
 
@@ -93,18 +112,42 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             Trees hold their sentences; for scikit-learn.
         sample_weight : array, optional
             A weight for every tree: what multiplies its loss.
+        rule_features : function or list of sparse matrices, optional
+            Features of whole rule applications, besides those of the parser. A function
+            ``f(words, application)`` is asked about every `RuleApplication` in the
+            chart of a sentence, and returns a dict of features, or names of them; with
+            `given_tags`, `words` are pairs of a word and its tag. Or, for every
+            sentence, a matrix of `scipy.sparse` with a row for every application, in
+            the order of `rule_applications`. Predicting needs the same then.
         dev : iterable of Tree, optional
             Development data, for early stopping.
+        dev_rule_features : list of sparse matrices, optional
+            The `rule_features` of the development data. A function is asked about them
+            by itself.
 
         Returns
         -------
         ConstituencyParser
             Itself.
         """
-        return self._fit(trees, y, sample_weight, dev=dev)
+        return self._fit(
+            trees,
+            y,
+            sample_weight,
+            rule_features=rule_features,
+            dev=dev,
+            dev_rule_features=dev_rule_features,
+        )
 
     def _prepare(
-        self, trees: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
+        self,
+        trees: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        rule_features: Any = None,
+        dev: Any = None,
+        dev_rule_features: Any = None,
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
@@ -130,7 +173,19 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             span_cost=float(self.span_cost),
             word_cost=float(self.word_cost),
         )
-        evaluate = None if dev is None else self._evaluator(corpus.as_trees(dev, "dev"))
+        self._own = None
+        if rule_features is not None:
+            shown = [one.shown(bool(self.given_tags)) for one in sentences]
+            given = of_sentences(rule_features, kept)
+            self._own, structure = learn_own_features(
+                given, self._grammar, structure, shown
+            )
+        evaluate = None
+        if dev is not None:
+            of_dev = rule_features if callable(rule_features) else dev_rule_features
+            evaluate = self._evaluator(corpus.as_trees(dev, "dev"), of_dev)
+        elif dev_rule_features is not None:
+            raise ValueError("dev_rule_features are given, but no dev trees")
         return TrainingData(structure, weights, evaluate)
 
     def _read_grammar(
@@ -158,7 +213,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             found |= set(labels[:-1] if number in of_words else labels)
         self.classes_ = class_array(sorted(found))
 
-    def _evaluator(self, dev: list[Tree]) -> Evaluate:
+    def _evaluator(self, dev: list[Tree], rule_features: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         if not dev:
             raise DataError("dev: there are no trees")
@@ -166,9 +221,11 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         rehearse(measure, dev)
         sentences = corpus.as_words(dev, bool(self.given_tags), "dev")
         self._settings.check_memory(self._grammar, sentences, self._jobs())
+        check_as_trained(self._own, rule_features, "dev_rule_features")
 
         def evaluate(w: FloatArray) -> float:
-            return measure(dev, decoding.best_trees(self._model(w), sentences)[0])
+            model = self._model(w, rule_features)
+            return measure(dev, decoding.best_trees(model, sentences)[0])
 
         return evaluate
 
@@ -184,11 +241,60 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         """Return the words of sentences that no rule produces."""
         return decoding.unproduced(self._model(self.weights_), self._encode(sentences))
 
-    def _model(self, w: FloatArray) -> Model:
-        return Model(self._settings, self._grammar, w, self._jobs())
+    def _model(self, w: FloatArray, rule_features: Any = None) -> Model:
+        return Model(
+            self._settings, self._grammar, w, self._jobs(), self._own, rule_features
+        )
+
+    def _trained_model(self, rule_features: Any) -> Model:
+        """Return what predicting needs, with features for what is predicted."""
+        self._check_fitted()
+        check_as_trained(self._own, rule_features, "rule_features")
+        return self._model(self.weights_, rule_features)
+
+    def rule_applications(
+        self, sentences: Iterable[Any]
+    ) -> list[list[RuleApplication]]:
+        """Return the rule applications in the charts: what may be part of a tree.
+
+        These are what `rule_features` are asked for. A parser that is not fitted yet
+        reads its grammar from the sentences, which must be trees, as `fit` does.
+
+        Parameters
+        ----------
+        sentences : iterable
+            As in `predict`.
+
+        Returns
+        -------
+        list of list of RuleApplication
+            For every sentence, by start, end and split.
+
+        Examples
+        --------
+        >>> import io
+        >>> from partwise import ConstituencyParser
+        >>> from partwise.data import read_brackets
+        >>> trees = read_brackets(io.StringIO("(S (NP (NNS dogs)) (VP (VBP bark)))"))
+        >>> ConstituencyParser().rule_applications(trees)[0][0]._asdict()["left"]
+        'NP+NNS'
+        """
+        parser = copy.copy(self)
+        if not hasattr(self, "weights_"):
+            self._check_settings()
+            trees = corpus.as_trees(sentences)
+            parser._settings, parser._grammar, _ = self._read_grammar(trees)
+            sentences = trees
+        words = corpus.as_words(sentences, parser._settings.given_tags)
+        encoded = parser._settings.structure(parser._grammar, words)
+        return list(name_applications(parser._grammar, encoded))
 
     def predict(
-        self, sentences: Iterable[Any], *, no_parse: str = "flat"
+        self,
+        sentences: Iterable[Any],
+        *,
+        no_parse: str = "flat",
+        rule_features: RuleFeatures | None = None,
     ) -> list[Tree | None]:
         """Return the predicted trees.
 
@@ -203,6 +309,8 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             whose words are all below the most common root label, or None. There is a
             warning that says how many there are, and names words that no rule
             produces.
+        rule_features : function or list of sparse matrices, optional
+            As in `fit`; needed if and only if `fit` was given some.
 
         Returns
         -------
@@ -211,7 +319,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         """
         check_choice("no_parse", no_parse, NO_PARSE)
         words = self._encode(sentences)
-        model = self._model(self.weights_)
+        model = self._trained_model(rule_features)
         found, failed = decoding.best_trees(model, words)
         trees: list[Tree | None] = list(found)
         if failed:
@@ -230,7 +338,11 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         return trees
 
     def predict_marginals(
-        self, sentences: Iterable[Any], *, at_least: float = 0.001
+        self,
+        sentences: Iterable[Any],
+        *,
+        at_least: float = 0.001,
+        rule_features: RuleFeatures | None = None,
     ) -> list[dict[Bracket, float]]:
         """Return the probabilities of brackets.
 
@@ -243,6 +355,8 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             As in `predict`.
         at_least : float
             Brackets that are less probable are left out.
+        rule_features : function or list of sparse matrices, optional
+            As in `predict`.
 
         Returns
         -------
@@ -255,11 +369,15 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             raise ValueError(f"at_least must lie between 0 and 1, not {at_least!r}")
         words = self._encode(sentences)
         return decoding.bracket_probabilities(
-            self._model(self.weights_), words, at_least
+            self._trained_model(rule_features), words, at_least
         )
 
     def predict_kbest(
-        self, sentences: Iterable[Any], k: int = 5
+        self,
+        sentences: Iterable[Any],
+        k: int = 5,
+        *,
+        rule_features: RuleFeatures | None = None,
     ) -> list[list[tuple[Tree, float]]]:
         """Return the `k` best trees of every sentence with their scores.
 
@@ -269,11 +387,16 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         """
         check_k(k)
         return decoding.kbest_trees(
-            self._model(self.weights_), self._encode(sentences, k), k
+            self._trained_model(rule_features), self._encode(sentences, k), k
         )
 
     def score(
-        self, trees: Iterable[Tree], y: Any = None, *, metric: str = "f1"
+        self,
+        trees: Iterable[Tree],
+        y: Any = None,
+        *,
+        metric: str = "f1",
+        rule_features: RuleFeatures | None = None,
     ) -> float:
         """Return how good the predicted trees are.
 
@@ -286,7 +409,10 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         metric : {"f1", "precision", "recall", "exact_match"}
             Of labelled brackets, as EVALB counts them; or the share of sentences with
             all brackets right. `bracket_scores` has more.
+        rule_features : function or list of sparse matrices, optional
+            As in `predict`.
         """
         check_choice("metric", metric, MEASURES)
         gold = corpus.as_trees(trees)
-        return MEASURES[metric](gold, self.predict(gold))
+        found = self.predict(gold, rule_features=rule_features)
+        return MEASURES[metric](gold, found)

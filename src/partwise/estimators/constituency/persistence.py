@@ -11,7 +11,13 @@ from partwise import model_file
 from partwise.estimators.constituency.corpus import GrammarSettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
-from partwise.estimators.stored_labels import check_mark, mark_of, unpack_strings
+from partwise.estimators.constituency.rule_features import OwnFeatures
+from partwise.estimators.stored_labels import (
+    check_mark,
+    mark_of,
+    read_encoder,
+    unpack_strings,
+)
 from partwise.features import span_codes
 from partwise.model_file import Content, prefixed
 
@@ -46,8 +52,17 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     tensors |= prefixed("words", model_file.pack_strings(list(lexicon.words)))
     tensors |= prefixed("tags", model_file.pack_strings(tags))
+    own: OwnFeatures | None = model._own
+    own_settings: dict[str, Any] = {}
+    if own is not None:
+        own_settings["rule_features"] = {"n_columns": own.n_columns, "names": None}
+        if own.names is not None:
+            of_names, names = own.names.to_tensors()
+            own_settings["rule_features"]["names"] = names
+            tensors |= prefixed("rule_features", prefixed("names", dict(of_names)))
     # What the weights were learnt with, whatever was set after fitting.
     return tensors, {
+        **own_settings,
         "trees": {
             "horizontal": settings.horizontal,
             "vertical": settings.vertical,
@@ -85,7 +100,23 @@ def fill(model: Any, content: Content) -> int:
     model._name_symbols()
     if content.settings.get("grammar") is not None:
         model.grammar = content.setting("grammar", str)
-    return int(model._settings.n_weights(model._grammar))
+    model._own = _read_own(content)
+    n_own = 0 if model._own is None else model._own.n_columns
+    return int(model._settings.n_weights(model._grammar)) + n_own
+
+
+def _read_own(content: Content) -> OwnFeatures | None:
+    """Return what was learnt of the features of rule applications, if anything was."""
+    if "rule_features" not in content.settings:
+        return None
+    part = content.part("rule_features")
+    n_columns = part.setting("n_columns", int, at_least=0, below=2**31)
+    if part.settings.get("names") is None:
+        return OwnFeatures(None, n_columns)
+    names = read_encoder(part.part("names"))
+    if names.n_attributes != n_columns:
+        raise content.error("the features of rule applications are damaged")
+    return OwnFeatures(names, n_columns)
 
 
 def _read_grammar(symbols: list[Any], content: Content) -> TreebankGrammar:

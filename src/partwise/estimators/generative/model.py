@@ -14,6 +14,7 @@ from partwise.estimators.costs import sample_weights
 from partwise.estimators.generative.reference_distributions import counted
 from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.solvers import log_distributions
+from partwise.solvers.divergences import DIVERGENCES
 from partwise.solvers.loop import CONVERGED, Evaluate
 from partwise.solvers.registry import default_solver
 from partwise.structures import interface as waist
@@ -30,7 +31,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
     _suitable_C: float | None = None
 
     def _penalty_name(self) -> str:
-        return "divergence"
+        return DIVERGENCES[self.divergence].penalty_name
 
     def _effective_C(self) -> float:
         if self.C is None and self._suitable_C is not None:
@@ -59,13 +60,13 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
 
     @abstractmethod
     def _read(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, hidden: Any = None
     ) -> tuple[Any, FloatArray | None]:
         """Encode what `fit` is given; everything is checked before training starts."""
 
     @abstractmethod
-    def _corpus(self, data: Any, *, hidden: Any = None) -> Structure:
-        """Return encoded data as the structure to train on; `hidden` as in `fit`."""
+    def _corpus(self, data: Any) -> Structure:
+        """Return encoded data as the structure to train on."""
 
     @abstractmethod
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
@@ -78,26 +79,32 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         sample_weight: Any = None,
         *,
         dev: Any = None,
-        **options: Any,
+        hidden: Any = None,
     ) -> None:
         """Count, or train for margins, as the settings say."""
-        data, weight = self._read(X, y, sample_weight)
+        data, weight = self._read(X, y, sample_weight, hidden)
         if self.objective == "auto":
             self._choose(data, weight, dev)
             dev = None  # it has been used
         if self.objective_ == "margin":
-            self._train(self._training_data(data, weight, dev, **options))
+            self._train(self._training_data(data, weight, dev))
             return
         if dev is not None:
             self._evaluator(*as_pair(dev))  # counts do not need it: only to check it
-        self._count(self._corpus(data, **options), weight)
+        self._count(self._corpus(data), weight)
 
     def _choose(self, data: Any, weight: FloatArray | None, dev: Any) -> None:
         """Find out which objective is best, if the model can."""
         raise NotImplementedError(f"{type(self).__name__} has no objective='auto'")
 
     def _prepare(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, dev: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        dev: Any = None,
+        hidden: Any = None,
     ) -> TrainingData:
         """Encode what `C_path` is given."""
         if self.objective != "margin":
@@ -105,15 +112,15 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
                 f"C has no meaning for objective={self.objective!r}; a path of C needs "
                 "objective='margin'"
             )
-        return self._training_data(*self._read(X, y, sample_weight), dev)
+        return self._training_data(*self._read(X, y, sample_weight, hidden), dev)
 
     def _training_data(
-        self, data: Any, weight: FloatArray | None, dev: Any, **options: Any
+        self, data: Any, weight: FloatArray | None, dev: Any
     ) -> TrainingData:
         name = self.reference_
         assert name is not None
         self._check_reference(name)
-        corpus = self._corpus(data, **options)
+        corpus = self._corpus(data)
         evaluate = None if dev is None else self._evaluator(*as_pair(dev))
         reference = self._make_reference(name, corpus, weight)
         return TrainingData(corpus, weight, evaluate, reference)
@@ -152,5 +159,7 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         counts = self._make_reference("likelihood", structure, weight)
         w = np.log(np.maximum(counts, waist.LEAST_PROBABILITY))
         status = "counted: this maximises the likelihood"
-        solver = default_solver(self.loss, "divergence")  # the one margins would use
+        solver = default_solver(
+            self.loss, self._penalty_name()
+        )  # the one margins would use
         self._keep(untrained(w, CONVERGED, status), solver)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from partwise.estimators.allowed_values import NOT_NEGATIVE, one_of
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import TrainingSettings
+from partwise.estimators.shared_settings import RescalingSettings, TrainingSettings
 
 if TYPE_CHECKING:
     from partwise.solvers import Solver
 
 
 @declares_settings
-class GenerativeSettings(TrainingSettings):
+class GenerativeSettings(RescalingSettings, TrainingSettings):
     """The settings of a generative model.
 
     Parameters
@@ -29,6 +29,10 @@ class GenerativeSettings(TrainingSettings):
     reference : {"likelihood", "uniform"} or mapping
         What the probabilities stay near to, unless margins need something else: the
         smoothed counts (the default), uniform distributions, or your own.
+    divergence
+        How the distance from the `reference` is measured: forward, ``KL(reference ||
+        model)``, which nothing that is probable there may leave; or reverse, ``KL(model
+        || reference)``, where becoming improbable is cheaper, and probable dearer.
     loss
         How a violated margin is penalised.
     smoothing
@@ -44,6 +48,7 @@ class GenerativeSettings(TrainingSettings):
     # Only while there is no data to suit.
     default_C: ClassVar = {"hinge": 1.0, "squared_hinge": 1.0}
 
+    divergence: str = setting(default="forward", allowed=one_of("forward", "reverse"))
     loss: str = setting(default="hinge", allowed=one_of("hinge", "squared_hinge"))
     smoothing: float = setting(default=1.0, allowed=NOT_NEGATIVE)
     solver: str | Solver = "auto"

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from partwise import metrics
 from partwise.estimators.checks import check_choice, label_lists
 from partwise.estimators.hidden_markov.persistence import fill, store
-from partwise.estimators.hidden_markov.symbol_sequences import encode_symbols
+from partwise.estimators.hidden_markov.symbol_sequences import (
+    encode_known,
+    encode_symbols,
+)
 from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
 from partwise.estimators.sequence import answers
@@ -88,6 +91,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         sample_weight: Any = None,
         *,
         dev: tuple[Any, Any] | None = None,
+        hidden: Any = None,
     ) -> HiddenMarkovModel:
         """Learn from sequences of symbols with their states.
 
@@ -102,26 +106,34 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         dev : (X, y), optional
             Development data. "auto" chooses by it; trained for margins, the weights
             of the pass that costs least on it are kept.
+        hidden : iterable of sequences of bool, optional
+            Which states margins are required for, in every sequence: True for those to
+            be predicted, False for those that are given, which then help to predict
+            their neighbours. All are hidden by default. The likelihood counts all
+            states either way.
 
         Returns
         -------
         HiddenMarkovModel
             Itself.
         """
-        return self._fit(X, y, sample_weight, dev=dev)
+        return self._fit(X, y, sample_weight, dev=dev, hidden=hidden)
 
     # --- predicting ---------------------------------------------------------------
 
-    def _encode(self, X: Any) -> tuple[Chain, FloatArray]:
+    def _encode(self, X: Any, known: Any = None) -> tuple[Chain, FloatArray]:
         """Make the chain of new sequences, and weights with one for the unknown."""
         self._check_fitted()
         K, V = len(self._labels), len(self._symbols)
         sequences = encode_symbols(X, int(self.column), self._symbols)
+        sequences = encode_known(sequences, known, self._labels)
         return sequences.chain(K, V + 1), hidden_markov.with_unknown(
             self.weights_, K, V
         )
 
-    def predict(self, X: Any, *, decoding: str = "best") -> list[list[Label]]:
+    def predict(
+        self, X: Any, *, decoding: str = "best", known: Any = None
+    ) -> list[list[Label]]:
         """Return the states of every sequence.
 
         Parameters
@@ -132,6 +144,8 @@ class HiddenMarkovModel(HiddenMarkovTraining):
             The most probable states together (Viterbi); or at every position the
             state that costs least on average, by `costs` and the probabilities of
             states. The latter trusts the probabilities, which are best by counting.
+        known : iterable of sequences, optional
+            The states that are known already, None where they are not.
 
         Returns
         -------
@@ -139,31 +153,40 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         """
         check_choice("decoding", decoding, DECODINGS)
         if decoding == "minimum_risk":
-            risks = [p @ self._costs for p in self.predict_marginals(X)]
+            shares = self.predict_marginals(X, known=known)
+            risks = [p @ self._costs for p in shares]
             return [self._labels.decode(r.argmin(axis=1).tolist()) for r in risks]
-        chain, w = self._encode(X)
+        chain, w = self._encode(X, known)
         return answers.best_labels(chain, w, self._labels, self._jobs())
 
-    def predict_marginals(self, X: Any) -> list[NDArray[np.float64]]:
+    def predict_marginals(
+        self, X: Any, *, known: Any = None
+    ) -> list[NDArray[np.float64]]:
         """Return the probability of every state at every position, given the symbols.
+
+        And given the states that are `known`, as in `predict`.
 
         Returns
         -------
         list of arrays of shape (n_positions, n_states)
             Columns are in the order of `classes_`; rows add up to one.
         """
-        chain, w = self._encode(X)
+        chain, w = self._encode(X, known)
         return answers.label_probabilities(chain, w, len(self._labels), self._jobs())
 
-    def predict_kbest(self, X: Any, k: int = 5) -> list[list[Ranked]]:
+    def predict_kbest(
+        self, X: Any, k: int = 5, *, known: Any = None
+    ) -> list[list[Ranked]]:
         """Return the `k` most probable paths of states, best first.
+
+        Among those with the states that are `known`, as in `predict`.
 
         Returns
         -------
         list of list of Ranked
             Each ``(labels, score)``; the score is ``ln P(states, symbols)``.
         """
-        chain, w = self._encode(X)
+        chain, w = self._encode(X, known)
         return answers.best_ranked(chain, w, self._labels, k, self._jobs())
 
     def predict_spans(self, X: Any, *, scheme: str | None = None) -> list[list[Span]]:

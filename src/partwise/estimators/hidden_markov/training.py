@@ -23,6 +23,7 @@ from partwise.estimators.hidden_markov.choice import Candidate, Trial
 from partwise.estimators.hidden_markov.settings import HiddenMarkovSettings
 from partwise.estimators.hidden_markov.symbol_sequences import (
     SymbolSequences,
+    encode_hidden,
     encode_labelled,
 )
 from partwise.estimators.hidden_markov.symbols import sorted_symbols, symbol_lists
@@ -59,7 +60,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
     # --- from sequences to training data ----------------------------------------------
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, hidden: Any = None
     ) -> tuple[SymbolSequences, FloatArray | None]:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
@@ -82,7 +83,10 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         if self.reference is not None and not isinstance(self.reference, str):
             check_probabilities(self.reference, len(self._labels), len(self._symbols))
         data = SymbolSequences(
-            ptr, self._symbols.encode(flat, "X"), self._labels.encode(states, "y")
+            ptr,
+            self._symbols.encode(flat, "X"),
+            self._labels.encode(states, "y"),
+            encode_hidden(hidden, ptr),
         )
         weight = self._weights_of(sample_weight, len(y))
         self._suitable_C = self._suitable_Cs(data)[0]
@@ -96,7 +100,7 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
     def _encode_dev(self, X: Any, y: Any) -> SymbolSequences:
         return encode_labelled(X, y, int(self.column), self._symbols, self._labels)
 
-    def _corpus(self, data: SymbolSequences, *, hidden: Any = None) -> Chain:
+    def _corpus(self, data: SymbolSequences) -> Chain:
         """Return the structure to train on."""
         return data.chain(len(self._labels), len(self._symbols), self._costs)
 
@@ -193,7 +197,13 @@ class HiddenMarkovTraining(GenerativeModel, HiddenMarkovSettings):
         end: float,
     ) -> Solution:
         problem = make_problem(
-            chain, get_loss(self.loss), C, weight, 0.0, self._jobs(), reference
+            self._rescaled(chain),
+            get_loss(self.loss),
+            C,
+            weight,
+            n_jobs=self._jobs(),
+            reference=reference,
+            divergence=self.divergence,
         )
         left, tol = max(end - working_time(), 1e-3), max(self.tol, CHOICE_TOL)
         solution = solve(

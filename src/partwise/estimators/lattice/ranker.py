@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from partwise.solvers.registry import make_solver
 from partwise.structures import Lattice
 from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.interface import FloatArray
+from partwise.structures.pseudo_references import good_and_bad
 
 MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "good_paths": lambda right, found: lattice_scores(right, found).good_paths,
@@ -37,6 +38,13 @@ MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "edge_f1": lambda right, found: lattice_scores(right, found).edge_f1,
 }
 """What may be measured on development data, by name."""
+
+
+class PathSets(NamedTuple):
+    """The paths of a lattice that a metric finds good, and the bad ones."""
+
+    good: list[LatticePath]
+    bad: list[LatticePath]
 
 
 class LatticeRanker(StructuredEstimator, LatticeSettings):
@@ -280,6 +288,62 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
             [reader.path(corpus, i, *one) for one in best]
             for i, best in enumerate(found)
         ]
+
+    def pseudo_references(
+        self,
+        lattices: Iterable[Any],
+        metric: Callable[[int, LatticePath], float],
+        *,
+        k: int = 50,
+        n_good: int = 1,
+        slack: float = 0.0,
+        outputs: str | None = None,
+    ) -> list[PathSets]:
+        """Find good paths to learn from, where lattices may lack the right one.
+
+        Parameters
+        ----------
+        lattices : iterable of lattices
+            As in `fit`.
+        metric : function
+            ``metric(i, path)`` returns how good a path of lattice `i` is, such as its
+            sentence BLEU; more is better.
+        k : int
+            How many paths of a lattice are compared: the best by the weights of this
+            ranker, which `with_weights` may have been given.
+        n_good : int
+            The most good paths of a lattice.
+        slack : float
+            How much worse than the best a good one may be.
+        outputs : {"paths", "words"}, optional
+            As in `predict_kbest`.
+
+        Returns
+        -------
+        list of PathSets
+            The good and the bad paths that were compared, the best first. `fit` takes
+            the good ones.
+
+        Examples
+        --------
+        >>> from partwise import LatticeInput
+        >>> edges = [(0, 1, {"lm": -1}, "a"), (0, 1, {"lm": -2}, "b")]
+        >>> edges += [(1, 2, {"lm": -1}, "dog"), (1, 2, {"lm": -3}, "cat")]
+        >>> lattice, reference = LatticeInput(edges), {"b", "cow"}
+        >>> def metric(i, path):
+        ...     return len(reference & set(path.words))
+        >>> ranker = LatticeRanker.with_weights({"lm": 1.0})
+        >>> [sets] = ranker.pseudo_references([lattice], metric)
+        >>> sets.good[0].text, [path.text for path in sets.bad]
+        ('b dog', ['b cat', 'a dog', 'a cat'])
+        """
+        listed = self.predict_kbest(lattices, k, outputs=outputs)
+        result = []
+        for i, paths in enumerate(listed):
+            quality = [metric(i, path) for path in paths]
+            split = good_and_bad(quality, n_good=n_good, slack=slack)
+            result.append(PathSets(*([paths[j] for j in own] for own in split)))
+        return result
 
     def predict_marginals(self, lattices: Iterable[Any]) -> list[FloatArray]:
         """Return the probability of every edge to be on the path.

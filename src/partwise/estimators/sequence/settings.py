@@ -32,6 +32,9 @@ class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
         ``_B`` everywhere, or nothing.
     pairs
         Weights for all pairs of feature and label, or for those seen in training.
+    transitions
+        Weights for all pairs of neighbouring labels, or for those seen in training; the
+        others are as legal, and add nothing to a score.
     transition_features : iterable of str
         Features that are also conjoined with the pair of neighbouring labels.
     start
@@ -58,6 +61,7 @@ class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
         default="numbered", allowed=one_of("numbered", "single", "none")
     )
     pairs: str = setting(default="all", allowed=one_of("all", "observed"))
+    transitions: str = setting(default="all", allowed=one_of("all", "observed"))
     transition_features: Iterable[str] = ()
     start: bool = setting(default=True, allowed=FLAG)
     end: bool = setting(default=True, allowed=FLAG)

@@ -18,12 +18,18 @@ from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.constraints import Masks, make_masks
+from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
-from partwise.structures.chain import Chain, illegal_position, make_chain
+from partwise.structures.chain import (
+    Chain,
+    illegal_position,
+    make_chain,
+    with_observed_transitions,
+)
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import Pairs, SparseRows
 
@@ -59,6 +65,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     """
 
     _store, _fill = store, fill
+    _fill_from, _chain_model = fill_from, chain_model_of
+    least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that inputs are sequences, and labels are needed."""
@@ -155,6 +163,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
+        if self.transitions == "observed":
+            chain = with_observed_transitions(chain)
         if self.loss != "log_loss" and not _any_cost(chain):
             raise DataError("every mistake costs nothing: nothing to learn from")
         broken = illegal_position(chain)
@@ -242,6 +252,18 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         list of list of labels
         """
         return self._decode(self._encode(X, allowed), self.weights_)
+
+    def predict_single(self, x: Any) -> list[Label]:
+        """Return the best labels of one sequence.
+
+        Examples
+        --------
+        >>> from partwise import SequenceTagger
+        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
+        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
+        ['D']
+        """
+        return self.predict([x])[0]
 
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
@@ -343,7 +365,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(
-        self, n: int = 20, label: Label | None = None
+        self, n: int = 20, label: Label | None = None, *, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
         """Return the `n` features with the largest weights, in absolute value.
 
@@ -353,6 +375,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             How many.
         label : label, optional
             Only weights of this label.
+        sign : {"any", "positive", "negative"}
+            Only weights of this sign: what speaks for a label, or against it.
 
         Returns
         -------
@@ -360,7 +384,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
-        return self._weights.top(self.weights_, n, code)
+        return self._weights.top(self.weights_, n, code, sign)
 
     def explain(self, x: Any) -> Explanation:
         """Say which features made each label of one sequence win.

@@ -4,11 +4,13 @@
 example: too many to write down. Every round solves a *master problem* of those found
 so far, then looks for the most violated wrong output of each example
 (Algorithm 1). What the master problem does not know of is decided by where one looks:
-between its weights and the best ones so far, so that both get better.
+between its weights and the best ones so far, so that both get better. The paper's
+Algorithm 1 looks at the weights of the master problem; `as_printed` does just that.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,11 +28,12 @@ from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
 from partwise.solvers.linear_program.master import Master, Task
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
 from partwise.solvers.linear_program.rows import Rows
+from partwise.solvers.linear_program.saddle_steps import ChambollePock
 from partwise.solvers.linear_program.warm_up import warm_up
 from partwise.solvers.units import cost_unit, feature_unit, power_of_two
 from partwise.structures.interface import FloatArray, add_costs, cost, kbest
 
-MASTERS = ("proximal", "extragradient", *METHODS)
+MASTERS = ("proximal", "chambolle-pock", "extragradient", *METHODS)
 
 FRUITLESS = 20
 """Rounds in a row that improve neither bound: no more of them."""
@@ -40,6 +43,9 @@ MASTER_SHARE = 0.1
 
 LEAST_VIOLATION = 1e-9
 """Less than this of the largest margin is rounding."""
+
+SCALED = "scaled"
+"""What steps of Chambolle and Pock were called before they were a master."""
 
 MOST_EFFORT = 64
 """How much harder than at first master problems are solved, at most."""
@@ -137,18 +143,20 @@ class ColumnGeneration(Solver):
 
     Parameters
     ----------
-    master : {"proximal", "extragradient", "highs", "pdlp"}
+    master : {"proximal", "chambolle-pock", "extragradient", "highs", "pdlp"}
         How the master problem is solved: by proximal steps with dual coordinate
-        ascent, by the extragradient method, by HiGHS's simplex method on a model that
+        ascent, by the method of Chambolle and Pock with restarts, by the extragradient
+        method (Algorithm 2 of the paper), by HiGHS's simplex method on a model that
         stays warm, or by HiGHS's first-order method.
-    step : {"scaled", "spectral", "frobenius"}
-        How long steps of the extragradient method are; "frobenius" is the paper's.
+    step : {"frobenius", "spectral"}
+        How long steps of the extragradient method are: by the Frobenius norm, as in the
+        paper, or longer, by the spectral norm.
     change : float
         The extragradient method stops where a step changes the point by less than
         this, relatively, and objective and bound are close.
     steps : int
-        Steps of the extragradient method in a round, at most; more where no rows are
-        missing.
+        Steps of "chambolle-pock" and "extragradient" in a round, at most; more where no
+        rows are missing.
     passes : int
         Online passes at the start, which find the first rows and weights.
     drop_after : int
@@ -157,6 +165,10 @@ class ColumnGeneration(Solver):
         When nothing is violated any more and steps of a first-order master get no
         further, let HiGHS find the last digits, unless there are more than a million
         entries. False leaves all to the master.
+    as_printed : bool
+        Do what Algorithm 1 of the paper says, line by line: start at ``w = 1``, look
+        for wrong outputs at the weights of the master problem and nowhere else, keep
+        all rows. `passes`, `drop_after` and `tighten` have no effect then.
 
     Notes
     -----
@@ -179,23 +191,29 @@ class ColumnGeneration(Solver):
     """
 
     master: str = "proximal"
-    step: str = "scaled"
+    step: str = "frobenius"
     change: float = 1e-4
     steps: int = 100
     passes: int = 5
     drop_after: int = 20
     tighten: bool = True
+    as_printed: bool = False
 
     names: ClassVar[dict[str, dict[str, Any]]] = {
         "column-generation": {},
+        "column-generation-chambolle-pock": {"master": "chambolle-pock"},
         "column-generation-extragradient": {"master": "extragradient"},
         "column-generation-highs": {"master": "highs"},
         "column-generation-pdlp": {"master": "pdlp"},
+        "column-generation-printed": {"master": "highs", "as_printed": True},
     }
     losses = ("hinge", "set_hinge")
     penalties = ("l1", "positive l1")
     needs = (kbest, add_costs, cost)
-    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"master": MASTERS, "step": STEPS}
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "master": MASTERS,
+        "step": (*STEPS, SCALED),
+    }
     at_least: ClassVar[dict[str, float]] = {"steps": 1, "passes": 0, "drop_after": 1}
 
     def __post_init__(self) -> None:
@@ -203,6 +221,13 @@ class ColumnGeneration(Solver):
         super().__post_init__()
         if not self.change > 0.0:
             raise ValueError(f"change must be positive, not {self.change!r}")
+        if self.step == SCALED:
+            warnings.warn(
+                "step='scaled' is deprecated: it is not the extragradient method; "
+                "write master='chambolle-pock'",
+                FutureWarning,
+                stacklevel=3,
+            )
 
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the vectors; rows come as they are needed."""
@@ -211,6 +236,9 @@ class ColumnGeneration(Solver):
     def _make_master(self, problem: Problem) -> Master:
         if self.master == "proximal":
             return ProximalMaster(problem.positive)
+        scaled = self.master == "extragradient" and self.step == SCALED
+        if self.master == "chambolle-pock" or scaled:
+            return ChambollePock(problem.positive, self.steps)
         if self.master == "extragradient":
             return Extragradient(problem.positive, self.step, self.change, self.steps)
         return HighsMaster(problem.positive, self.master)
@@ -218,8 +246,14 @@ class ColumnGeneration(Solver):
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> ColumnGenerationState:
-        """Start at zero, or with the rows and weights of an earlier run."""
+        """Start at zero, or with the rows and weights of an earlier run.
+
+        As printed, start at ``w = 1`` (Algorithm 1, line 2).
+        """
         state = ColumnGenerationState(problem, self._make_master(problem))
+        if self.as_printed:
+            state.w = state.master_w = np.ones(problem.n_weights)
+            state.reach = 1.0
         if previous is not None:
             state.check_fits(previous)
             if problem.positive and (previous.w < 0.0).any():
@@ -257,7 +291,7 @@ class ColumnGeneration(Solver):
         """Find the first rows, and weights to start from."""
         starts = [state.w]
         with state.clock("decoding"):
-            if len(state.row_set) == 0 and self.passes:
+            if len(state.row_set) == 0 and self.passes and not self.as_printed:
                 average = np.zeros(problem.n_weights)
                 for done in warm_up(
                     state.search, state.row_set, self._longest_steps(problem, state),
@@ -297,7 +331,7 @@ class ColumnGeneration(Solver):
         known = rows.slacks(w, problem.n_examples)
         # What all violations below this add up to is a small share of the gap.
         least = 0.1 * (state.primal - state.dual) / problem.C.sum()
-        if not np.isfinite(least):
+        if not np.isfinite(least) or self.as_printed:
             least = 0.0
         rounding = LEAST_VIOLATION * float(rows.margin.max(initial=0.0))
         todo = np.flatnonzero(found.amount > known + max(least, rounding))
@@ -313,7 +347,8 @@ class ColumnGeneration(Solver):
         accuracy = MASTER_SHARE * max(state.primal - state.dual, 0.0)
         master = state.master
         small = rows.idx.size <= MOST_ENTRIES
-        if self.tighten and state.effort >= TIGHTEN_AT and small:
+        tighten = self.tighten and not self.as_printed
+        if tighten and state.effort >= TIGHTEN_AT and small:
             # No rows are missing, and steps get nowhere: the last digits.
             master = HighsMaster(problem.positive, "highs")
         feature, margin = state.units()
@@ -330,7 +365,7 @@ class ColumnGeneration(Solver):
         state.master_w[rows.weight_of] = w
         rows.idle = np.where(lam > 0.0, 0, rows.idle + 1)
         dropped = np.flatnonzero(rows.idle > self.drop_after)
-        if dropped.size:
+        if dropped.size and not self.as_printed:
             rows.drop(dropped)
             lam = np.delete(lam, dropped)
             state.master.forget(dropped)
@@ -339,7 +374,10 @@ class ColumnGeneration(Solver):
     def _generate(
         self, problem: Problem, state: ColumnGenerationState
     ) -> Iterator[float]:
-        """Look between the best weights and those of the master problem."""
+        """Look between the best weights and those of the master problem.
+
+        As printed, look at those of the master problem (Algorithm 1, lines 4 to 11).
+        """
         primal, n_rows = state.primal, len(state.row_set)
         w = state.w + state.reach * (state.master_w - state.w)
         if state.reach == 1.0:
@@ -347,7 +385,7 @@ class ColumnGeneration(Solver):
         with state.clock("decoding"):
             yield from self._look(problem, state, w, 0.5, 1.0)
         complete = len(state.row_set) == n_rows
-        if complete or state.primal < primal:
+        if complete or state.primal < primal or self.as_printed:
             state.reach = min(1.5 * state.reach, 1.0)
         else:
             state.reach = max(0.7 * state.reach, 0.1)
@@ -374,7 +412,6 @@ class ColumnGeneration(Solver):
         certificate: Certificate | None,
     ) -> float | None:
         """Return the bound of paper 002; see `generalization_bound`."""
-        if certificate is None or len(state.row_set) == 0:
+        if certificate is None:
             return None
-        largest = float(np.abs(state.row_set.val).max())
-        return bound_of(problem, w, certificate.primal, largest)
+        return bound_of(problem, w, certificate.primal)

@@ -1,10 +1,13 @@
-"""The master problem by the extragradient method (Algorithm 2 of paper 002).
+"""The master problem by the extragradient method: Algorithm 2 of paper 002.
 
 A saddle point of ``|w|_1 + C.xi + lam.(margin - M xi - H w)``, equation (12), is looked
 for by steps along the gradients: a predictor, then a corrector from the same point with
 the gradients at the predictor (equation 13; Korpelevich 1976). For weights that must
 not be negative, `shrink` is the projection of the paper; for signed ones it is the same
 for a weight that is split into two parts of different sign, one of which is zero.
+
+A method with half the work a step and far longer steps, which the paper does not have,
+is `ChambollePock`.
 """
 
 from __future__ import annotations
@@ -17,10 +20,9 @@ from partwise._deadline import check_time
 from partwise._jit import kernel
 from partwise.solvers.linear_program import master
 from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
-from partwise.solvers.linear_program.saddle_steps import restarted_steps
 from partwise.structures.interface import FloatArray, IntArray
 
-STEPS = ("scaled", "spectral", "frobenius")
+STEPS = ("frobenius", "spectral")
 
 POWER_STEPS = 30
 """Steps of the power iteration for the spectral norm."""
@@ -131,32 +133,23 @@ class Extragradient(Master):
     ----------
     positive : bool
         Whether weights must not be negative.
-    step : {"scaled", "spectral", "frobenius"}
+    step : {"frobenius", "spectral"}
         The length of steps: from the Frobenius norm, as in the paper, which is timid;
-        from the spectral norm; or one for every row and column, with averages and
-        restarts, which is fastest.
+        or from the spectral norm, the longest that Theorem 4.1 allows.
     change : float
         The first tolerance: the relative change in a step.
     most : int
         Steps in a round.
     """
 
-    kept = ("balance",)
-
     def __init__(self, positive: bool, step: str, change: float, most: int):
         self.positive, self.step = positive, step
         self.change, self.most = change, most
-        self.balance = 1.0
 
     def solve(self, task: Task, rng: np.random.Generator) -> Solved:
         """Step until the tolerances hold, or `effort` times `most` times."""
         rows, C, w, lam, accuracy, effort = task
         p = master.make_master_problem(rows, C, self.positive)
-        if self.step == "scaled":
-            w, lam, self.balance, bound = restarted_steps(
-                p, w, lam, self.balance, accuracy, effort * self.most
-            )
-            return Solved(w, lam, bound)
         group_of = np.zeros(len(rows), np.int64)
         group_of[p.order] = np.repeat(np.arange(p.cap.size), np.diff(p.group_ptr))
         if self.step == "frobenius":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from partwise._jit import kernel
 from partwise.losses import SetHinge
 from partwise.solvers.base import Problem
 from partwise.structures import interface as waist
-from partwise.structures.interface import FloatArray, Structure
+from partwise.structures.interface import Diff, FloatArray, Structure
 from partwise.structures.parallel import Crew, Worker
-from partwise.structures.scratch import Scratch
+from partwise.structures.scratch import Scratch, score_of
 
 
 def generalization_bound(
@@ -29,9 +30,13 @@ def generalization_bound(
 ) -> float:
     """Return the bound of theorem 6.2 on the error of a linear program's weights.
 
+    The program is LP (8): margins of one, weights that are not negative, every good
+    output ahead of every wrong one, and the same C for all examples. LP (6) is the case
+    of one good output; for LP (7), signed weights or margins by cost nothing is proved.
     According to the theorem, with probability `confidence` no more than this share of
     triples (input, good output, wrong output) has the wrong output ahead of the good
-    one. Treat the number as a curiosity, not as a guarantee: the triples of one
+    one, provided that no misclassified training input has a probability of its own.
+    Treat the number as a curiosity, not as a guarantee: the triples of one
     example are not independent, and there are exponentially many of them, which is
     all that makes the bound small.
 
@@ -51,7 +56,8 @@ def generalization_bound(
         How many triples, ``|S|``: for every example, its good outputs times its wrong
         ones.
     largest_difference : float
-        The largest number in any ``Phi(good) - Phi(wrong)``, in absolute value.
+        What no number in any ``Phi(good) - Phi(wrong)`` exceeds in absolute value, of
+        all inputs there may be: not only of the constraints that training has met.
     confidence : float
         One minus the probability that the bound does not hold.
     margin : float
@@ -87,24 +93,27 @@ def generalization_bound(
     size, gamma = 2 * n_triples, margin / 2
     covering = 36 * (c * b / gamma) ** 2 * (1 + math.log(n_features + n_examples))
     covering *= math.log2(2 * math.ceil(4 * c * b / gamma + 2) * size + 1)
+    # The theorem asks for |S| > 2 / bound: always so, since `share` is more than one.
     share = covering + math.log2(2 / (1.0 - confidence))
     return 2.0 ** (1 + math.log2(share) - math.log2(n_triples))
 
 
 @kernel
 def _count_outputs(
-    s: Structure, out: FloatArray, start: int, stop: int, scratch: Scratch, ws: object
+    s: Structure, out: FloatArray, start: int, stop: int, scratch: Scratch, ws: Any
 ) -> None:
+    """Write log2 of good outputs times wrong ones; all but the good ones are wrong."""
     scratch.theta[:] = 0.0
     for i in range(start, stop):
         waist.visit(s, i, ws)
-        # log2 of good times all: that the good ones are not wrong hardly matters.
-        outputs = waist.log_partition(s, i, scratch.theta, ws) / np.log(2.0)
-        out[i] = outputs + np.log2(float(waist.n_good(s, i)))
+        n_all = waist.log_partition(s, i, scratch.theta, ws) / np.log(2.0)
+        n_good = np.log2(float(waist.n_good(s, i)))
+        share = np.exp2(n_good - n_all)
+        out[i] = n_good + n_all + np.log2(1.0 - share) if share < 1.0 else -np.inf
 
 
 def count_triples(s: Structure) -> int:
-    """Return about how many triples of input, good and wrong output there are."""
+    """Return how many triples of input, good and wrong output there are."""
     logs = np.zeros(int(Crew(s).slices[-1][1]))
 
     def count(start: int, stop: int, worker: Worker) -> None:
@@ -112,26 +121,74 @@ def count_triples(s: Structure) -> int:
 
     Crew(s).run(count)
     most = float(logs.max())
+    if most == -np.inf:
+        return 0
     shift = math.floor(most)
+    # Rounded down, by a millionth at most: fewer triples make the bound larger.
     return max(int(np.exp2(logs - shift).sum() * 2**20) << max(shift, 0) >> 20, 1)
 
 
-def bound_of(
-    problem: Problem, w: FloatArray, primal: float, largest_difference: float
-) -> float | None:
-    """Return the bound for weights with this objective; None where there is none."""
-    if not waist.log_partition.provided_by(type(waist.innermost(problem.structure))):
+@kernel
+def _largest_difference(
+    s: Structure, start: int, stop: int, scratch: Scratch, diff: Diff, ws: Any
+) -> float:
+    """Bound the entries of ``Phi(good) - Phi(y)`` by those of the parts of both."""
+    largest = 0.0
+    for i in range(start, stop):
+        waist.visit(s, i, ws)
+        for r in range(waist.n_parts(s, i)):
+            scratch.theta[r] = 0.0
+            for j in range(waist.part_row(s, i, r, diff.idx, diff.val, ws)):
+                scratch.theta[r] = max(scratch.theta[r], abs(diff.val[j]))
+        top = waist.argmax(s, i, scratch.theta, scratch.y, ws)
+        for j in range(waist.n_good(s, i)):
+            waist.good_at(s, i, j, scratch.y_gold)
+            own = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+            largest = max(largest, own + max(top, own))
+    return largest
+
+
+def largest_difference(s: Structure) -> float:
+    """Return what no entry of any ``Phi(good) - Phi(wrong)`` exceeds."""
+    found: list[float] = []
+
+    def look(start: int, stop: int, worker: Worker) -> None:
+        diff = waist.make_diff(s)
+        found.append(
+            _largest_difference(s, start, stop, worker.scratch, diff, worker.ws)
+        )
+
+    Crew(s).run(look)
+    return max(found)
+
+
+def bound_of(problem: Problem, w: FloatArray, primal: float) -> float | None:
+    """Return the bound for weights with this objective; None where it is not proved.
+
+    It is proved for LP (8), of which LP (6) is the case of one good output: margins of
+    one, weights that are not negative, the good output that scores worst, and one C.
+    """
+    loss, structure = problem.loss, type(waist.innermost(problem.structure))
+    is_program = (
+        isinstance(loss, SetHinge)
+        and loss.margin == "unit"
+        and loss.compare == "worst"
+        and problem.positive
+        and (problem.C == problem.C[0]).all()
+    )
+    if not is_program or not waist.log_partition.provided_by(structure):
         return None
-    loss, C = problem.loss, float(problem.C.mean())
-    if not isinstance(loss, SetHinge) or loss.margin != "unit":
-        return None  # the theorem is about one margin for all
-    l1_norm = float(np.abs(w).sum())
+    C, l1_norm = float(problem.C[0]), float(np.abs(w).sum())
+    largest = largest_difference(problem.structure)
+    n_triples = count_triples(problem.structure)
+    if not largest > 0.0 or n_triples == 0:
+        return None
     return generalization_bound(
         l1_norm,
         max(primal - l1_norm, 0.0) / C,
         C=C,
         n_features=problem.n_weights,
         n_examples=problem.n_examples,
-        n_triples=count_triples(problem.structure),
-        largest_difference=largest_difference,
+        n_triples=n_triples,
+        largest_difference=largest,
     )

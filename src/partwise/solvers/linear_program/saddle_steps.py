@@ -1,9 +1,10 @@
-"""Steps of their own length for every row and column, with averages and restarts.
+"""The master problem by the method of Chambolle and Pock, with averages and restarts.
 
-The predictor of the extragradient method is for the weights alone; the corrector, for
-the multipliers, is at ``2 w_new - w``: half the work a step (Chambolle and Pock 2011,
-with the step lengths of Pock and Chambolle 2011). The slacks are left out, since the
-best multipliers for given weights lie in a simplex per example. The average of all
+It looks for the same saddle point as the extragradient method (`extragradient`), but
+its predictor is for the weights alone; the corrector, for the multipliers, is at
+``2 w_new - w``: half the work a step (Chambolle and Pock 2011). Every row and column
+has steps of its own length (Pock and Chambolle 2011). The slacks are left out, since
+the best multipliers for given weights lie in a simplex per example. The average of all
 points since the last restart is often far better than the last; when its gap has
 fallen enough, the method starts again from there (Applegate et al. 2023).
 """
@@ -17,7 +18,7 @@ import numpy as np
 from partwise._deadline import check_time
 from partwise._jit import kernel
 from partwise.solvers.linear_program import master
-from partwise.solvers.linear_program.master import MasterProblem
+from partwise.solvers.linear_program.master import Master, MasterProblem, Solved, Task
 from partwise.structures.interface import FloatArray
 
 LOOK_EVERY = 20
@@ -168,3 +169,29 @@ def _step_lengths(p: MasterProblem, n: int) -> tuple[FloatArray, FloatArray]:
     tau = 1.0 / np.maximum(columns, 1e-300)
     tau[columns == 0.0] = 1.0
     return tau, sigma
+
+
+class ChambollePock(Master):
+    """Restarted steps towards the saddle point, from where the last round ended.
+
+    Parameters
+    ----------
+    positive : bool
+        Whether weights must not be negative.
+    most : int
+        Steps in a round.
+    """
+
+    kept = ("balance",)
+
+    def __init__(self, positive: bool, most: int):
+        self.positive, self.most = positive, most
+        self.balance = 1.0
+
+    def solve(self, task: Task, rng: np.random.Generator) -> Solved:
+        """Step until the accuracy is reached, or `effort` times `most` times."""
+        p = master.make_master_problem(task.rows, task.C, self.positive)
+        w, lam, self.balance, bound = restarted_steps(
+            p, task.w, task.lam, self.balance, task.accuracy, task.effort * self.most
+        )
+        return Solved(w, lam, bound)

@@ -73,12 +73,16 @@ def mean_weights(average: RunningAverage) -> FloatArray:
 
 
 class MistakeSite(NamedTuple):
-    """What a visit works on: corpus, C, the weights, and scratch arrays."""
+    """What a visit works on: corpus, C, the weights, and scratch arrays.
+
+    `loss` has one number: what a pass adds up for those who watch it.
+    """
 
     s: Structure
     C: FloatArray
     average: RunningAverage
     cost_augmented: bool
+    loss: FloatArray
     scratch: Scratch
     diff: waist.Diff
     ws: Any
@@ -94,6 +98,17 @@ def find_output(site: MistakeSite, i: int) -> None:
         waist.add_costs(s, i, scratch.theta)
     waist.gold(s, i, scratch.y_gold)
     waist.argmax(s, i, scratch.theta, scratch.y, ws)
+
+
+@kernel
+def n_wrong_codes(site: MistakeSite, i: int) -> int:
+    """Return in how many codes the output differs from the right one."""
+    y, y_gold = site.scratch.y, site.scratch.y_gold
+    count = 0
+    for t in range(waist.output_size(site.s, i)):
+        if y[t] != y_gold[t]:
+            count += 1
+    return count
 
 
 @kernel
@@ -118,6 +133,7 @@ class MistakeDrivenState(State):
         self.w = np.zeros(problem.n_weights)
         late = np.zeros(problem.n_weights if averaging else 0)
         self.average = RunningAverage(self.w.copy(), late, np.zeros(2, np.int64))
+        self.loss = np.zeros(1)
         self.scratch = make_scratch(s)
         self.diff = waist.make_diff(s)
         self.workspace = waist.workspace(s, k)
@@ -126,7 +142,7 @@ class MistakeDrivenState(State):
         """Return what visits work on."""
         own = self.scratch, self.diff, self.workspace
         return MistakeSite(
-            problem.structure, problem.C, self.average, cost_augmented, *own
+            problem.structure, problem.C, self.average, cost_augmented, self.loss, *own
         )
 
     def restored(self) -> None:
@@ -181,6 +197,7 @@ class MistakeDriven(Solver):
         """Visit every example of positive weight once."""
         order = visiting_order(self.order, problem.C, problem.C, rng)
         state.average.counts[MISTAKES] = 0
+        state.loss[0] = 0.0
         try:
             for start, stop in chunks(order.size):
                 self.learn(problem, state, order[start:stop])

@@ -10,15 +10,7 @@ from partwise.solvers.base import Problem
 from partwise.solvers.mistake_driven import base
 from partwise.solvers.mistake_driven.base import MistakeDriven, MistakeSite
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray, IntArray
-
-
-@kernel
-def _differ(y: CodeArray, y_gold: CodeArray, size: int) -> bool:
-    for t in range(size):
-        if y[t] != y_gold[t]:
-            return True
-    return False
+from partwise.structures.interface import FloatArray, IntArray
 
 
 @kernel
@@ -27,8 +19,10 @@ def _learn(site: MistakeSite, visits: IntArray, steps: FloatArray) -> None:
     y, y_gold, average = site.scratch.y, site.scratch.y_gold, site.average
     for i in visits:
         base.find_output(site, i)
-        if _differ(y, y_gold, waist.output_size(site.s, i)):
+        n_wrong = base.n_wrong_codes(site, i)
+        if n_wrong > 0:
             average.counts[base.MISTAKES] += 1
+            site.loss[0] += n_wrong / waist.output_size(site.s, i)
             base.correct(site, i, y, y_gold, steps[i])
         average.counts[base.VISITS] += 1
 

@@ -146,7 +146,7 @@ class BatchFormState(State):
         if self.problem.loss.name == "log_loss":
             gain /= 1.0 - 0.5 * min(self.step, 1.0)
             sqnorm += self.step * max(gain, 0.0)
-        if not max(gain, 0.5 * sqnorm) > 4.0 * blur:
+        if sqnorm == 0.0 or not max(gain, 0.5 * sqnorm) > 4.0 * blur:
             return np.inf
         return max(gain, 0.0) / sqnorm
 

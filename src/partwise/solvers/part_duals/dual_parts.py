@@ -204,7 +204,7 @@ def _compare(
 
 
 @kernel
-def _look_ahead(
+def look_ahead(
     s: Structure,
     i: int,
     dual: DualParts,
@@ -278,9 +278,7 @@ def ascend(
     calls = 0
     while True:
         calls += 1
-        value, slope, gain, norm, size = _look_ahead(
-            s, i, dual, eta, trial, scratch, ws
-        )
+        value, slope, gain, norm, size = look_ahead(s, i, dual, eta, trial, scratch, ws)
         blur = ROUNDING * C * size
         # The share g of the way changes the dual by g * rise - 1/2 g^2 |delta|^2.
         rise = C * (value - dual.value[i] - slope)

@@ -27,6 +27,7 @@ from partwise.solvers.part_duals import batch_forms, dual_parts
 from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
+from partwise.solvers.part_duals.halving import halve_in_turn, halve_together
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
 from partwise.solvers.units import cost_unit
 from partwise.solvers.visiting import ORDERS, visiting_order
@@ -37,7 +38,7 @@ from partwise.structures.interface import FloatArray
 
 FORMS = ("online", "batch", "primal")
 STARTS = ("mixture", "gold")
-STEPS = ("search", "guaranteed")
+STEPS = ("search", "halving", "guaranteed")
 # Mixing stops when the gap is this small: then the mean of the scores of the mixed
 # distributions is a good start for multiplicative steps.
 MIX_UNTIL = 0.05
@@ -103,9 +104,11 @@ class ExponentiatedGradient(Solver):
     form : {"online", "batch", "primal"}
         Move one example at a time; all at once; or all at once with the memory of a
         few weight vectors, whatever the data.
-    step : {"search", "guaranteed"} or float
-        Find the step, never letting the dual fall; take the one that theory
-        guarantees not to; or take this one. For the log loss steps lie in (0, 1].
+    step : {"search", "halving", "guaranteed"} or float
+        Find the step, never letting the dual fall; start at `first_step` at every
+        visit and halve it until the dual rises, as Globerson et al. did; take the one
+        that theory guarantees not to let it fall; or take this one. For the log loss
+        steps lie in (0, 1].
     order : {"gaps", "shuffled", "cyclic"}
         Online: visit examples in proportion to their share of the duality gap, or all
         once.
@@ -121,6 +124,9 @@ class ExponentiatedGradient(Solver):
         in proportion to which are those of the others. By default it is 5, or as much
         more as the dual needs not to be negative; online the hinge starts at the right
         outputs themselves.
+    first_step : float
+        Where halving starts, the paper's eta_0; for the hinge it is divided by the
+        largest cost of a part.
 
     Examples
     --------
@@ -138,11 +144,13 @@ class ExponentiatedGradient(Solver):
     order: str = "gaps"
     start_at: Any = "mixture"
     gold_score: float | None = None
+    first_step: float = 0.5
 
     names: ClassVar[dict[str, dict[str, Any]]] = {
         "eg": {},
         "eg-batch": {"form": "batch"},
         "eg-primal": {"form": "primal"},
+        "eg-halving": {"step": "halving", "order": "cyclic", "start_at": "gold"},
     }
     losses = ("log_loss", "hinge")
     needs = (waist.marginals,)
@@ -154,12 +162,16 @@ class ExponentiatedGradient(Solver):
         if isinstance(self.step, str):
             if self.step not in STEPS:
                 raise ValueError(
-                    f"step must be {' or '.join(map(repr, STEPS))} or a number, "
+                    f"step must be {', '.join(map(repr, STEPS))} or a number, "
                     f"not {self.step!r}"
                 )
         elif not 0.0 < self.step <= LARGEST_STEP:
             raise ValueError(
                 f"step must be positive and at most {LARGEST_STEP:g}, not {self.step!r}"
+            )
+        if not 0.0 < self.first_step <= 1.0:
+            raise ValueError(
+                f"first_step must lie above 0 and at most 1, not {self.first_step!r}"
             )
         if isinstance(self.start_at, str):
             if self.start_at not in STARTS:
@@ -332,12 +344,18 @@ class ExponentiatedGradient(Solver):
         if state.estimate is not None:
             state.estimate = state.estimate._replace(exact=False)
         if isinstance(state, BatchFormState):
-            yield from state.step_up()
+            if self.step == "halving":
+                yield from halve_together(state, state.fixed)
+            else:
+                yield from state.step_up()
             state.estimate = state.certify(problem)
             return
         assert isinstance(state, OnlineState)
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
-        yield from state.ascend(problem, order, state.mixing, state.fixed)
+        if self.step == "halving":
+            yield from halve_in_turn(problem, state, order, state.fixed)
+        else:
+            yield from state.ascend(problem, order, state.mixing, state.fixed)
         if problem.loss.name == "hinge":
             if not state.fixed.size:
                 state.rescale(problem)
@@ -351,6 +369,9 @@ class ExponentiatedGradient(Solver):
             return np.zeros(0)
         if self.step == "guaranteed":
             return guaranteed_steps(problem, together=self.form != "online")
+        if self.step == "halving":
+            unit = cost_unit(problem) if problem.loss.name == "hinge" else 1.0
+            return np.full(problem.n_examples, self.first_step / unit)
         return np.full(problem.n_examples, float(self.step))
 
     def certify(

@@ -31,8 +31,9 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
 
-FIRST_RANGE = 3.0
-"""The range of the scores of an example with all its mass on the right output."""
+FIRST_RANGE = 30.0
+"""The range of the scores of an example with all its mass on the right output: nearly
+all that leaves it goes to the output that is violated most."""
 LARGEST_RANGE = 1e4
 """Steps that change scores by more find nothing that this one does not."""
 GROWTH = 4.0

@@ -10,7 +10,7 @@ centre makes the dual function finite everywhere, and the centre moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
+from partwise.solvers.simplicial.blocks import as_blocks, check_blocks
 from partwise.solvers.simplicial.master import HullProblem
 from partwise.solvers.simplicial.state import SimplicialState
 from partwise.structures.interface import FloatArray, IntArray, add_costs, argmax, cost
@@ -49,13 +50,17 @@ class RestrictedSimplicialDecomposition(Solver):
         all of them: several ascent directions. With as many as there are examples,
         every example's output is a point of its own, as in the paper. Only points in
         whose direction the dual rises are kept, which few of them are for long.
-    working_sets : int
-        Into how many sets examples are divided. Each has points of its own, so that
-        the hull is larger, for a larger master problem.
+    working_sets : int or sequence of sequences of int
+        Into how many sets examples are divided; or the sets themselves, as the numbers
+        of their examples. Each has points of its own, so that the hull is larger, for
+        a larger master problem. Every example is in one set; in several, if you like,
+        with variant "online".
     variant : {"joint", "coordinate", "online"}
         Move all the working sets together; or one after the other, with the rest as it
         is; or take the sets as a stream of subsets, for one hull of all the dual
         points.
+    together : int
+        How many sets are moved at a time, where they come one after the other.
     rounds : int
         How often a set is searched for directions before the next one, where they come
         one after the other.
@@ -97,8 +102,9 @@ class RestrictedSimplicialDecomposition(Solver):
 
     points: int = 100
     directions: int = 1
-    working_sets: int = 1
+    working_sets: int | Sequence[Sequence[int]] = 1
     variant: str = "joint"
+    together: int = 1
     rounds: int = 3
     gamma: float | None = None
     improvement: float = 0.1
@@ -110,20 +116,25 @@ class RestrictedSimplicialDecomposition(Solver):
         "simplicial-online": {"variant": "online", "working_sets": 10},
     }
     losses = ("hinge", "squared_hinge")
-    penalties = ("l2", "divergence")
+    penalties = ("l2", "divergence", "reverse divergence")
     needs = (argmax, add_costs, cost)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
 
     def __post_init__(self) -> None:
         """Check the settings."""
         super().__post_init__()
-        leasts = {"points": 3, "directions": 1, "working_sets": 1, "rounds": 1}
+        leasts = {"points": 3, "directions": 1, "together": 1, "rounds": 1}
+        if isinstance(self.working_sets, Sequence | np.ndarray):
+            object.__setattr__(self, "working_sets", as_blocks(self.working_sets))
+        else:
+            leasts["working_sets"] = 1
         for name, least in leasts.items():
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise ValueError(
                     f"{name} must be an integer of at least {least}, not {value!r}"
                 )
+            object.__setattr__(self, name, int(value))
         if self.gamma is not None and not _is_between(self.gamma, 0.0, np.inf):
             raise ValueError(f"gamma must be positive, not {self.gamma!r}")
         if not _is_between(self.improvement, 0.0, 1.0):
@@ -136,7 +147,9 @@ class RestrictedSimplicialDecomposition(Solver):
         return 1 if self.variant == "online" else self._n_sets(problem)
 
     def _n_sets(self, problem: Problem) -> int:
-        return max(min(self.working_sets, problem.n_examples), 1)
+        if isinstance(self.working_sets, int):
+            return max(min(self.working_sets, problem.n_examples), 1)
+        return len(self.working_sets)
 
     def memory(self, problem: Problem) -> int:
         """Return about the bytes of the points, dense where curvature changes."""
@@ -149,6 +162,9 @@ class RestrictedSimplicialDecomposition(Solver):
         self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> SimplicialState:
         """Start at the reference distributions, or where an earlier run ended."""
+        if not isinstance(self.working_sets, int):
+            may_overlap = self.variant == "online"
+            check_blocks(self.working_sets, problem.n_examples, may_overlap)
         state = SimplicialState(problem, self._n_hulls(problem))
         if previous is not None:
             state.check_fits(previous)
@@ -166,39 +182,53 @@ class RestrictedSimplicialDecomposition(Solver):
     ) -> Iterator[float]:
         """Find directions for every example, and solve the master problems."""
         before = state.bounds()
-        sets = self._sets(problem, rng)
+        blocks = self._blocks(problem, rng)
         if self.variant != "joint":
-            for done, number in enumerate(rng.permutation(self._n_sets(problem))):
-                self._work_on(state, sets, int(number))
-                yield 0.5 * (done + 1) / self._n_sets(problem)
-        self._evaluate(state, sets)
+            order = rng.permutation(len(blocks))
+            for start in range(0, order.size, self.together):
+                chosen = order[start : start + self.together]
+                self._work_on(state, [blocks[number] for number in chosen], chosen)
+                yield 0.5 * min(start + self.together, order.size) / order.size
+        self._evaluate(state, blocks)
         state.estimate = Certificate(state.primal, state.dual)
         yield 1.0
         state.fruitless = 0 if state.bounds() != before else state.fruitless + 1
         if state.fruitless >= FRUITLESS:
             state.halted = STALLED
 
-    def _sets(self, problem: Problem, rng: np.random.Generator) -> IntArray:
-        """Return the working set of every example."""
-        n, count = problem.n_examples, self._n_sets(problem)
-        sets = np.arange(n) % count
-        # A stream: other subsets every time. Sets with points of their own stay.
-        return rng.permutation(sets) if self.variant == "online" else sets
+    def _blocks(self, problem: Problem, rng: np.random.Generator) -> list[IntArray]:
+        """Return the examples of every working set."""
+        if not isinstance(self.working_sets, int):
+            return [np.array(block, np.int64) for block in self.working_sets]
+        count = self._n_sets(problem)
+        sets = np.arange(problem.n_examples) % count
+        if self.variant == "online":
+            # A stream: other subsets every time. Sets with points of their own stay.
+            sets = rng.permutation(sets)
+        return [np.flatnonzero(sets == number) for number in range(count)]
 
-    def _work_on(self, state: SimplicialState, sets: IntArray, number: int) -> None:
-        """Optimise over one working set, or one subset of the stream."""
-        hull = np.array([0 if self.variant == "online" else number])
+    def _work_on(
+        self, state: SimplicialState, blocks: list[IntArray], numbers: IntArray
+    ) -> None:
+        """Optimise over some working sets, or subsets of the stream."""
+        row_of = np.full(state.problem.n_examples, -1)
+        for row, block in enumerate(blocks):
+            row_of[block] = 0 if self.variant == "online" else row
+        hulls = np.zeros(1, np.int64) if self.variant == "online" else numbers
         for _ in range(self.rounds):
-            found = state.find(np.where(sets == number, 0, -1), 1)
-            if not self._add(state, found.vectors, found.offset, hull):
+            found = state.find(row_of, hulls.size)
+            if not self._add(state, found.vectors, found.offset, hulls):
                 break
-            self._solve_master(state, hull)
+            self._solve_master(state, hulls)
 
-    def _evaluate(self, state: SimplicialState, sets: IntArray) -> None:
+    def _evaluate(self, state: SimplicialState, blocks: list[IntArray]) -> None:
         """Find directions for all examples; take bounds; perhaps change the centre."""
-        n_hulls, n = state.points.n_sets, sets.size
+        n_hulls, n = state.points.n_sets, state.problem.n_examples
         parts = min(self.directions, -(-n // n_hulls))
-        hull_of = sets if n_hulls > 1 else np.zeros(n, np.int64)
+        hull_of = np.zeros(n, np.int64)
+        if n_hulls > 1:
+            for number, block in enumerate(blocks):
+                hull_of[block] = number
         part_of = (np.arange(n) // n_hulls) % parts
         found = state.find(hull_of * parts + part_of, n_hulls * parts)
         primal = state.take_primal(found.slack)
@@ -286,4 +316,5 @@ def default_gamma(problem: Problem, w: FloatArray) -> float:
     what there is to gain in the beginning. Ten times more or less costs about twice as
     many passes.
     """
-    return 0.1 * problem.primal(w) / problem.n_weights
+    # Where the objective is zero there is nothing to gain, with any weight.
+    return 0.1 * (problem.primal(w) or 1.0) / problem.n_weights

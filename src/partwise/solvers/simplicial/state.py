@@ -10,11 +10,17 @@ import numpy as np
 
 from partwise._jit import kernel, working_time
 from partwise.losses.margin import most_violated
-from partwise.solvers import log_distributions
 from partwise.solvers.base import Problem, State
+from partwise.solvers.divergences import (
+    Divergence,
+    ReverseDivergence,
+    projected_bound,
+    scaled_bound,
+)
 from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.simplicial.points import DensePoints, Points, SparsePoints
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
+from partwise.solvers.simplicial.reverse_dual import ReverseProximalDual
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
@@ -105,10 +111,12 @@ class SimplicialState(State):
         self.squared = problem.loss.name == "squared_hinge"
         n_columns = n + (problem.n_examples if self.squared else 0)
         self.groups: LogDistributions | None = None
+        self.divergence: Divergence | None = None
         reference, centre = np.zeros(n_columns), np.zeros(n_columns)
         weight = np.ones(n_columns)
         if problem.reference is not None:
-            self.groups = problem.distributions()
+            self.divergence = problem.make_divergence()
+            self.groups = self.divergence.groups
             reference[:n] = problem.reference
             centre[:n] = np.log(problem.reference)
         self.points: Points = (
@@ -117,7 +125,9 @@ class SimplicialState(State):
             else DensePoints(n_sets, n_columns)
         )
         self.points.groups = self.groups
-        self.dual_function = ProximalDual(reference, centre, weight, self.groups)
+        is_reverse = isinstance(self.divergence, ReverseDivergence)
+        make_dual = ReverseProximalDual if is_reverse else ProximalDual
+        self.dual_function = make_dual(reference, centre, weight, self.groups)
         self.extended = centre.copy()
         self.iterate = centre[:n].copy()
         self.w = self.iterate
@@ -180,26 +190,26 @@ class SimplicialState(State):
 
     def penalise(self, w: FloatArray) -> float:
         """Return the penalty of weights that are feasible."""
-        reference = self.problem.reference
-        return float(0.5 * w @ w if reference is None else -reference @ w)
+        if self.divergence is None:
+            return float(0.5 * w @ w)
+        return self.divergence.of_feasible(w)
 
     def take_dual(self, value: float) -> None:
         """Raise the lower bound if the dual point, of this dual value, allows it."""
         self.proximal_value = value
-        if self.groups is None:
+        if self.divergence is None:
             self.dual = max(self.dual, value)
             return
         n = self.problem.n_weights
         vector, offset = self.points.total()
-        assert self.problem.reference is not None
         curvature = float(vector[n:] @ vector[n:])
-        bound = log_distributions.scaled_bound(
-            vector[:n], offset, self.problem.reference, self.groups,
-            curvature=curvature, cone=self.squared,
-        )  # fmt: skip
+        pull = vector[:n]
+        bound = scaled_bound(
+            pull, offset, self.divergence, curvature=curvature, cone=self.squared
+        )
         self.dual = max(self.dual, bound)
-        self.estimate_of_paper, self.outside = log_distributions.projected_bound(
-            vector[:n], offset - 0.5 * curvature, self.problem.reference, self.groups
+        self.estimate_of_paper, self.outside = projected_bound(
+            pull, offset - 0.5 * curvature, self.divergence
         )
 
     def bounds(self) -> tuple[float, float, float, float]:

@@ -62,6 +62,8 @@ class CoordinateRule(NamedTuple):
         An output enters a working set only if it is violated by more than this.
     update : bool
         Whether dual variables move after inference, or only in sweeps.
+    drop : bool
+        Whether outputs leave a working set when their dual variable becomes zero.
     """
 
     members: IntArray
@@ -69,6 +71,7 @@ class CoordinateRule(NamedTuple):
     slack: FloatArray
     least: float
     update: bool
+    drop: bool
 
 
 @kernel
@@ -127,7 +130,7 @@ def _(
             sets.mass[i] += step
             rise += step * (slope - 0.5 * step * bend)
         emptied |= alpha == 0.0
-    if emptied:
+    if emptied and rule.drop:
         working.drop_zeros(sets, i)
         # Rounding must not leave mass behind in an empty set.
         if sets.newest[i] < 0:
@@ -197,17 +200,21 @@ class DualCoordinateDescent(Solver):
     shrink_below : float
         "cpd" stops its sweeps when one raises the dual by less than this fraction
         of what the first of them did.
+    drop : bool
+        Whether an output leaves its working set when its dual variable becomes zero,
+        as in the paper's experiments; its algorithms, and Theorem 2, keep them all.
 
     Examples
     --------
-    >>> DualCoordinateDescent()
-    DualCoordinateDescent(variant='ssvm', sweeps=5, delta=0.1, shrink_below=0.01)
+    >>> DualCoordinateDescent(variant="light").sweeps
+    5
     """
 
     variant: str = "ssvm"
     sweeps: int = 5
     delta: float = 0.1
     shrink_below: float = 0.01
+    drop: bool = True
 
     names: ClassVar[dict[str, dict[str, Any]]] = {
         "dcd": {},
@@ -272,7 +279,7 @@ class DualCoordinateDescent(Solver):
 
     def _rule(self, state: DualCoordinateState, least: float) -> CoordinateRule:
         own = state.members, state.random, state.slack
-        return CoordinateRule(*own, least, self.variant != "cpd")
+        return CoordinateRule(*own, least, self.variant != "cpd", self.drop)
 
     def _infer(
         self,

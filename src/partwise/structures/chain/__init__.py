@@ -22,6 +22,7 @@ from partwise.structures.chain.corpus import (
     check_gold,
     illegal_position,
     make_chain,
+    with_observed_transitions,
 )
 from partwise.structures.chain.gibbs import untied
 from partwise.structures.chain.segments import segment_probabilities
@@ -39,4 +40,5 @@ __all__ = [
     "parts",
     "segment_probabilities",
     "untied",
+    "with_observed_transitions",
 ]

@@ -45,7 +45,8 @@ class Chain(NamedTuple):
     """A corpus of sequences; make one with `make_chain`.
 
     The cost of a wrong label is ``costs[right, predicted]`` times the token's weight;
-    no weights in `token_weight`: all one.
+    no weights in `token_weight`: all one. A transition has a weight if `weighted` says
+    1, and otherwise the score zero; nothing in `weighted`: all have one.
     """
 
     nodes: Rows
@@ -56,6 +57,7 @@ class Chain(NamedTuple):
     mask: ChainMask
     costs: FloatArray
     token_weight: FloatArray
+    weighted: NDArray[np.uint8]
 
 
 def make_chain(
@@ -73,6 +75,7 @@ def make_chain(
     forbidden_start: ArrayLike | None = None,
     forbidden_end: ArrayLike | None = None,
     forbidden_labels: ArrayLike | None = None,
+    weighted_transitions: ArrayLike | None = None,
 ) -> Chain:
     """Check the arrays of a corpus of sequences and lay out its weights.
 
@@ -101,6 +104,9 @@ def make_chain(
         True where a sequence may not start, or end, with a label.
     forbidden_labels : boolean matrix, optional
         True where a position may not have a label.
+    weighted_transitions : boolean matrix, optional
+        True where label `b` after label `a` has a weight, which is all by default. The
+        others are as legal, and add nothing to a score.
 
     Examples
     --------
@@ -150,7 +156,11 @@ def make_chain(
     )
     matrix = hamming(n_labels) if costs is None else make_cost_matrix(costs, n_labels)
     weight = make_token_weight(token_weight, n_tokens)
-    return Chain(nodes, edges, ptr, labels, layout, mask, matrix, weight)
+    weighted = np.zeros(0, np.uint8)
+    if weighted_transitions is not None:
+        unweighted = ~np.asarray(weighted_transitions, bool)
+        weighted = _allowed(unweighted, (n_labels, n_labels)).ravel()
+    return Chain(nodes, edges, ptr, labels, layout, mask, matrix, weight, weighted)
 
 
 def _allowed(forbidden: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8]:
@@ -160,6 +170,26 @@ def _allowed(forbidden: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.
     if allowed.shape != shape:
         raise ValueError(f"a mask of shape {allowed.shape} where {shape} is needed")
     return np.ascontiguousarray(allowed, np.uint8)
+
+
+def with_observed_transitions(s: Chain) -> Chain:
+    """Return the corpus with weights for transitions between right labels only.
+
+    Examples
+    --------
+    >>> from partwise.structures.rows import make_sparse_rows
+    >>> chain = make_chain(make_sparse_rows([0, 1, 2], [0, 1]), [0, 2], [0, 1], 2)
+    >>> with_observed_transitions(chain).weighted
+    array([0, 1, 0, 0], dtype=uint8)
+    """
+    K, y = s.layout.n_labels, s.labels.astype(np.int64)
+    inside = np.ones(max(y.size - 1, 0), bool)
+    ends = s.ptr[1:-1] - 1
+    inside[ends[(ends >= 0) & (ends < inside.size)]] = False
+    pairs = (y[:-1] * K + y[1:])[inside]
+    return s._replace(
+        weighted=(np.bincount(pairs, minlength=K * K) > 0).astype(np.uint8)
+    )
 
 
 def illegal_position(s: Chain) -> tuple[int, int] | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
+from partwise.structures.chain.parts import has_weight
 from partwise.structures.differences import accumulate_row
 from partwise.structures.interface import CodeArray, Diff, FloatArray
 from partwise.structures.rows import row_diff_add, row_diff_dot
@@ -26,7 +27,10 @@ def _(
             result += row_diff_dot(s.nodes, first + t, y_ref[t], y[t], K, w)
         if t > 0 and (here or y[t - 1] != y_ref[t - 1]):
             right, wrong = y_ref[t - 1] * K + y_ref[t], y[t - 1] * K + y[t]
-            result += w[tied + right] - w[tied + wrong]
+            if has_weight(s, right):
+                result += w[tied + right]
+            if has_weight(s, wrong):
+                result -= w[tied + wrong]
             if s.edges.n_columns:
                 result += row_diff_dot(s.edges, first + t, right, wrong, square, edge_w)
     if length > 0:
@@ -59,8 +63,10 @@ def _(
             row_diff_add(s.nodes, first + t, y_ref[t], y[t], K, scale, w)
         if t > 0 and (here or y[t - 1] != y_ref[t - 1]):
             right, wrong = y_ref[t - 1] * K + y_ref[t], y[t - 1] * K + y[t]
-            w[tied + right] += scale
-            w[tied + wrong] -= scale
+            if has_weight(s, right):
+                w[tied + right] += scale
+            if has_weight(s, wrong):
+                w[tied + wrong] -= scale
             if s.edges.n_columns:
                 row_diff_add(s.edges, first + t, right, wrong, square, scale, edge_w)
     # Adding and taking away the same would leave rounding behind.
@@ -73,8 +79,8 @@ def _(
             w[s.layout.end_at + y[length - 1]] -= scale
 
 
-@waist.diff_sqnorm.implement(Chain)
-def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> float:
+@waist.diff_collect.implement(Chain)
+def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> None:
     K = s.layout.n_labels
     first, length = s.ptr[i], s.ptr[i + 1] - s.ptr[i]
     tied, square = s.layout.transition_at, K * K
@@ -85,8 +91,10 @@ def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> 
             accumulate_row(s.nodes, first + t, y[t], K, 0, -1.0, diff)
         if t > 0 and (here or y[t - 1] != y_ref[t - 1]):
             right, wrong = y_ref[t - 1] * K + y_ref[t], y[t - 1] * K + y[t]
-            waist.accumulate(diff.total, tied + right, 1.0)
-            waist.accumulate(diff.total, tied + wrong, -1.0)
+            if has_weight(s, right):
+                waist.accumulate(diff.total, tied + right, 1.0)
+            if has_weight(s, wrong):
+                waist.accumulate(diff.total, tied + wrong, -1.0)
             if s.edges.n_columns:
                 at = s.layout.edge_at
                 accumulate_row(s.edges, first + t, right, square, at, 1.0, diff)
@@ -98,4 +106,3 @@ def _(s: Chain, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> 
         if s.layout.has_end:
             waist.accumulate(diff.total, s.layout.end_at + y_ref[length - 1], 1.0)
             waist.accumulate(diff.total, s.layout.end_at + y[length - 1], -1.0)
-    return waist.take_sqnorm(diff.total)

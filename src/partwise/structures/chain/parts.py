@@ -21,6 +21,38 @@ def n_transition_parts(s: Chain, i: int) -> int:
     return max(s.ptr[i + 1] - s.ptr[i] - 1, 0) * square
 
 
+@kernel
+def has_weight(s: Chain, pair: int) -> bool:
+    """Say whether a pair of labels, ``a * K + b``, has a weight as a transition."""
+    return s.weighted.size == 0 or s.weighted[pair] != 0
+
+
+@kernel
+def _score_transitions(s: Chain, w: FloatArray, theta: FloatArray) -> None:
+    """Write the weights of all pairs of labels, zero for those without one."""
+    tied = s.layout.transition_at
+    copy(w[tied : tied + s.layout.n_labels * s.layout.n_labels], theta)
+    for pair in range(s.weighted.size):
+        if not s.weighted[pair]:
+            theta[pair] = 0.0
+
+
+@kernel
+def _add_transitions(s: Chain, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    """Add the counts of all pairs of labels to their weights."""
+    tied = s.layout.transition_at
+    if s.weighted.size == 0:
+        return add_scaled(w, tied, mu, scale)
+    change = 0.0
+    row = w[tied : tied + mu.size]
+    for pair in range(mu.size):
+        if s.weighted[pair]:
+            step = scale * mu[pair]
+            change += step * (2.0 * row[pair] + step)
+            row[pair] += step
+    return change
+
+
 @waist.n_examples.implement(Chain)
 def _(s: Chain) -> int:
     return s.ptr.size - 1
@@ -72,13 +104,12 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
         at = (t - first) * K
         row_dot(s.nodes, t, w, theta[at : at + K])
     at = (last - first) * K
-    tied = s.layout.transition_at
     if s.edges.n_columns == 0:
-        copy(w[tied : tied + square], theta[at:])
+        _score_transitions(s, w, theta[at:])
         at += square
     else:
         for t in range(first + 1, last):
-            copy(w[tied : tied + square], theta[at:])
+            _score_transitions(s, w, theta[at:])
             row_dot(s.edges, t, w[s.layout.edge_at :], theta[at : at + square])
             at += square
     if s.layout.has_start:
@@ -98,14 +129,13 @@ def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) ->
         at = (t - first) * K
         change += row_add(s.nodes, t, mu[at : at + K], scale, w)
     at = (last - first) * K
-    tied = s.layout.transition_at
     if s.edges.n_columns == 0:
-        change += add_scaled(w, tied, mu[at : at + square], scale)
+        change += _add_transitions(s, mu[at : at + square], scale, w)
         at += square
     else:
         edge_w = w[s.layout.edge_at :]
         for t in range(first + 1, last):
-            change += add_scaled(w, tied, mu[at : at + square], scale)
+            change += _add_transitions(s, mu[at : at + square], scale, w)
             change += row_add(s.edges, t, mu[at : at + square], scale, edge_w)
             at += square
     if s.layout.has_start:
@@ -154,13 +184,14 @@ def _(s: Chain, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> int:
     if r < n_transitions:
         pair = r % (K * K)
         idx[0] = s.layout.transition_at + pair
+        own = 1 if has_weight(s, pair) else 0
         if s.edges.n_columns == 0:
-            return 1
+            return own
         t = first + 1 + r // (K * K)
-        found = row_entries(s.edges, t, pair, K * K, idx[1:], val[1:])
-        for j in range(1, found + 1):
+        found = row_entries(s.edges, t, pair, K * K, idx[own:], val[own:])
+        for j in range(own, own + found):
             idx[j] += s.layout.edge_at
-        return found + 1
+        return own + found
     r -= n_transitions
     if s.layout.has_start and r < K:
         idx[0] = s.layout.start_at + r

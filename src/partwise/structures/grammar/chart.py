@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.grammar.places import cell_at, first_split, n_cells, phrase_at
+from partwise.structures.grammar.applications import find_application
+from partwise.structures.grammar.places import cell_at, n_cells, phrase_at, split_at
 from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.vectors import fill
@@ -24,25 +25,35 @@ class Chart(NamedTuple):
     """Scratch arrays of one thread.
 
     A row of `value` for every span, a column for every symbol; `there` lists the
-    symbols of a span, the first ``n_there`` of its row.
+    symbols of a span, the first ``n_there`` of its row. `own` holds what the pairs of
+    one split score on their own, and zeros in between.
     """
 
     value: FloatArray
     there: CodeArray
     n_there: IntArray
     pair_value: FloatArray
+    own: FloatArray
     todo: IntArray
 
 
 class PartScores(NamedTuple):
-    """The scores of a sentence's parts, and the symbols its words may have."""
+    """The scores of a sentence's parts, and the symbols its words may have.
+
+    The rule applications that are listed at split `p` have the rules
+    ``application_rule[application_ptr[p]:application_ptr[p + 1]]``; the first of the
+    sentence has the first number of `application`.
+    """
 
     rule: FloatArray
     word: FloatArray
     span: FloatArray
     split: FloatArray
+    application: FloatArray
     symbol_ptr: IntArray
     symbol: CodeArray
+    application_ptr: IntArray
+    application_rule: IntArray
 
 
 class Parsing(NamedTuple):
@@ -61,6 +72,7 @@ def make_chart(longest: int, grammar: Grammar) -> Chart:
         np.zeros((size, grammar.n_symbols)),
         np.zeros((size, grammar.n_symbols), np.int32),
         np.zeros(size, np.int64),
+        np.zeros(grammar.rules.pair_right.size),
         np.zeros(grammar.rules.pair_right.size),
         np.zeros((longest + 1, 4), np.int64),
     )
@@ -114,6 +126,55 @@ def join_best(
 
 
 @kernel
+def spread_own(scores: PartScores, split: int, factor: float, own: FloatArray) -> None:
+    """Write the scores of the applications listed at a split to `own`, by their rules.
+
+    Where some are, every rule is a pair of its own. A `factor` of zero clears them.
+    """
+    first = scores.application_ptr[0]
+    for j in range(scores.application_ptr[split], scores.application_ptr[split + 1]):
+        own[scores.application_rule[j]] = factor * scores.application[j - first]
+
+
+@kernel
+def join_best_own(
+    rules: RuleTable,
+    there: CodeArray,
+    left: FloatArray,
+    right: FloatArray,
+    split: float,
+    own: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Do what `join_best` does, with scores of their own for pairs."""
+    for j in range(there.size):
+        b = there[j]
+        for p in range(rules.pair_ptr[b], rules.pair_ptr[b + 1]):
+            value = ((left[b] + right[rules.pair_right[p]]) + split) + own[p]
+            if value > out[p]:
+                out[p] = value
+
+
+@kernel
+def join_best_split(
+    parsing: Parsing, start: int, m: int, end: int, out: FloatArray
+) -> None:
+    """Raise the values of pairs to what a split gives."""
+    grammar, scores, n, chart = parsing
+    one, other = cell_at(n, start, m), cell_at(n, m, end)
+    if chart.n_there[other] == 0:
+        return
+    there, at = chart.there[one, : chart.n_there[one]], split_at(n, start, m, end)
+    left, right, split = chart.value[one], chart.value[other], scores.split[at]
+    if scores.application.size == 0:
+        join_best(grammar.rules, there, left, right, split, out)
+        return
+    spread_own(scores, at, 1.0, chart.own)
+    join_best_own(grammar.rules, there, left, right, split, chart.own, out)
+    spread_own(scores, at, 0.0, chart.own)
+
+
+@kernel
 def _best_parents(
     rules: RuleTable, rule: FloatArray, pair: FloatArray, out: Any
 ) -> None:
@@ -136,19 +197,8 @@ def fill_best(parsing: Parsing) -> None:
         for start in range(n - width + 1):
             end = start + width
             fill(pair, pair.size, -np.inf)
-            splits = scores.split[first_split(n, start, end) :]
             for m in range(start + 1, end):
-                one, other = cell_at(n, start, m), cell_at(n, m, end)
-                if chart.n_there[other] > 0:
-                    there = chart.there[one, : chart.n_there[one]]
-                    join_best(
-                        grammar.rules,
-                        there,
-                        chart.value[one],
-                        chart.value[other],
-                        splits[m - start - 1],
-                        pair,
-                    )
+                join_best_split(parsing, start, m, end, pair)
             cell = cell_at(n, start, end)
             value = chart.value[cell]
             fill(value, value.size, -np.inf)
@@ -173,18 +223,36 @@ def best_root(grammar: Grammar, n: int, value: FloatArray) -> int:
 
 
 @kernel
-def application_score(parsing: Parsing, r: int, start: int, m: int, end: int) -> float:
-    """Return the best score of a span whose rule is `r` and whose split is `m`.
+def joined_score(
+    parsing: Parsing,
+    r: int,
+    start: int,
+    m: int,
+    end: int,
+    left: float,
+    right: float,
+) -> float:
+    """Return the score of a span by rule `r` and split `m`, given those of its parts.
 
     In the order of `fill_best`, so that the two agree to the last bit.
     """
-    grammar, scores, n, chart = parsing
-    rules, value = grammar.rules, chart.value
+    grammar, scores, n, _ = parsing
+    at = split_at(n, start, m, end)
+    score = (left + right) + scores.split[at]
+    number = find_application(scores.application_ptr, scores.application_rule, at, r)
+    if number >= 0:
+        score += scores.application[number - scores.application_ptr[0]]
+    of_class = grammar.span_class[grammar.rules.parent[r]]
+    return (score + scores.rule[r]) + scores.span[phrase_at(n, start, end), of_class]
+
+
+@kernel
+def application_score(parsing: Parsing, r: int, start: int, m: int, end: int) -> float:
+    """Return the best score of a span whose rule is `r` and whose split is `m`."""
+    rules, n, value = parsing.grammar.rules, parsing.n, parsing.chart.value
     left = value[cell_at(n, start, m), rules.left[r]]
     right = value[cell_at(n, m, end), rules.right[r]]
-    split = scores.split[first_split(n, start, end) + m - start - 1]
-    span = scores.span[phrase_at(n, start, end), grammar.span_class[rules.parent[r]]]
-    return (((left + right) + split) + scores.rule[r]) + span
+    return joined_score(parsing, r, start, m, end, left, right)
 
 
 @kernel

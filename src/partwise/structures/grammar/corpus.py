@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partwise.errors import DataError
+from partwise.structures.grammar.applications import Applications, no_applications
 from partwise.structures.grammar.places import phrase_at
-from partwise.structures.grammar.rules import Grammar
+from partwise.structures.grammar.rules import Grammar, without_pairs
 from partwise.structures.interface import CodeArray, IntArray
 from partwise.structures.rows import Rows, check_rows, n_row_weights
 
@@ -20,6 +21,7 @@ class DerivationLayout(NamedTuple):
     word_at: int
     span_at: int
     split_at: int
+    application_at: int
     n_weights: int
     span_cost: float
     word_cost: float
@@ -53,6 +55,7 @@ class ConstituencyTrees(NamedTuple):
     words: Rows
     spans: Rows
     splits: Rows
+    applications: Applications
     gold: CodeArray
     gold_class: CodeArray
     layout: DerivationLayout
@@ -68,6 +71,7 @@ def make_constituency_trees(
     splits: Rows,
     gold: ArrayLike | None = None,
     *,
+    applications: Applications | None = None,
     span_cost: float = 1.0,
     word_cost: float = 1.0,
 ) -> ConstituencyTrees:
@@ -88,6 +92,9 @@ def make_constituency_trees(
         first two have weights for every class of symbols, splits have one each.
     gold : array of int, optional
         The right outputs, one after the other (see `ConstituencyTrees`).
+    applications : Applications, optional
+        Rule applications that have features of their own, as `make_applications` makes
+        them.
     span_cost, word_cost : float
         What a span with a symbol of a class that it does not have in the right tree
         costs, and a wrong symbol of a word.
@@ -128,11 +135,13 @@ def make_constituency_trees(
     word_at = n_row_weights(grammar.rows, 1)
     span_at = word_at + n_row_weights(words, grammar.n_word_classes)
     split_at = span_at + n_row_weights(spans, grammar.n_span_classes)
+    application_at = split_at + n_row_weights(splits, 1)
     layout = DerivationLayout(
         word_at,
         span_at,
         split_at,
-        split_at + n_row_weights(splits, 1),
+        application_at,
+        application_at,
         float(span_cost),
         float(word_cost),
     )
@@ -147,12 +156,30 @@ def make_constituency_trees(
             )
         codes[:] = given
     corpus = ConstituencyTrees(
-        grammar, sentences, words, spans, splits, codes, gold_class, layout
-    )
+        grammar, sentences, words, spans, splits, no_applications(), codes, gold_class,
+        layout,
+    )  # fmt: skip
     if gold is not None:
         for i in range(sizes.size):
             _take_gold(corpus, i)
-    return corpus
+    return corpus if applications is None else add_applications(corpus, applications)
+
+
+def add_applications(
+    s: ConstituencyTrees, applications: Applications
+) -> ConstituencyTrees:
+    """Return a corpus whose rule applications have features of their own, too."""
+    if applications.ptr.size not in (0, int(s.sentences.split_ptr[-1]) + 1):
+        raise ValueError("applications were made for sentences of other lengths")
+    grammar, layout = s.grammar, s.layout
+    if applications.rule.size:
+        grammar = grammar._replace(rules=without_pairs(grammar.rules))
+    n_weights = layout.application_at + n_row_weights(applications.rows, 1)
+    return s._replace(
+        grammar=grammar,
+        applications=applications,
+        layout=layout._replace(n_weights=n_weights),
+    )
 
 
 def _pointers(sizes: IntArray) -> IntArray:

@@ -10,9 +10,10 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.structures.differences import compare_by_place
+from partwise.structures.grammar.applications import find_application
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.parts import n_words
-from partwise.structures.grammar.places import first_split, phrase_at
+from partwise.structures.grammar.places import phrase_at, split_at
 from partwise.structures.interface import CodeArray, Diff
 from partwise.structures.rows import row_entries
 
@@ -61,11 +62,19 @@ def _entries(
     for j in range(more):
         idx[j] += layout.span_at
     found += more
-    split = sentences.split_ptr[i] + first_split(n, start, end) + at - start - 1
+    split = sentences.split_ptr[i] + split_at(n, start, at, end)
     idx, val = diff.idx[found:], diff.val[found:]
     more = row_entries(s.splits, split, 0, 1, idx, val)
     for j in range(more):
         idx[j] += layout.split_at
+    found += more
+    number = find_application(s.applications.ptr, s.applications.rule, split, r)
+    if number < 0:
+        return found
+    idx, val = diff.idx[found:], diff.val[found:]
+    more = row_entries(s.applications.rows, number, 0, 1, idx, val)
+    for j in range(more):
+        idx[j] += layout.application_at
     return found + more
 
 

@@ -24,6 +24,14 @@ def _parsing(s: ConstituencyTrees, i: int, theta: FloatArray, ws: Any) -> Parsin
     return Parsing(s.grammar, part_views(s, i, theta), n_words(s, i), ws.chart)
 
 
+@kernel
+def _scaled_inside(parsing: Parsing, ws: Any) -> tuple[float, bool]:
+    """Return log Z and whether it is safe; never if applications have own scores."""
+    if parsing.scores.application.size > 0:
+        return 0.0, False
+    return inside(parsing, ws.sums)
+
+
 @waist.argmax.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
     n, parsing = n_words(s, i), _parsing(s, i, theta, ws)
@@ -38,7 +46,7 @@ def _(s: ConstituencyTrees, i: int, theta: FloatArray, y: CodeArray, ws: Any) ->
 @waist.log_partition.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int, theta: FloatArray, ws: Any) -> float:
     parsing = _parsing(s, i, theta, ws)
-    log_z, safe = inside(parsing, ws.sums)
+    log_z, safe = _scaled_inside(parsing, ws)
     if not safe:
         log_z = log_inside(parsing, ws.sums.pair_share, ws.sums.probability)
     return log_z
@@ -49,8 +57,8 @@ def _(
     s: ConstituencyTrees, i: int, theta: FloatArray, mu: FloatArray, ws: Any
 ) -> float:
     parsing, out = _parsing(s, i, theta, ws), part_views(s, i, mu)
-    fill(mu, part_offsets(s, i)[3], 0.0)
-    log_z, safe = inside(parsing, ws.sums)
+    fill(mu, part_offsets(s, i)[4], 0.0)
+    log_z, safe = _scaled_inside(parsing, ws)
     if safe and log_z > -np.inf:
         outside(parsing, out, ws.sums)
     elif not safe:

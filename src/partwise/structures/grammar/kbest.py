@@ -184,25 +184,21 @@ def _score_with(
 ) -> float:
     """Score the last derivation of an item with other derivations of its children.
 
-    In the order of `application_score`, so that no next one scores higher.
+    By `joined_score` as `application_score`, so that no next one scores higher.
     """
     if item[SYMBOL] == ROOT:
         return space.score[left]
-    grammar, scores, n, chart = parsing
-    start, end, rules = item[START], item[END], grammar.rules
+    n, value, rules = parsing.n, parsing.chart.value, parsing.grammar.rules
+    start, end = item[START], item[END]
     last = space.derivation[item[LAST]]
     r, m = last[RULE], last[SPLIT]
-    of_left = chart.value[places.cell_at(n, start, m), rules.left[r]]
-    of_right = chart.value[places.cell_at(n, m, end), rules.right[r]]
+    of_left = value[places.cell_at(n, start, m), rules.left[r]]
+    of_right = value[places.cell_at(n, m, end), rules.right[r]]
     if left != BEST:
         of_left = space.score[left]
     if right != BEST:
         of_right = space.score[right]
-    split = scores.split[places.first_split(n, start, end) + m - start - 1]
-    span = scores.span[
-        places.phrase_at(n, start, end), grammar.span_class[rules.parent[r]]
-    ]
-    return (((of_left + of_right) + split) + scores.rule[r]) + span
+    return charts.joined_score(parsing, r, start, m, end, of_left, of_right)
 
 
 @kernel

@@ -7,14 +7,15 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.grammar import chart as charts
 from partwise.structures.grammar import places
+from partwise.structures.grammar.applications import find_application
 from partwise.structures.grammar.chart import Parsing, PartScores
 from partwise.structures.grammar.inside_outside import (
     NEGLIGIBLE,
     read_probabilities,
     span_probability,
 )
-from partwise.structures.grammar.rules import Grammar, RuleTable
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.grammar.rules import Grammar
+from partwise.structures.interface import FloatArray
 from partwise.structures.vectors import fill
 
 FAR = -70.0
@@ -23,21 +24,30 @@ FAR = -70.0
 
 @kernel
 def _add_to_best(
-    rules: RuleTable,
-    there: CodeArray,
-    left: FloatArray,
-    right: FloatArray,
-    split: float,
+    parsing: Parsing,
+    start: int,
+    m: int,
+    end: int,
     best: FloatArray,
     out: FloatArray,
 ) -> None:
     """Add to pairs what a split gives, relative to the best of each pair."""
-    for j in range(there.size):
-        b = there[j]
+    grammar, scores, n, chart = parsing
+    one, other = places.cell_at(n, start, m), places.cell_at(n, m, end)
+    if chart.n_there[other] == 0:
+        return
+    rules, at = grammar.rules, places.split_at(n, start, m, end)
+    left, right, own = chart.value[one], chart.value[other], chart.own
+    if scores.application.size > 0:
+        charts.spread_own(scores, at, 1.0, own)
+    for j in range(chart.n_there[one]):
+        b = chart.there[one, j]
         for p in range(rules.pair_ptr[b], rules.pair_ptr[b + 1]):
-            value = (left[b] + right[rules.pair_right[p]]) + split
+            value = (left[b] + right[rules.pair_right[p]]) + scores.split[at] + own[p]
             if value > best[p] + FAR:
                 out[p] += np.exp(value - best[p])
+    if scores.application.size > 0:
+        charts.spread_own(scores, at, 0.0, own)
 
 
 @kernel
@@ -78,23 +88,12 @@ def log_inside(
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
-            splits = scores.split[places.first_split(n, start, end) :]
             fill(best, best.size, -np.inf)
             fill(pair_total, pair_total.size, 0.0)
-            for again in range(2):
-                for m in range(start + 1, end):
-                    one, other = places.cell_at(n, start, m), places.cell_at(n, m, end)
-                    if chart.n_there[other] == 0:
-                        continue
-                    there = chart.there[one, : chart.n_there[one]]
-                    left, right = chart.value[one], chart.value[other]
-                    split = splits[m - start - 1]
-                    if again:
-                        _add_to_best(
-                            grammar.rules, there, left, right, split, best, pair_total
-                        )
-                    else:
-                        charts.join_best(grammar.rules, there, left, right, split, best)
+            for m in range(start + 1, end):
+                charts.join_best_split(parsing, start, m, end, best)
+            for m in range(start + 1, end):
+                _add_to_best(parsing, start, m, end, best, pair_total)
             cell = places.cell_at(n, start, end)
             value, top = chart.value[cell], parent_top[cell]
             fill(value, value.size, 0.0)
@@ -148,6 +147,11 @@ def _outside_span(
                     probability[places.cell_at(n, m, end), rules.right[r]] += share
                     mu.rule[r] += share
                     mu.split[at + m - start - 1] += share
+                    number = find_application(
+                        mu.application_ptr, mu.application_rule, at + m - start - 1, r
+                    )
+                    if number >= 0:
+                        mu.application[number - mu.application_ptr[0]] += share
 
 
 @kernel

@@ -2,8 +2,10 @@
 
 In `theta` come the rules of the grammar, tied over the sentence; the symbols that every
 word may have; for every phrase, a span of two words or more, the classes of symbols;
-and the splits. A rule application ``(A -> B C, start, split, end)`` scores as the sum
-of its rule, its span and its split, so that rules times splits are never stored.
+the splits; and the rule applications that are listed with features of their own. An
+application ``(A -> B C, start, split, end)`` scores as the sum of its rule, its span
+and its split, so that rules times splits need not be stored; one that is listed scores
+its own part on top.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.grammar import places
+from partwise.structures.grammar.applications import find_application
 from partwise.structures.grammar.chart import Chart, PartScores, make_chart
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.inside_outside import InsideSpace, make_inside_space
@@ -50,33 +53,48 @@ def n_words(s: ConstituencyTrees, i: int) -> int:
 
 
 @kernel
-def part_offsets(s: ConstituencyTrees, i: int) -> tuple[int, int, int, int]:
-    """Return where words, phrases and splits begin in `theta`, and its length."""
+def n_listed(s: ConstituencyTrees, i: int) -> int:
+    """Return how many rule applications of sentence `i` have their own features."""
+    ptr, split_ptr = s.applications.ptr, s.sentences.split_ptr
+    return ptr[split_ptr[i + 1]] - ptr[split_ptr[i]] if ptr.size > 0 else 0
+
+
+@kernel
+def part_offsets(s: ConstituencyTrees, i: int) -> tuple[int, int, int, int, int]:
+    """Return where words, phrases, splits and rule applications begin in `theta`.
+
+    And, last, its length.
+    """
     n, first, of_words = n_words(s, i), s.sentences.ptr[i], s.sentences.symbol_ptr
     word_at = s.grammar.rules.parent.size
     span_at = word_at + of_words[first + n] - of_words[first]
     split_at = span_at + places.n_phrases(n) * s.grammar.n_span_classes
-    return word_at, span_at, split_at, split_at + places.n_splits(n)
+    application_at = split_at + places.n_splits(n)
+    return word_at, span_at, split_at, application_at, application_at + n_listed(s, i)
 
 
 @kernel
 def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> PartScores:
     """View the numbers of parts by their kinds."""
     n, first = n_words(s, i), s.sentences.ptr[i]
-    word_at, span_at, split_at, end = part_offsets(s, i)
+    word_at, span_at, split_at, application_at, end = part_offsets(s, i)
+    split_ptr, listed = s.sentences.split_ptr, s.applications
     return PartScores(
         values[:word_at],
         values[word_at:span_at],
         values[span_at:split_at].reshape(places.n_phrases(n), s.grammar.n_span_classes),
-        values[split_at:end],
+        values[split_at:application_at],
+        values[application_at:end],
         s.sentences.symbol_ptr[first : first + n + 1],
         s.sentences.symbol,
+        listed.ptr[split_ptr[i] : split_ptr[i + 1] + 1],
+        listed.rule,
     )
 
 
 @waist.n_parts.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int) -> int:
-    return part_offsets(s, i)[3]
+    return part_offsets(s, i)[4]
 
 
 @waist.output_size.implement(ConstituencyTrees)
@@ -85,7 +103,8 @@ def _(s: ConstituencyTrees, i: int) -> int:
 
 
 @kernel
-def _longest(s: ConstituencyTrees) -> int:
+def longest_sentence(s: ConstituencyTrees) -> int:
+    """Return how many words the longest sentence has."""
     longest = 0
     for i in range(s.sentences.ptr.size - 1):
         longest = max(longest, n_words(s, i))
@@ -107,7 +126,9 @@ def _max_features(s: ConstituencyTrees) -> int:
     of_word = _longest_row(s.words, sentences.ptr[-1])
     of_span = _longest_row(s.spans, sentences.phrase_ptr[-1])
     of_split = _longest_row(s.splits, sentences.split_ptr[-1])
-    return max(2 * _longest(s) * (of_rule + of_word + of_span + of_split), 1)
+    of_application = _longest_row(s.applications.rows, s.applications.rule.size)
+    of_place = of_rule + of_word + of_span + of_split + of_application
+    return max(2 * longest_sentence(s) * of_place, 1)
 
 
 @waist.max_features.implement(ConstituencyTrees)
@@ -117,7 +138,7 @@ def _(s: ConstituencyTrees) -> int:
 
 @waist.workspace.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, k: int) -> Any:
-    longest = int(_longest(s))
+    longest = int(longest_sentence(s))
     return GrammarSpace(
         make_chart(longest, s.grammar),
         make_inside_space(longest, s.grammar),
@@ -128,7 +149,7 @@ def _(s: ConstituencyTrees, k: int) -> Any:
 
 @waist.part_scores.implement(ConstituencyTrees)
 def _(s: ConstituencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
-    fill(theta, part_offsets(s, i)[3], 0.0)
+    fill(theta, part_offsets(s, i)[4], 0.0)
     own, sentences, layout = part_views(s, i, theta), s.sentences, s.layout
     for r in range(own.rule.size):
         row_dot(s.grammar.rows, r, w[: layout.word_at], own.rule[r : r + 1])
@@ -144,8 +165,12 @@ def _(s: ConstituencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -
         span_w = w[layout.span_at : layout.split_at]
         row_dot(s.spans, sentences.phrase_ptr[i] + p, span_w, own.span[p])
     for p in range(own.split.size):
-        split_w = w[layout.split_at : layout.n_weights]
+        split_w = w[layout.split_at : layout.application_at]
         row_dot(s.splits, sentences.split_ptr[i] + p, split_w, own.split[p : p + 1])
+    for j in range(own.application.size):
+        own_w = w[layout.application_at : layout.n_weights]
+        number = own.application_ptr[0] + j
+        row_dot(s.applications.rows, number, own_w, own.application[j : j + 1])
 
 
 @waist.add_parts.implement(ConstituencyTrees)
@@ -173,9 +198,14 @@ def _(
             change += row_add(s.spans, phrase, own.span[p], scale, span_w)
     for p in range(own.split.size):
         if own.split[p] != 0.0:
-            split_w = w[layout.split_at : layout.n_weights]
+            split_w = w[layout.split_at : layout.application_at]
             split = sentences.split_ptr[i] + p
             change += row_add(s.splits, split, own.split[p : p + 1], scale, split_w)
+    for j in range(own.application.size):
+        if own.application[j] != 0.0:
+            own_w = w[layout.application_at : layout.n_weights]
+            rows, number = s.applications.rows, own.application_ptr[0] + j
+            change += row_add(rows, number, own.application[j : j + 1], scale, own_w)
     return change
 
 
@@ -201,17 +231,22 @@ def symbol_part(s: ConstituencyTrees, i: int, t: int, symbol: int | np.int32) ->
 def _(
     s: ConstituencyTrees, i: int, y: CodeArray, ids: IntArray, counts: FloatArray
 ) -> int:
-    n, grammar = n_words(s, i), s.grammar
-    word_at, span_at, split_at, _ = part_offsets(s, i)
-    found = 0
+    n, grammar, listed = n_words(s, i), s.grammar, s.applications
+    word_at, span_at, split_at, application_at, _ = part_offsets(s, i)
+    found, before = 0, s.sentences.split_ptr[i]
     for m in range(1, n):
         r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
         phrase = places.phrase_at(n, start, end)
         of_class = grammar.span_class[grammar.rules.parent[r]]
         ids[found] = r
         ids[found + 1] = span_at + phrase * grammar.n_span_classes + of_class
-        ids[found + 2] = split_at + places.first_split(n, start, end) + m - start - 1
+        split = places.split_at(n, start, m, end)
+        ids[found + 2] = split_at + split
         found += 3
+        number = find_application(listed.ptr, listed.rule, before + split, r)
+        if number >= 0:
+            ids[found] = application_at + number - listed.ptr[before]
+            found += 1
     for t in range(n):
         ids[found] = word_at + symbol_part(s, i, t, y[3 * (n - 1) + t])
         found += 1
@@ -224,7 +259,7 @@ def _(
     s: ConstituencyTrees, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any
 ) -> int:
     grammar, sentences, layout = s.grammar, s.sentences, s.layout
-    word_at, span_at, split_at, _ = part_offsets(s, i)
+    word_at, span_at, split_at, application_at, _ = part_offsets(s, i)
     if r < word_at:
         return row_entries(grammar.rows, r, 0, 1, idx, val)
     if r < span_at:
@@ -241,10 +276,14 @@ def _(
         k = (r - span_at) % n_classes
         found = row_entries(s.spans, phrase, k, n_classes, idx, val)
         at = layout.span_at
-    else:
+    elif r < application_at:
         split = sentences.split_ptr[i] + r - split_at
         found = row_entries(s.splits, split, 0, 1, idx, val)
         at = layout.split_at
+    else:
+        number = s.applications.ptr[sentences.split_ptr[i]] + r - application_at
+        found = row_entries(s.applications.rows, number, 0, 1, idx, val)
+        at = layout.application_at
     for j in range(found):
         idx[j] += at
     return found

@@ -45,3 +45,9 @@ def first_split(n: int, start: int, end: int) -> int:
     """Return the number of the first split of a span; the others follow it."""
     width = end - start
     return n_splits(n) - n_splits(n - start) + (width - 1) * (width - 2) // 2
+
+
+@kernel
+def split_at(n: int, start: int, m: int, end: int) -> int:
+    """Return the number of a split."""
+    return first_split(n, start, end) + m - start - 1

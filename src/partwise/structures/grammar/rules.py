@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from partwise._moved import renamed
 from partwise.structures.interface import IntArray
-from partwise.structures.rows import SparseRows, check_rows, make_sparse_rows
+from partwise.structures.rows import (
+    SparseRows,
+    check_rows,
+    make_sparse_rows,
+    take_rows,
+)
 
 
 class RuleTable(NamedTuple):
@@ -120,7 +125,7 @@ def make_grammar(
     word_classes = _classes(word_class, n_symbols, "word_class")
     return Grammar(
         _index(table, n_symbols),
-        _reordered(rows, order),
+        take_rows(rows, order),
         is_root,
         span_classes,
         word_classes,
@@ -150,13 +155,18 @@ def _index(table: NDArray[np.int64], n_symbols: int) -> RuleTable:
     )
 
 
-def _reordered(rows: SparseRows, order: NDArray[np.int64]) -> SparseRows:
-    """Return the rows in another order."""
-    sizes = np.diff(rows.ptr)[order]
-    ptr = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.arange(ptr[-1]) + np.repeat(rows.ptr[:-1][order] - ptr[:-1], sizes)
-    val = rows.val[entries] if rows.val.size else None
-    return make_sparse_rows(ptr, rows.idx[entries], val, rows.n_columns)
+def without_pairs(rules: RuleTable) -> RuleTable:
+    """Return the rules with every one as a pair of its own.
+
+    Then what is worked out for pairs may differ from rule to rule.
+    """
+    n_rules, n_symbols = rules.parent.size, rules.pair_ptr.size - 1
+    return rules._replace(
+        pair=np.arange(n_rules),
+        pair_ptr=np.searchsorted(rules.left, np.arange(n_symbols + 1)).astype(np.int64),
+        pair_right=rules.right.copy(),
+        rule_ptr=np.arange(n_rules + 1),
+    )
 
 
 def _classes(given: ArrayLike | None, n_symbols: int, name: str) -> IntArray:

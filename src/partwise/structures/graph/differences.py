@@ -9,7 +9,7 @@ from partwise.structures import interface as waist
 from partwise.structures.differences import accumulate_row
 from partwise.structures.graph.corpus import CliqueTable, FactorGraph, KindTable
 from partwise.structures.graph.parts import configuration
-from partwise.structures.interface import CodeArray, Diff, FloatArray, take_sqnorm
+from partwise.structures.interface import CodeArray, Diff, FloatArray
 from partwise.structures.rows import row_diff_add, row_diff_dot
 
 
@@ -62,10 +62,10 @@ def _(
             row_diff_add(s.rows, c, right, wrong, kinds.n_classes[kind], scale, own)
 
 
-@waist.diff_sqnorm.implement(FactorGraph)
+@waist.diff_collect.implement(FactorGraph)
 def _(
     s: FactorGraph, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
-) -> float:
+) -> None:
     kinds = s.kinds
     for c in range(s.cliques.ptr[i], s.cliques.ptr[i + 1]):
         wrong = _class_of(s.cliques, kinds, c, y)
@@ -75,4 +75,3 @@ def _(
             n_classes, at = kinds.n_classes[kind], kinds.weight_at[kind]
             accumulate_row(s.rows, c, right, n_classes, at, 1.0, diff)
             accumulate_row(s.rows, c, wrong, n_classes, at, -1.0, diff)
-    return take_sqnorm(diff.total)

@@ -7,7 +7,7 @@ from typing import Any
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.differences import accumulate_row
-from partwise.structures.interface import CodeArray, Diff, FloatArray, take_sqnorm
+from partwise.structures.interface import CodeArray, Diff, FloatArray
 from partwise.structures.lattice.corpus import Lattice
 from partwise.structures.lattice.parts import add_edge, edge_score, path_length
 
@@ -58,8 +58,7 @@ def _(
         add_edge(s.rows, diff.ids[j], scale * diff.counts[j], w)
 
 
-@waist.diff_sqnorm.implement(Lattice)
-def _(s: Lattice, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> float:
+@waist.diff_collect.implement(Lattice)
+def _(s: Lattice, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any) -> None:
     for j in range(write_differing(s, i, y, y_ref, diff)):
         accumulate_row(s.rows, diff.ids[j], 0, 1, 0, diff.counts[j], diff)
-    return take_sqnorm(diff.total)

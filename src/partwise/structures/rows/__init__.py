@@ -35,7 +35,12 @@ from partwise.structures.rows.pairs import (
     make_pairs,
     observed_pairs,
 )
-from partwise.structures.rows.sparse import SparseRows, make_sparse_rows, no_rows
+from partwise.structures.rows.sparse import (
+    SparseRows,
+    make_sparse_rows,
+    no_rows,
+    take_rows,
+)
 
 __all__ = [
     "LARGEST",
@@ -62,4 +67,5 @@ __all__ = [
     "rows_add",
     "rows_at_once",
     "rows_dot",
+    "take_rows",
 ]

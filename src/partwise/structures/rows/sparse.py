@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
@@ -50,6 +51,21 @@ def make_sparse_rows(
     if val.size and not (val.min() >= -LARGEST and val.max() <= LARGEST):
         raise ValueError(f"feature values must be finite and at most {LARGEST:g}")
     return SparseRows(ptr, idx, val, columns)
+
+
+def take_rows(rows: SparseRows, order: NDArray[np.int64]) -> SparseRows:
+    """Return some rows, in another order.
+
+    Examples
+    --------
+    >>> take_rows(make_sparse_rows([0, 2, 3], [0, 2, 1]), np.array([1, 0])).idx.tolist()
+    [1, 0, 2]
+    """
+    sizes = np.diff(rows.ptr)[order]
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.arange(ptr[-1]) + np.repeat(rows.ptr[:-1][order] - ptr[:-1], sizes)
+    val = rows.val[entries] if rows.val.size else None
+    return make_sparse_rows(ptr, rows.idx[entries], val, rows.n_columns)
 
 
 def no_rows() -> SparseRows:
