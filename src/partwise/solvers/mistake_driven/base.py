@@ -126,7 +126,7 @@ def correct(
 class MistakeDrivenState(State):
     """The running average; `w` is its mean, up to date after a pass."""
 
-    kept = ("w", "average")
+    kept: ClassVar[tuple[str, ...]] = ("w", "average")
 
     def __init__(self, problem: Problem, averaging: bool, k: int = 1):
         s = problem.structure
