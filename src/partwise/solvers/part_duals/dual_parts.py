@@ -282,7 +282,6 @@ def ascend(
         blur = ROUNDING * C * size
         # The share g of the way changes the dual by g * rise - 1/2 g^2 |delta|^2.
         rise = C * (value - dual.value[i] - slope)
-        expected = dual.bend[i] * C * C * norm
         if log_loss:
             # C KL(alpha || p), exactly or to second order.
             dual.gap[i] = max(rise if eta == 1.0 else 0.5 * C * gain / eta, rise, 0.0)
@@ -291,17 +290,18 @@ def ascend(
                 return 0.0, calls  # nothing to win that rounding would not eat
             eta = 1.0  # towards p(y | x; w) there is no way down
             continue
-        share = 1.0
-        if search and (mix or rise < 0.5 * expected):
-            # Not so little that its square would be zero.
-            share = max(_share(rise, expected), 1e-100)
-        grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
-        seen = max(grown - 2.0 * share * C * slope, 0.0)
-        # Rounding must not make the way look flat: the rest of it is judged by this.
-        sqnorm = (seen + share * blur) / (share * share)
-        if seen > share * blur:
-            dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
         break
+    expected = dual.bend[i] * C * C * norm
+    share = 1.0
+    if search and (mix or rise < 0.5 * expected):
+        # Not so little that its square would be zero.
+        share = max(_share(rise, expected), 1e-100)
+    grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
+    seen = max(grown - 2.0 * share * C * slope, 0.0)
+    # Rounding must not make the way look flat: the rest of it is judged by this.
+    sqnorm = (seen + share * blur) / (share * share)
+    if seen > share * blur:
+        dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
     if search:
         best = _share(rise, sqnorm)
         if not mix and rise >= 0.5 * sqnorm:
