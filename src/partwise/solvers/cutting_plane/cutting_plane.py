@@ -104,7 +104,7 @@ class CuttingPlane(Solver):
 
     See Also
     --------
-    FrankWolfe : Learns from each output at once; usually many times faster.
+    FrankWolfe : Learns from each output at once; many times faster on many examples.
 
     Notes
     -----

@@ -127,7 +127,7 @@ def correct(
 class MistakeDrivenState(State):
     """The running average; `w` is its mean, up to date after a pass."""
 
-    kept = ("w", "average")
+    kept: ClassVar[tuple[str, ...]] = ("w", "average")
     facts = (within("average.counts", 0),)
 
     def __init__(self, problem: Problem, averaging: bool, k: int = 1):
