@@ -42,6 +42,7 @@ PENALTY_WORDS = {
     "L1": "l1",
     "elastic net": "elasticnet",
     "divergence": "divergence",
+    "reverse": "reverse divergence",
     "none": "none",
 }
 
@@ -169,7 +170,7 @@ def promised(row: Row) -> set[tuple[str, str, str]]:
             fits = own in losses_of(row) and own != "likelihood"
             kind = "divergence" if is_generative(row) else "l2"
             named = kind if penalty == "none" else penalty
-            if fits and (named == "divergence") == is_generative(row):
+            if fits and named.endswith("divergence") == is_generative(row):
                 found |= {(own, named, s) for s in solvers if accepts(row, s)}
     return found
 
@@ -184,14 +185,17 @@ def test_tables_promise_what_works_and_exclude_what_does_not(row: Row) -> None:
     wanted = promised(row)
     assert wanted
     losses = ["squared_hinge", "hinge", "log_loss"]
-    penalties = ["divergence"] if is_generative(row) else ["l2", "l1", "elasticnet"]
+    penalties = {name: {"penalty": name} for name in ("l2", "l1", "elasticnet")}
+    if is_generative(row):
+        penalties = {
+            "divergence": {},
+            "reverse divergence": {"divergence": "reverse"},
+        }
     wrong = []
     for loss in losses:
-        for penalty in penalties:
+        for penalty, how in penalties.items():
             for solver in all_solvers():
-                settings = {"loss": loss, "solver": solver, "max_iter": 1}
-                if penalty not in ("divergence", "l2"):
-                    settings["penalty"] = penalty
+                settings = {"loss": loss, "solver": solver, "max_iter": 1, **how}
                 problem = refusal(fit, settings)
                 if (loss, penalty, solver) in wanted:
                     if problem:

@@ -128,11 +128,11 @@ def _check_bounds(problem: Problem, solution: Solution) -> None:
 # --- inner solvers ---
 
 
-def _task(master: str, step: str = "scaled") -> tuple[Any, Task]:
+def _task(master: str, **settings: Any) -> tuple[Any, Task]:
     """Return a master, and a problem for it that has some rows."""
     s = problems.make_small(problems.ANY)
     problem = make_problem(s, HINGE, 1.0, l1_ratio=1.0)
-    solver = ColumnGeneration(master, step=step, tighten=False)
+    solver = ColumnGeneration(master, tighten=False, **settings)
     state = solve(problem, solver, max_iter=2).state
     assert isinstance(state, ColumnGenerationState)
     rows = state.row_set
@@ -142,14 +142,18 @@ def _task(master: str, step: str = "scaled") -> tuple[Any, Task]:
     )
 
 
-OURS = [("proximal", "scaled"), *(("extragradient", step) for step in STEPS)]
+OURS: list[tuple[str, dict[str, Any]]] = [
+    ("proximal", {}),
+    ("chambolle-pock", {}),
+    *(("extragradient", {"step": step}) for step in STEPS),
+]
 
 
-@pytest.mark.parametrize(("master", "step"), OURS)
+@pytest.mark.parametrize(("master", "settings"), OURS)
 def test_master_problem_looks_at_the_clock(
-    master: str, step: str, monkeypatch: pytest.MonkeyPatch
+    master: str, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solver, task = _task(master, step)
+    solver, task = _task(master, **settings)
     script_clock(monkeypatch, tick=1.0)
     with seconds_left(2.5), pytest.raises(OutOfTime):
         solver.solve(task, np.random.default_rng(0))
