@@ -4,6 +4,8 @@
 PYTHON ?= python3
 BENCHMARKS ?= conll2000_crf conll2000_margin encoding mnist_multiclass ner_dual qp table1_ner_pos tagging_speed
 RESULTS ?= build/benchmarks
+MINUTES ?= 10
+SOAK_MINUTES ?= 60
 # `dummy` checks everything and writes nothing: most of the time goes into the pages'
 # lists of all other pages.
 BUILDER ?= html
@@ -27,7 +29,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at a time would damage each other.
 .NOTPARALLEL:
-.PHONY: help demo test test-fast lint docs wheel bench-quick clean distclean
+.PHONY: help demo test test-fast test-checked fuzz soak matrix lint docs wheel \
+	bench-quick clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' \
@@ -46,6 +49,21 @@ test: $(STAMPS)/check ## Run everything: lint, documentation, all tests
 test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -x -q -n 2 --dist loadfile \
 		-m "not slow and not bench" $(foreach name,$(FAST),$(wildcard tests/test_$(name).py tests/*/test_$(name).py tests/*/*/test_$(name).py))
+
+# Nightly: an index out of range raises instead of reading whatever is there.
+test-checked: $(STAMPS)/test ## Run the laws with kernels that check their indices
+	PARTWISE_CHECKED=1 $(BIN)/python -m pytest -q -n 2 --dist loadscope \
+		-m "not slow and not bench" tests/structures tests/solvers tests/features \
+		tests/losses tests/estimators tests/fuzz
+
+fuzz: $(STAMPS)/fuzz ## Run all fuzzers (make fuzz MINUTES=10)
+	$(BIN)/python -m fuzz --minutes $(MINUTES)
+
+soak: $(STAMPS)/base ## Train, kill, resume, save and load for long (SOAK_MINUTES=60)
+	$(BIN)/python -m fuzz.soak --minutes $(SOAK_MINUTES)
+
+matrix: $(STAMPS)/matrix ## Test with all versions of Python that are installed
+	$(BIN)/nox
 
 lint: $(STAMPS)/lint ## Check style, formatting and types
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ sklearn-crfsuite's.
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.harness import crfsuite
@@ -56,7 +57,7 @@ def run(bench: Bench) -> Report:
                 one["tagging"] = tagged["seconds"]
                 found[task, name, side] = one
     searches = {}
-    if not bench.quick:
+    if not bench.quick and find_spec("sklearn_crfsuite") is not None:
         for side in SIDES:
             bench.say(f"search, {side}")
             given_search = data["names"][0], 1000, 5

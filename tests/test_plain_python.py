@@ -14,13 +14,16 @@ from places import SUPPORT, TESTS
 from plain_files import find_plain, needs_plain, plain_names
 
 GROUPS = {
-    "structures": "chain multiclass rows jit graph relaxed_graph graph_labeler",
+    "structures": "chain finite_answers multiclass rows jit graph "
+    "relaxed_graph graph_labeler",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
-    "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo",
+    "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
+    "eg_freezing",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
     "generalization_bound relay",
-    "online": "perceptron mira sgd parallel softmax_margin slack_rescaling",
+    "online": "perceptron mira arow_and_pa sgd parallel softmax_margin slack_rescaling "
+    "scale_laws",
     "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
@@ -31,6 +34,7 @@ GROUPS = {
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files "
     "cli_constituency",
+    "harm": "hostile_checkpoints fuzz",
     "translation": "translation_alignment translation_search translation_measures "
     "translation_training translation_page",
 }

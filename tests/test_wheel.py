@@ -86,6 +86,7 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     packaged = {name for name in names if ".dist-info/" not in name}
     assert packaged == sources | {"partwise/py.typed"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert any(name.endswith("sboms/partwise.cdx.json") for name in names)
 
 
 def test_wheel_with_machine_code_compiles_nothing(tmp_path: Path) -> None:

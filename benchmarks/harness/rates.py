@@ -17,6 +17,7 @@ from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.batch_forms import ThetaState
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.registry import make_solver
+from partwise.structures.interface import FloatArray
 
 
 class BatchRate(NamedTuple):
@@ -64,7 +65,7 @@ def batch_rate(problem: Problem, passes: int, *, start: str = "gold") -> BatchRa
     )
 
 
-def _divergence(problem: Problem, w: np.ndarray, first: ThetaState) -> float:
+def _divergence(problem: Problem, w: FloatArray, first: ThetaState) -> float:
     """Return the relative entropy of the best dual point to the first one.
 
     Of two Gibbs distributions: with scores `a` and `b`, it is

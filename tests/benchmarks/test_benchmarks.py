@@ -78,6 +78,7 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "medpost_table1",
         "lp_certificate",
         "startup",
+        "hostile",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 

@@ -58,10 +58,13 @@ def train(
     return trainer
 
 
-def answers(module: Any, path: Path, data: Sequences) -> Iterator[Any]:
+def answers(module: Any, model: Path | bytes, data: Sequences) -> Iterator[Any]:
     """Yield the labels, probability and marginals of every sequence."""
     tagger = module.Tagger()
-    tagger.open(str(path))
+    if isinstance(model, bytes):
+        tagger.open_inmemory(model)
+    else:
+        tagger.open(str(model))
     names = tagger.labels()
     for items, labels in data:
         best = tagger.tag(items)
@@ -73,8 +76,8 @@ def answers(module: Any, path: Path, data: Sequences) -> Iterator[Any]:
         )
 
 
-def assert_same_answers(path: Path, data: Sequences) -> None:
-    both = (answers(module, path, data) for module in (ours, theirs))
+def assert_same_answers(model: Path | bytes, data: Sequences) -> None:
+    both = (answers(module, model, data) for module in (ours, theirs))
     for mine, peer in zip(*both, strict=True):
         assert mine[0] == peer[0]
         assert mine[1] == pytest.approx(peer[1], rel=1e-9, abs=1e-12)
@@ -98,12 +101,10 @@ def random_model(seed: int) -> tuple[random.Random, bytes]:
     return draw, write_crfsuite_model(model)
 
 
-def test_crfsuite_and_partwise_agree_on_random_models(tmp_path: Path) -> None:
-    path = tmp_path / "m.crfsuite"
+def test_crfsuite_and_partwise_agree_on_random_models() -> None:
     for seed in range(N_MODELS):
-        draw, data = random_model(seed)
-        path.write_bytes(data)
-        assert_same_answers(path, draw_sequences(draw, 2, 5))
+        draw, model = random_model(seed)
+        assert_same_answers(model, draw_sequences(draw, 1, 5))
 
 
 @pytest.mark.parametrize("seed", range(10))

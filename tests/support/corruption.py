@@ -137,6 +137,8 @@ ACCIDENTS: list[Callable[[bytes, np.random.Generator], bytes]] = [
 # Forgeries: they edit the header in place and return the tensors' bytes.
 
 EXTREMES = [-(2**63), -1, 0, 1, 2, 2**31, 2**40, 2**62, 2**63 - 1, 2**64 - 1, 2**70]
+ODD_NUMBERS = [0.0, -0.0, 1.0, -1.0, 1e-320, 1e150, 1e300, -1e300]
+ODD_NUMBERS += [np.inf, -np.inf, np.nan]
 ODD_VALUES = [None, True, -1, 0, 1, 2**70, 1e308, float("nan"), "", "x", [], [0], {}]
 
 
@@ -249,12 +251,38 @@ def forge_entry(header: Header, body: bytearray, rng: np.random.Generator) -> by
     return bytes(body)
 
 
+def fill_tensor(header: Header, body: bytearray, rng: np.random.Generator) -> bytes:
+    """Fill one whole tensor, or a stretch of it, with one value."""
+    names = [name for name in _tensors(header) if header[name]["data_offsets"][1]]
+    if not names:
+        return bytes(body)
+    tensor = header[rng.choice(names)]
+    start, stop = tensor["data_offsets"]
+    items = int(np.prod(tensor["shape"], dtype=np.int64))
+    if items == 0:
+        return bytes(body)
+    size = (stop - start) // items
+    first = start + size * int(rng.integers(items)) * int(rng.integers(2))
+    if tensor["dtype"].startswith("F"):
+        kind = np.float64 if size == 8 else np.float32
+        with np.errstate(over="ignore"):
+            word = np.array(ODD_NUMBERS[rng.integers(len(ODD_NUMBERS))], kind).tobytes()
+    else:
+        value = EXTREMES[rng.integers(len(EXTREMES))]
+        if rng.random() < 0.5:
+            value = int(rng.integers(-2, 2 * items + 2))
+        word = (value % 256**size).to_bytes(size, "little")
+    body[first:stop] = word * ((stop - first) // size)
+    return bytes(body)
+
+
 def _tensors(header: Header) -> list[str]:
     return [name for name in header if name not in ("__metadata__", "partwise")]
 
 
 FORGERIES: list[Callable[[Header, bytearray, np.random.Generator], bytes]] = [
     forge_values,
+    fill_tensor,
     swap_tensors,
     lie_about_shape,
     lie_about_dtype,

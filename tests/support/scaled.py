@@ -54,6 +54,6 @@ delegate(
     Scaled,
     defaults=(
         *(waist.block_size, waist.block_scores, waist.add_block),
-        *(waist.diff_dot, waist.diff_add, waist.diff_sqnorm),
+        *(waist.diff_dot, waist.diff_add, waist.diff_sqnorm, waist.diff_collect),
     ),
 )

@@ -11,6 +11,7 @@ about it. The answers of a structure are compiled once for all such kernels.
 
 With ``NUMBA_DISABLE_JIT=1`` the same bodies run as ordinary Python.
 
+- `modes`: plain Python, machine code, or machine code that checks its indices;
 - `kernels`: the decorators; `places`: what a kernel gets behind an address;
 - `generics`: questions and their answers by class;
 - `answers`: structures behind addresses;

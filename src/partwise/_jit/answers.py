@@ -26,6 +26,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import intrinsic
 
+from partwise._interrupts import waiting
 from partwise._jit.behind import behind, value_at
 from partwise._jit.cache import Store, source_of
 from partwise._jit.clock import expect, preparing
@@ -62,8 +63,18 @@ def _numba_type(annotation: Any) -> Any:
     n_dimensions = 1
     if typing.get_origin(annotation) is typing.Annotated:
         annotation, n_dimensions = typing.get_args(annotation)
-    dtype = np.dtype(typing.get_args(typing.get_args(annotation)[1])[0])
-    return types.Array(numba.from_dtype(dtype), n_dimensions, "C")
+    return types.Array(numba.from_dtype(_dtype_in(annotation)), n_dimensions, "C")
+
+
+def _dtype_in(annotation: Any) -> Any:
+    """Return what an annotated array holds; how NumPy spells it depends on versions."""
+    parts = [annotation]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, type) and issubclass(part, np.generic):
+            return np.dtype(part)
+        parts += typing.get_args(part)
+    raise TypeError(f"{annotation} does not say what the array holds")
 
 
 class Form(NamedTuple):
@@ -204,7 +215,8 @@ class Answers:
         """Have the answers to these questions ready."""
         missing = [q for q in questions if not self.table[q.number]]
         if missing:
-            with self._lock:
+            # Ctrl-C would be lost in a callback of the compiler, and code with it.
+            with waiting(), self._lock:
                 self._prepare([q for q in missing if not self.table[q.number]])
 
     def _prepare(self, questions: list[Any]) -> None:

@@ -27,6 +27,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
 from partwise._jit.clock import preparing
+from partwise._jit.modes import is_checked
 from partwise._jit.prebuilt import GENERIC, folder_in_use, versions, warn_if_useless
 from partwise._jit.reach import Reach
 from partwise._jit.sealed import Sealed
@@ -109,7 +110,7 @@ def _compiler_key() -> tuple[Any, ...]:
     config = numba.config
     return (
         *versions().items(), config.OPT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE,
-        config.BOUNDSCHECK,
+        config.BOUNDSCHECK or is_checked(),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from numba import types
 from numba.core import event
 from numba.extending import overload
 
+from partwise._interrupts import waiting
 from partwise._jit import generics
 from partwise._jit.answers import ask_by_address
 from partwise._jit.cache import KernelCache
@@ -30,7 +31,18 @@ def make_outer(body: Callable[..., Any], fastmath: frozenset[str]) -> Any:
     """Return what compiles a function for the arguments that Python calls it with."""
     dispatcher = numba.njit(fastmath=set(fastmath) or False, **OUTER)(body)
     dispatcher._cache = KernelCache(body, fastmath)
+    dispatcher._compile_for_args = _completely(dispatcher._compile_for_args)
     return dispatcher
+
+
+def _completely(prepare: Callable[..., Any]) -> Callable[..., Any]:
+    """Let Ctrl-C wait while machine code is made or loaded."""
+
+    def prepare_completely(*args: Any, **named: Any) -> Any:
+        with waiting():
+            return prepare(*args, **named)
+
+    return prepare_completely
 
 
 def _teach(question: Any) -> None:

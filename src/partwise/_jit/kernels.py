@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from partwise._jit.modes import is_plain_python
 from partwise._jit.places import Places, find_places
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -18,11 +18,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Reassociation lets sums be vectorised. NaN and infinity keep their meaning:
 # the full ``fastmath=True`` would delete every check for them.
 SAFE_MATH = frozenset({"nsz", "arcp", "contract", "afn", "reassoc"})
-
-
-def is_plain_python() -> bool:
-    """Say whether nothing is compiled in this process."""
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 class Kernel:

@@ -13,6 +13,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 
+from partwise._jit.modes import is_checked
+
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of variables begin that hold the constants of a function."""
 
@@ -94,4 +96,5 @@ INNER = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "pipeline_class": KernelCompiler,
+    "boundscheck": is_checked() or None,
 }

@@ -54,9 +54,12 @@ class Commands(TyperGroup):
 
 
 def _in_one_line(error: Exception) -> str:
+    from partwise.drawing.characters import printable
+
+    text = str(error)
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+        text = f"{error.filename}: {error.strerror}"
+    return printable(" ".join(text.split())) or type(error).__name__
 
 
 def _silence(stream: Any) -> None:

@@ -71,12 +71,13 @@ def in_pairs(certificate: Certificate | None) -> list[tuple[str, object]]:
 def print_ending(solution: Solution) -> None:
     """Show how training ended, and what its certificate means."""
     from partwise.cli.output import console
+    from partwise.drawing.characters import printable
 
     for text in (
         f"\n{solution.status}.",
         in_words(solution.certificate, solution.trace),
     ):
-        console().print(text, soft_wrap=True)
+        console().print("\n".join(map(printable, text.split("\n"))), soft_wrap=True)
 
 
 def _percent(share: float) -> str:

@@ -49,7 +49,7 @@ def doctor(json: AsJson = False) -> None:
 def examine() -> dict[str, Any]:
     """Return everything, by name."""
     from partwise._jit import cache, prebuilt
-    from partwise._jit.kernels import is_plain_python
+    from partwise._jit.modes import is_plain_python
     from partwise._threads import count_jobs
 
     came = prebuilt.find_prebuilt()

@@ -86,10 +86,12 @@ def _shows_boxes() -> bool:
 
 def write_text(drawings: Iterator[Drawing], ascii_only: bool) -> None:
     """Write drawings below each other to standard output."""
+    from partwise.cli.output import say
+
     ascii_only = ascii_only or not _shows_boxes()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for i, drawing in enumerate(drawings):
-        typer.echo("\n" * (i > 0) + drawing.title)
+        say("\n" * (i > 0) + drawing.title)
         typer.echo(drawing.as_text(width, ascii_only))
 
 

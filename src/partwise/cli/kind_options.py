@@ -264,9 +264,11 @@ class Options:
                 if kind.function("recognises")(file, encoding):
                     return kind
             except Exception as error:  # whatever other packages may raise
+                from partwise.cli.output import say
+
                 if kind in built_in_kinds():  # then something is wrong with the file
                     raise
-                typer.echo(
+                say(
                     f"warning: the kind {kind.name} cannot tell whether {file} is its "
                     f"data: {error_in_one_line(error)}",
                     err=True,

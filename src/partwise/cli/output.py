@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
+
+from partwise.drawing.characters import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 # Without a terminal there is no width to ask for; this one fits most logs.
 WIDTH_OF_PIPES = 100
+NOT_PRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def console() -> Console:
@@ -35,6 +39,20 @@ def console() -> Console:
     return Plain(width=width, markup=False, emoji=False, highlight=False)
 
 
+def say(text: str, *, err: bool = False) -> None:
+    r"""Print lines that may hold data; what terminals would act on is escaped.
+
+    Examples
+    --------
+    >>> say("a table\nwith \x1b[31mcolours")
+    a table
+    with \x1b[31mcolours
+    """
+    parts = re.split(r"([\n\t])", text)
+    parts[::2] = map(printable, parts[::2])
+    typer.echo("".join(parts), err=err)
+
+
 def print_pairs(title: str, pairs: Iterable[tuple[str, object]]) -> None:
     """Show names and values, one pair per line; None is left out.
 
@@ -45,10 +63,14 @@ def print_pairs(title: str, pairs: Iterable[tuple[str, object]]) -> None:
       sentences  2,000
       gap        0.25
     """
-    shown = [(name, readable(value)) for name, value in pairs if value is not None]
+    shown = [
+        (printable(name), printable(readable(value)))
+        for name, value in pairs
+        if value is not None
+    ]
     width = max((len(name) for name, _ in shown), default=0)
     out = console()
-    out.print(title, style="bold")
+    out.print(printable(title), style="bold")
     for name, value in shown:
         out.print(f"  {name:<{width}}  {value}", soft_wrap=True)
 
@@ -60,18 +82,20 @@ def print_table(
     from rich import box
     from rich.table import Table
 
-    cells = [[readable(value) for value in row] for row in rows]
+    cells = [[printable(readable(value)) for value in row] for row in rows]
     if not cells:
         return
     kept = [list(row) for row in rows] if isinstance(rows, list) else cells
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for c, name in enumerate(columns):
         numeric = any(isinstance(row[c], int | float) for row in kept)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(
+            printable(name), justify="right" if numeric else "left", overflow="fold"
+        )
     for row in cells:
         table.add_row(*row)
     out = console()
-    out.print(title, style="bold")
+    out.print(printable(title), style="bold")
     out.print(table)
 
 
@@ -135,7 +159,13 @@ def as_json(value: object) -> str:
     >>> as_json({"gap": float("nan"), "labels": ("B", "O")})
     '{"gap": null, "labels": ["B", "O"]}'
     """
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    # JSON leaves some control characters as they are, terminals act on them.
+    return text if text.isprintable() else NOT_PRINTABLE.sub(_as_escape, text)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def print_json(value: object) -> None:

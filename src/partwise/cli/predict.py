@@ -36,5 +36,5 @@ def predict(
     fitted, kind = options.load(model)
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)
-    refuse_overwriting({"--output": output}, {"MODEL": model})
+    refuse_overwriting({"--output": output}, {"MODEL": model, "INPUT": input})
     options.of_model(kind, "predict", fitted, model)(fitted, input, output)

@@ -11,6 +11,7 @@ import typer
 
 from partwise._jit import listening
 from partwise._screen import no_notes
+from partwise.drawing.characters import printable
 from partwise.errors import ConvergenceWarning, PartwiseError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def plain_warnings(quiet: bool) -> Iterator[None]:
     """
 
     def show(message: Any, *place: Any, **more: Any) -> None:
-        typer.echo(f"warning: {message}", err=True)
+        typer.echo(f"warning: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings(), listening(no_notes) if quiet else nullcontext():
         warnings.simplefilter("ignore" if quiet else "always", UserWarning)

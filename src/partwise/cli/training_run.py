@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from partwise.drawing.characters import printable
 from partwise.errors import Advice, DataError
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class TrainingRun:
             Other arguments of ``fit``.
         """
         from partwise import C_path
+        from partwise._interrupts import Saving
         from partwise._jit import Stopwatch
         from partwise.cli.output import print_json
         from partwise.cli.training import fit, path_numbers, plain_warnings, summary
@@ -121,18 +123,20 @@ class TrainingRun:
         asked, quiet = self.learning, not self.learning.verbose
         found = None
         watch = Stopwatch()
-        try:
-            if asked.C_path is None:
-                fit(model, X, y, dev, quiet=quiet, **options)
-            else:
-                with plain_warnings(quiet):
-                    Cs = _numbers(asked.C_path)
-                    found = C_path(model, X, y, Cs, dev=dev, **options)
-                model = found.best_estimator
-        except DataError as error:
-            raise error.advising(self._in_flags) from error
-        times = watch.seconds, watch.compile_seconds
-        model.save(self.path, dtype="float32" if asked.float32 else "float64")
+        with Saving() as saving:
+            try:
+                with saving.here():
+                    if asked.C_path is None:
+                        fit(model, X, y, dev, quiet=quiet, **options)
+                    else:
+                        with plain_warnings(quiet):
+                            Cs = _numbers(asked.C_path)
+                            found = C_path(model, X, y, Cs, dev=dev, **options)
+            except DataError as error:
+                raise error.advising(self._in_flags) from error
+            model = model if found is None else found.best_estimator
+            times = watch.seconds, watch.compile_seconds
+            model.save(self.path, dtype="float32" if asked.float32 else "float64")
         numbers = {"model": self.path, **sizes, **summary(model, *times)}
         if found is not None:
             numbers["C_path"] = path_numbers(found)
@@ -153,7 +157,8 @@ class TrainingRun:
             pairs = [(names.get(name, name), value) for name, value in pairs]
             _show(numbers, pairs, model.solution_, in_costs=_is_generative(model))
         if numbers["interrupted"]:
-            typer.echo(f"{numbers['status']}; saved to {self.path}", err=True)
+            said = f"{numbers['status']}; saved to {self.path}"
+            typer.echo(printable(said), err=True)
             raise typer.Exit(130)
 
     def _in_flags(self, advice: Advice) -> str:

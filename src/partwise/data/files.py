@@ -13,7 +13,6 @@ import errno
 import gzip
 import io
 import os
-import secrets
 import shutil
 import sys
 import zlib
@@ -22,13 +21,16 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
+from partwise.data import drafts
 from partwise.errors import DataError
 
 Source: TypeAlias = str | PathLike[str] | IO[str] | IO[bytes]
 Target: TypeAlias = str | PathLike[str] | IO[str] | IO[bytes]
 
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 GZIP_MAGIC = b"\x1f\x8b"
 BLOCK = 1 << 20
+PIECE = 1 << 13
 
 
 def source_name(source: Source) -> str:
@@ -248,10 +250,17 @@ def _rest(block: Any, read: Any, size: int) -> Iterator[Any]:
         block = read(size)
 
 
+def _pieces(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    for block in blocks:
+        for at in range(0, len(block), size):
+            yield block[at : at + size]
+
+
 def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
     """Unpack gzip, which may be several members one after the other."""
     gunzip = zlib.decompressobj(wbits=31)
-    for block in blocks:
+    # In small pieces, since what follows the end of a member is copied.
+    for block in _pieces(blocks, PIECE):
         while block:
             if gunzip.eof:
                 block = block.lstrip(b"\0")  # padding between members is legal
@@ -372,9 +381,9 @@ def replace_file(
         return
     if goal.is_dir():
         raise IsADirectoryError(errno.EISDIR, "Is a folder, not a file", str(path))
-    draft = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}.part")
+    drafts.remove_orphans(goal)
     try:
-        stream = draft.open("xb")
+        draft, stream = drafts.begin(goal)
     except OSError as error:  # name the file that was asked for, not the draft
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:
@@ -386,6 +395,8 @@ def replace_file(
         if goal.exists():
             shutil.copymode(goal, draft)
         draft.replace(goal)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,40 +85,90 @@ def read_csv(
     [['1'], [None]]
     """
     name = source_name(source)
-    lines = read_lines(source, encoding=encoding)
-    number, head = next(lines, (1, ""))
+    lines = _Lines(read_lines(source, encoding=encoding))
+    head = lines.peek()
     between = ("\t" if "\t" in head else ",") if separator is None else separator
     if len(between) != 1:
         raise ValueError(f"the separator must be one character, not {separator!r}")
-    columns = next(csv.reader([head], delimiter=between), [])
+    records = _records(lines, between, name)
+    columns = next(records, [])
     if not columns:
         raise DataError("is empty (the first line should name the columns)", path=name)
-    for column in columns:
-        if not column or columns.count(column) > 1:
+    for column, times in Counter(columns).items():
+        if not column or times > 1:
             raise DataError(
                 f"the first line should name the columns, once each; {column!r} does "
                 "not",
                 path=name,
-                line=number,
+                line=1,
             )
     none = frozenset(missing)
-    rows: list[list[str | None]] = []
+    cells: list[list[str | None]] = [[] for _ in columns]
     numbers = []
-    for number, line in lines:
-        if not line.strip():
+    for row in records:
+        if _is_blank(row, between):
             continue
-        row = next(csv.reader([line], delimiter=between))
         if len(row) != len(columns):
             raise DataError(
                 f"expected {len(columns)} cells, found {len(row)} (line: "
-                f"{line[:60]!r})",
+                f"{lines.first[:60]!r})",
                 path=name,
-                line=number,
+                line=lines.number,
             )
-        rows.append([None if cell in none else cell for cell in row])
-        numbers.append(number)
-    cells = [list(column) for column in zip(*rows, strict=True)]
-    return TextTable(columns, cells or [[] for _ in columns], numbers, name, between)
+        for own, cell in zip(cells, row, strict=True):
+            own.append(None if cell in none else cell)
+        numbers.append(lines.number)
+    return TextTable(columns, cells, numbers, name, between)
+
+
+class _Lines:
+    """The lines of a file, for a reader whose records may take several."""
+
+    def __init__(self, lines: Iterator[tuple[int, str]]):
+        self._lines = lines
+        self._next = next(lines, None)
+        self.number = 0  # of the first line of a record
+        self.first = ""
+        self.is_new = True
+
+    def peek(self) -> str:
+        """Return the next line without taking it."""
+        return "" if self._next is None else self._next[1]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the lines."""
+        return self
+
+    def __next__(self) -> str:
+        """Return a line with its end."""
+        if self._next is None:
+            raise StopIteration
+        number, line = self._next
+        if self.is_new:
+            self.number, self.first, self.is_new = number, line, False
+        self._next = next(self._lines, None)
+        return f"{line}\n"
+
+
+def _records(lines: _Lines, between: str, name: str) -> Iterator[list[str]]:
+    """Yield the cells of one record after the other."""
+    reader = csv.reader(lines, delimiter=between, strict=True)
+    try:
+        for record in reader:
+            yield record
+            lines.is_new = True
+    except csv.Error as error:
+        raise DataError(
+            f"{error} (a quote in a cell is written twice, and the whole cell in "
+            f"quotes; line: {lines.first[:60]!r})",
+            path=name,
+            line=lines.number,
+        ) from None
+
+
+def _is_blank(row: list[str], between: str) -> bool:
+    """Say whether a line holds nothing but spaces."""
+    return not row or ((len(row) == 1 or between.isspace()) and "".join(row).isspace())
 
 
 def write_csv(

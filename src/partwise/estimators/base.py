@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from partwise import model_file
+from partwise._interrupts import Interruptible
 from partwise._screen import compile_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
@@ -19,6 +20,7 @@ from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
+from partwise.estimators.snapshot import of_one_model
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -130,10 +132,13 @@ class StructuredEstimator(Estimator, TrainingSettings):
     _mark: str
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Document the settings, and what all estimators learn."""
+        """Document the settings; let predictions be those of one fit."""
         super().__init_subclass__(**options)
         if cls.__doc__ and "Attributes\n" in cls.__doc__:
             cls.__doc__ = document(cls.__doc__, cls, StructuredEstimator.__doc__ or "")
+        for name, method in list(vars(cls).items()):
+            if name.startswith("predict") and callable(method):
+                setattr(cls, name, of_one_model(method))
 
     def _check_settings(self) -> None:
         """Check everything that can be checked before looking at the data."""
@@ -236,9 +241,11 @@ class StructuredEstimator(Estimator, TrainingSettings):
         since a filter may turn it into an exception.
         """
         fitted = copy.copy(self)
-        with compile_notes() if self.verbose else nullcontext():
-            fitted._learn(*data, **options)
-        self.__dict__ = fitted.__dict__
+        with Interruptible() as interruptible:
+            with interruptible.here():
+                with compile_notes() if self.verbose else nullcontext():
+                    fitted._learn(*data, **options)
+            self.__dict__ = fitted.__dict__
         if is_unfinished(self.solution_, self.solver_):
             warn_of_convergence(self.solution_.status, stacklevel=3)
         return self

@@ -113,7 +113,7 @@ def load(path: str | Path) -> Any:
         size,
         max_size=_weight_limit(content.tensors),
         source=str(path),
-    ).astype(np.float64)
+    )
     bound = content.settings.get("generalization_bound")
     if not isinstance(bound, float | None):
         raise content.error("the generalization bound is damaged")
@@ -228,13 +228,19 @@ def _empty_model(cls: Any, content: Content) -> Any:
     params = content.setting("params", dict)
     known, transient = settings_of(cls), transient_settings(cls)
     for name, value in params.items():
-        if name not in known or name in transient or type(value) not in PLAIN:
+        known_here = name in known and name not in (*transient, "solver")
+        if not known_here or type(value) not in PLAIN:
             raise content.error(f"setting {name!r} is unknown or of a wrong type")
         try:
             known[name].check(value)
         except ValueError as error:
             raise content.error(str(error)) from None
-    return cls(**params, solver=_read_solver(content))
+    model = cls(**params, solver=_read_solver(content))
+    try:
+        model._check_settings()
+    except (ValueError, TypeError) as error:
+        raise content.error(f"its settings do not go together: {error}") from None
+    return model
 
 
 def _read_solution(w: Any, content: Content) -> Solution:

@@ -57,6 +57,7 @@ def cost_tensors(model: Any) -> dict[str, Any]:
 def read_costs(model: Any, content: Content) -> None:
     """Read costs and class weights into a model, which has its labels already."""
     K = len(model._labels)
+    content.check_room(K * K, f"the costs of {K} labels")
     model._costs = hamming(K)
     if content.setting("has_costs", bool):
         matrix = content.tensor("costs", dtype=np.float64, ndim=2, shape=(K, K))

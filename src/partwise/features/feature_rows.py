@@ -74,6 +74,15 @@ class FeatureRows:
             ) from None
 
     def _add_other(self, name: str, value: Any) -> None:
+        try:
+            self._add_any(name, value)
+        except RecursionError:
+            raise _BadFeature(
+                f"feature {name[:40]!r} is a dict of dicts of dicts, too many inside "
+                "each other (a few levels are plenty)"
+            ) from None
+
+    def _add_any(self, name: str, value: Any) -> None:
         plain, valued = self.vocabulary
         if not isinstance(name, str):
             raise BadName(name)

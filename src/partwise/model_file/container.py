@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save
 
+from partwise._interrupts import waiting
 from partwise.data.files import replace_file
 from partwise.errors import ModelFileError
 from partwise.model_file.content import Content
@@ -99,7 +100,7 @@ def write(
     """
     data = _serialize(tensors, settings, kind)
     check_writable(path)
-    with replace_file(path) as file:
+    with waiting(), replace_file(path) as file:
         file.write(data)
 
 

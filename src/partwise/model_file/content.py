@@ -19,6 +19,10 @@ from partwise.errors import ModelFileError
 
 Value = TypeVar("Value")
 
+ALWAYS_ALLOWED, MOST_PER_NUMBER = 2**24, 256
+"""How many numbers (128 MiB of them) a file may ask for however little it holds, and
+how many for every number in it."""
+
 
 @dataclass(frozen=True)
 class Content:
@@ -193,6 +197,20 @@ class Content:
                 name, value, f"one of {', '.join(map(repr, choices))}"
             )
         return value
+
+    def check_room(self, count: int, what: str) -> None:
+        """Refuse to make large arrays for a file that holds little.
+
+        Parameters
+        ----------
+        count : int
+            How many numbers will be made.
+        what : str
+            What they are.
+        """
+        held = sum(int(tensor.size) for tensor in self.tensors.values())
+        if count > max(ALWAYS_ALLOWED, MOST_PER_NUMBER * held):
+            raise self.error(f"{what} take far more room than the whole file")
 
     def part(self, name: str) -> Content:
         """Return the tensors called ``name.*`` and the settings under `name`.

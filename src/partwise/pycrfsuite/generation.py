@@ -20,7 +20,7 @@ class Features(NamedTuple):
     transitions: NDArray[np.bool_]
 
     @property
-    def count(self) -> int:
+    def n_weights(self) -> int:
         """How many weights there are."""
         return int(self.pairs.label.size + np.count_nonzero(self.transitions))
 

@@ -174,6 +174,9 @@ class ItemSequence:
     [{'foo': 1.0}, {'bar:baz': 1.0}]
     """
 
+    _names: list[str]
+    _items: Items
+
     def __init__(self, pyseq: Any) -> None:
         if isinstance(pyseq, ItemSequence):
             self._names, self._items = pyseq._names, pyseq._items

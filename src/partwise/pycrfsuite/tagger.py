@@ -36,7 +36,7 @@ class _Opened(NamedTuple):
     vocabulary: Vocabulary
     lookup: SentenceLookup
     number_of: dict[str, int]
-    arrays: tuple[Any, ...]
+    arrays: tuple[Any, Any, Any]
 
 
 class _Marginals(NamedTuple):
@@ -252,11 +252,12 @@ class Tagger:
     def _sums(self, opened: _Opened) -> _Marginals:
         """Return the sums over all label sequences, computed once a sequence."""
         if self._marginals is None:
-            K, arrays = len(opened.model.labels), opened.arrays
-            scores = decoding.state_scores(*self._items, *arrays[:2], K)
+            K = len(opened.model.labels)
+            pair_ptr, pairs, transitions = opened.arrays
+            scores = decoding.state_scores(*self._items, pair_ptr, pairs, K)
             # The scores are features of their own here, each with a weight of one.
             chain = make_chain(make_dense_rows(scores), [0, len(scores)], None, K)
-            w = np.concatenate([np.eye(K).ravel(), arrays[2].ravel()])
+            w = np.concatenate([np.eye(K).ravel(), transitions.ravel()])
             _, mu, log_z = part_marginals(chain, w, np.array([scores.size]), 1)
             rows = mu.reshape(-1, K).tolist()
             self._marginals = _Marginals(rows, scores, float(log_z[0]))

@@ -229,7 +229,7 @@ class BaseTrainer:
         features = generate_features(tokens, len(self._corpus.labels), p)
         for percent in range(0, 101, 2):
             self._say(str(percent // 10) if percent % 10 == 0 else ".")
-        self._say("\n", f"Number of features: {features.count}\n")
+        self._say("\n", f"Number of features: {features.n_weights}\n")
         self._say(f"Seconds required: {time.process_time() - begin:.3f}\n", "\n")
         return features, make_structure(tokens, features)
 
@@ -244,7 +244,7 @@ class BaseTrainer:
         self._say("\n")
         labels = list(self._corpus.labels)
         w = np.zeros(chain.layout.n_weights)
-        if features.count and chain.ptr.size > 1:
+        if features.n_weights and chain.ptr.size > 1:
             outcome = training.train(
                 training.make_plan(chain, p),
                 lambda iteration: self._report(iteration, held, labels),
@@ -293,7 +293,7 @@ class BaseTrainer:
         with replace_file(path, durable=False) as file:
             file.write(data)
         self._say(
-            f"Number of active features: {n_active} ({features.count})\n",
+            f"Number of active features: {n_active} ({features.n_weights})\n",
             f"Number of active attributes: {len(active.attributes)} ({A})\n",
             f"Number of active labels: {K} ({K})\n",
             "Writing labels\n",

@@ -242,4 +242,4 @@ def _averaged(average: RunningAverage, plan: Plan) -> FloatArray:
     if goes_on and average.counts[MISTAKES] == 0:
         average.counts[VISITS] = plan.problem.n_examples * plan.max_iter
     n = average.counts[VISITS]
-    return mean_weights(average) * (n / (n + 1))
+    return np.asarray(mean_weights(average) * (n / (n + 1)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 from partwise import model_file
 from partwise.errors import ModelFileError
 from partwise.losses import Certificate
-from partwise.solvers.base import State
+from partwise.solvers.base import Problem, State
 from partwise.solvers.trace import COLUMNS, Trace
 from partwise.structures.interface import FloatArray
 
@@ -62,6 +64,25 @@ def save_checkpoint(path: Path, run: Run, mark: str) -> None:
     model_file.write(path, tensors, settings, kind=KIND)
 
 
+def save_if_possible(path: Path, run: Run, mark: str) -> None:
+    """Write the run to `path`; if that fails, warn and let training go on.
+
+    Weights that have overflowed are not worth keeping: the last good ones stay.
+    """
+    if not math.isfinite(run.state.w @ run.state.w):
+        return
+    try:
+        save_checkpoint(path, run, mark)
+    except OSError as error:
+        why = error.strerror or error
+        warnings.warn(
+            f"{path}: pass {len(run.trace)} could not be saved ({why}); training goes "
+            "on, and the next pass is saved if possible",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def refuse_other_files(path: Path) -> None:
     """Raise `ModelFileError` if the file at `path` is not a checkpoint."""
     if path.exists() and path.stat().st_size:
@@ -74,8 +95,11 @@ def refuse_other_files(path: Path) -> None:
             ) from error
 
 
-def load_checkpoint(path: Path, run: Run, mark: str) -> None:
-    """Bring `run` to where the checkpoint was written."""
+def load_checkpoint(path: Path, run: Run, mark: str, problem: Problem) -> None:
+    """Bring `run` to where the checkpoint was written.
+
+    Nothing in the file is trusted: whoever can write it can also copy the mark.
+    """
     content = model_file.read(path, kind=KIND)
     tensors = content.tensors
     if content.settings.get("version") != VERSION:
@@ -90,19 +114,46 @@ def load_checkpoint(path: Path, run: Run, mark: str) -> None:
         )
     try:
         _set_random_state(run.rng, content.setting("random", str))
-        known = [c for c in COLUMNS if TRACE + c in tensors]
-        run.trace = Trace.from_dict({c: tensors[TRACE + c].tolist() for c in known})
-        run.seconds, run.best_score, run.look_below = tensors["numbers"].tolist()
-        run.since_best = content.setting("since_best", int)
-        run.best_w = tensors.get("best_w")
+        run.trace = _read_trace(content)
+        numbers = content.tensor("numbers", dtype=np.float64, length=3, finite=False)
+        run.seconds, run.best_score, run.look_below = numbers.tolist()
+        run.since_best = content.setting("since_best", int, at_least=0)
         own = {k[len(PREFIX) :]: tensors[k] for k in tensors if k.startswith(PREFIX)}
         run.state.restore(own)
-        run.state.oracle_calls = content.setting("oracle_calls", int)
+        run.state.check(problem)
+        run.state.oracle_calls = content.setting("oracle_calls", int, at_least=0)
+        if "best_w" in tensors:
+            n = problem.n_weights
+            run.best_w = content.tensor("best_w", dtype=np.float64, length=n)
         if content.setting("has_estimate", bool):
-            primal, dual, exact = tensors["estimate"].tolist()
-            run.state.estimate = Certificate(primal, dual, bool(exact))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+            found = content.tensor("estimate", dtype=np.float64, length=3, finite=False)
+            primal, dual, exact = found.tolist()
+            run.state.estimate = Certificate(primal, dual, exact == 1.0)
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         raise ModelFileError(f"{path}: not a complete checkpoint ({error})") from error
+
+
+def continued(work: Iterator[float], path: Path) -> Iterator[float]:
+    """Do the work of a pass that goes on from a checkpoint.
+
+    Numbers may be valid one by one, and make no sense together.
+    """
+    try:
+        yield from work
+    except (ArithmeticError, ValueError) as error:
+        raise ModelFileError(
+            f"{path}: no run can go on from this checkpoint ({error}); delete it and "
+            "train again"
+        ) from error
+
+
+def _read_trace(content: model_file.Content) -> Trace:
+    known = [name for name in COLUMNS if TRACE + name in content.tensors]
+    columns = {
+        name: content.tensor(TRACE + name, dtype=np.float64, finite=False).tolist()
+        for name in known
+    }
+    return Trace.from_dict(columns)
 
 
 def _random_state_as_text(rng: np.random.Generator) -> str:

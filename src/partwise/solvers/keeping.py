@@ -10,6 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.solvers.facts import Fact
+
+LARGEST = 1e150
+"""Larger numbers have no squares: as good as infinite."""
+
 Tensors = Mapping[str, NDArray[Any]]
 
 
@@ -26,6 +31,11 @@ class Keeper:
         The attributes, in the order in which they are read back.
     growing : tuple of str
         Those whose arrays may have another length than at the start.
+    unbounded : tuple of str
+        Those that may be infinite or NaN; all other numbers must be finite, and so
+        must their squares.
+    facts : tuple of Fact
+        What else must hold before kernels may trust what was read; see `facts`.
 
     Examples
     --------
@@ -43,6 +53,8 @@ class Keeper:
 
     kept: ClassVar[tuple[str, ...]] = ()
     growing: ClassVar[tuple[str, ...]] = ()
+    unbounded: ClassVar[tuple[str, ...]] = ()
+    facts: ClassVar[tuple[Fact, ...]] = ()
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return all that is kept, as arrays."""
@@ -68,6 +80,29 @@ class Keeper:
 
     def restored(self) -> None:
         """Rebuild what follows from the kept attributes; refuse invalid ones."""
+
+    def check(self, problem: Any) -> None:
+        """Raise `ValueError` if a run of `problem` cannot continue from this.
+
+        Asked of what came from a file, which is never trusted.
+        """
+        for name in self.kept:
+            value = attrgetter(name)(self)
+            if isinstance(value, Keeper):
+                value.check(problem)
+            elif name not in self.unbounded:
+                _check_finite(name, value)
+        for fact in self.facts:
+            fact(self, problem)
+
+
+def _check_finite(name: str, value: Any) -> None:
+    found: dict[str, NDArray[Any]] = {}
+    _write(name, value, found)
+    for part, array in found.items():
+        # Neither are squares of such numbers, which every solver computes.
+        if array.dtype.kind == "f" and not (np.abs(array) <= LARGEST).all():
+            raise ValueError(f"{part!r} has values that are not finite, or too large")
 
 
 def _write(name: str, value: Any, out: dict[str, NDArray[Any]]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from partwise._deadline import OutOfTime, check_time, seconds_left
+from partwise._interrupts import Interruptible
 from partwise._jit import working_time
 from partwise.losses import Certificate
 from partwise.losses.margin import count_unproved
@@ -165,9 +166,10 @@ def solve(
         raise ValueError(f"patience must be at least 1, not {patience!r}")
     check_pairing(problem, solver)
     check_memory(problem, solver)
-    if checkpoint is not None:
-        check_writable(checkpoint)
-        checkpoints.refuse_other_files(Path(checkpoint))
+    path = None if checkpoint is None else Path(checkpoint)
+    if path is not None:
+        check_writable(path)
+        checkpoints.refuse_other_files(path)
     rng = np.random.Generator(np.random.PCG64(random_state))
     begin = working_time()
     try:
@@ -177,21 +179,21 @@ def solve(
     except OutOfTime:
         return _never_started(problem, previous)
     run.seconds = working_time() - begin
-    mark = f"{solver!r} {problem.fingerprint()} {random_state}" if checkpoint else ""
-    if checkpoint is not None and resume and Path(checkpoint).exists():
-        checkpoints.load_checkpoint(Path(checkpoint), run, mark)
+    mark = f"{solver!r} {problem.fingerprint()} {random_state}" if path else ""
+    resumed = path if path is not None and resume and path.exists() else None
+    if resumed is not None:
+        checkpoints.load_checkpoint(resumed, run, mark, problem)
     for callback in callbacks:
         callback.on_start(problem, solver, max_iter)
 
-    certificate: Certificate | None = None
-    reason = MAX_ITER
-    try:
+    def train() -> tuple[str, Certificate | None]:
+        """Make passes until there is a reason to stop; return it."""
+        certificate: Certificate | None = None
         while True:
             done = len(run.trace)
             if done:
                 if run.state.halted == FAILED:
-                    reason = FAILED
-                    break
+                    return FAILED, certificate
                 last = done >= max_iter or _out_of_patience(run, patience)
                 last |= run.state.halted == STALLED
                 with seconds_left(_rest(time_limit, run)):
@@ -199,10 +201,13 @@ def solve(
                 certificate = looked or certificate
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
                 if reason:
-                    break
+                    return reason, certificate
             begin = working_time()
+            work = solver.run_pass(problem, run.state, rng)
+            if resumed is not None:
+                work = checkpoints.continued(work, resumed)
             with seconds_left(_rest(time_limit, run)):
-                for fraction in solver.run_pass(problem, run.state, rng):
+                for fraction in work:
                     for callback in callbacks:
                         callback.on_progress(done + 1, fraction)
                     check_time()
@@ -210,29 +215,46 @@ def solve(
             _record(run, evaluate)
             for callback in callbacks:
                 callback.on_pass(run.trace[-1], run.state.w)
-            if checkpoint is not None:
-                checkpoints.save_checkpoint(Path(checkpoint), run, mark)
-    except (KeyboardInterrupt, OutOfTime) as stop:
-        reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
+            if path is not None:
+                checkpoints.save_if_possible(path, run, mark)
 
-    hurries = reason in (INTERRUPTED, TIME_LIMIT)
-    with seconds_left(GRACE if hurries else None):
-        if hurries:
-            certificate = _certify_quietly(problem, solver, run)
-        if solver.minimises:
-            status = _sentence(reason, run, certificate, tol)
-        else:
-            status = _sentence_without_objective(reason, run, type(solver).__name__)
-        status += run.state.remark() + _kept(run, reason)
-        w = run.state.w
-        if run.best_w is not None:
-            w = run.best_w
-            certificate = _certify_kept(problem, w, certificate)
-        status += _unproved(problem, w)
-    solution = Solution(w, certificate, run.trace, reason, status, run.state)
-    for callback in callbacks:
-        callback.on_end(solution)
+    with Interruptible() as interruptible:
+        try:
+            with interruptible.here():
+                reason, certificate = train()
+        except (KeyboardInterrupt, OutOfTime) as stop:
+            reason = INTERRUPTED if isinstance(stop, KeyboardInterrupt) else TIME_LIMIT
+            certificate = None
+        hurries = reason in (INTERRUPTED, TIME_LIMIT)
+        with seconds_left(GRACE if hurries else None):
+            if hurries:
+                certificate = _certify_quietly(problem, solver, run, interruptible)
+            solution = _conclude(problem, solver, run, reason, certificate, tol)
+        for callback in callbacks:
+            callback.on_end(solution)
     return solution
+
+
+def _conclude(
+    problem: Problem,
+    solver: Solver,
+    run: Run,
+    reason: str,
+    certificate: Certificate | None,
+    tol: float,
+) -> Solution:
+    """Say how training ended, and which weights are kept."""
+    if solver.minimises:
+        status = _sentence(reason, run, certificate, tol)
+    else:
+        status = _sentence_without_objective(reason, run, type(solver).__name__)
+    status += run.state.remark() + _kept(run, reason)
+    w = run.state.w
+    if run.best_w is not None:
+        w = run.best_w
+        certificate = _certify_kept(problem, w, certificate)
+    status += _unproved(problem, w)
+    return Solution(w, certificate, run.trace, reason, status, run.state)
 
 
 def _record(run: Run, evaluate: Evaluate | None) -> None:
@@ -305,7 +327,9 @@ def _never_started(problem: Problem, previous: State | None) -> Solution:
     return Solution(w, None, Trace(), TIME_LIMIT, status, None)
 
 
-def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate | None:
+def _certify_quietly(
+    problem: Problem, solver: Solver, run: Run, interruptible: Interruptible
+) -> Certificate | None:
     """Certify an interrupted run; return the estimate if that takes too long.
 
     Too long for a user who presses Ctrl-C again, or for the time allowed.
@@ -313,7 +337,8 @@ def _certify_quietly(problem: Problem, solver: Solver, run: Run) -> Certificate 
     if not solver.minimises:
         return None
     try:
-        return _at_least_zero(solver.certify(problem, run.state))
+        with interruptible.here():
+            return _at_least_zero(solver.certify(problem, run.state))
     except (KeyboardInterrupt, OutOfTime):
         known = run.state.estimate
         return known and _at_least_zero(known)._replace(exact=False)
@@ -346,7 +371,7 @@ def _certify_kept(
     """Certify the weights that are kept: the last dual bounds every primal."""
     try:
         return None if last is None else last._replace(primal=problem.primal(w))
-    except (KeyboardInterrupt, OutOfTime):
+    except OutOfTime:
         return None
 
 

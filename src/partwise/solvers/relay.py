@@ -15,6 +15,7 @@ import numpy as np
 from partwise._jit import Generic
 from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
+from partwise.solvers.facts import within
 from partwise.solvers.registry import name_of
 from partwise.solvers.wrapped_state import WrappedState
 
@@ -49,6 +50,8 @@ class RelayState(WrappedState):
         "has_changed", "changed_after", "passes", "primal", "dual", "gaps", "proved",
         "active",
     )  # fmt: skip
+    unbounded = ("primal", "gaps")
+    facts = (within("passes", 0), within("changed_after", 0))
 
     def __init__(self, relay: Relay, problem: Problem, active: State):
         self.relay, self.problem, self.active = relay, problem, active

@@ -227,3 +227,36 @@ def part_marginals(
 
     Crew(s, n_jobs).run(work)
     return ptr, out, log_z
+
+
+@kernel
+def _find_other(s: Structure, owner: IntArray, at: IntArray, codes: CodeArray) -> int:
+    """Return the number of the first that is no output, -1 if all are."""
+    for j in range(owner.size):
+        size = waist.output_size(s, owner[j])
+        if at[j] < 0 or at[j] > codes.size - size:
+            return j
+        if not waist.is_output(s, owner[j], codes[at[j] : at[j] + size]):
+            return j
+    return -1
+
+
+def check_outputs(
+    s: Structure, owner: IntArray, at: IntArray, codes: CodeArray
+) -> None:
+    """Raise `ValueError` unless codes are outputs of their examples.
+
+    Parameters
+    ----------
+    s : structure
+        A corpus, of any structure.
+    owner : array of int
+        The example of every output.
+    at : array of int
+        Where its codes begin, in `codes`.
+    codes : array of int32
+        What came from a file.
+    """
+    j = int(_find_other(s, owner, at, codes))
+    if j >= 0:
+        raise ValueError(f"an output of example {owner[j]} is damaged")

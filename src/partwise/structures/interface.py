@@ -138,6 +138,16 @@ def parts_of(
     raise NotImplementedError("parts_of is required of every structure")
 
 
+@generic_with_default
+def is_output(s: Structure, i: int, y: CodeArray) -> bool:
+    """Say whether other questions can be asked about the codes `y`, legal or not.
+
+    Asked of outputs that come from a file. The default trusts them: a structure whose
+    checkpoints may come from others answers for itself.
+    """
+    return True
+
+
 @generic
 def part_row(
     s: Structure, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any

@@ -153,6 +153,11 @@ def _(s: Multiclass, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) ->
     return 1
 
 
+@waist.is_output.implement(Multiclass)
+def _(s: Multiclass, i: int, y: CodeArray) -> bool:
+    return 0 <= y[0] < s.n_classes
+
+
 @waist.part_row.implement(Multiclass)
 def _(s: Multiclass, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> int:
     return row_entries(s.rows, i, r, s.n_classes, idx, val)

@@ -254,6 +254,17 @@ def test_eg_qp_interrupted_returns_the_best_so_far():
     assert_feasible(solution.x, [5] * 4)
 
 
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**40])
+def test_eg_qp_units_change_no_bit(scale):
+    """Nor when it stops: no tolerance is absolute."""
+    A, b = random_qp(9, [5] * 4, 20)
+    one, two = (eg_qp(c * A, c * b, 5, tol=1e-4) for c in (1.0, scale))
+    assert one.converged
+    assert two.n_iter == one.n_iter
+    np.testing.assert_array_equal(one.x, two.x)
+    assert two.gap == scale * one.gap
+
+
 def test_eg_qp_status_says_why_it_ended(monkeypatch):
     A, b = random_qp(8, [5] * 4, 20)
     short = eg_qp(A, b, 5, max_iter=2)

@@ -67,7 +67,7 @@ def _measure(
 
 def _show(scores: dict[str, Any]) -> None:
     """Show scores as tables."""
-    from partwise.cli.output import Percent, print_pairs, print_scores
+    from partwise.cli.output import Percent, print_pairs, print_scores, say
 
     pairs: list[tuple[str, object]] = [("rows", scores["rows"])]
     for name, share in scores["accuracy"].items():
@@ -77,4 +77,4 @@ def _show(scores: dict[str, Any]) -> None:
         typer.echo()
         print_scores(name, labels.per_label.items())
     for name, table in scores.get("confusion", {}).items():
-        typer.echo(f"\n{name}: right in rows, predicted in columns\n{table}")
+        say(f"\n{name}: right in rows, predicted in columns\n{table}")

@@ -34,10 +34,12 @@ def evaluate(
     files: TreesOnly,
 ) -> Report:
     """Measure a parser on trees in brackets."""
+    from partwise.cli.output import say
+
     gold = files.read(file)
     found, failed = parse(model, [placed.tree for placed in gold])
     if failed:
-        typer.echo(
+        say(
             f"warning: {len(failed)} of {len(gold)} sentences have no tree under the "
             f"grammar (the first is {gold[failed[0]].place}): their trees are flat",
             err=True,

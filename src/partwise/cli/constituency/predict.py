@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
-
 from partwise.cli.constituency.files import PlacedSentence, SentenceFiles
 from partwise.cli.options import JsonLines, KBest, Marginals
 from partwise.cli.output import as_json
@@ -59,9 +57,10 @@ def predict(
             out.writelines(f"{line}\n" for line in lines)
             out.flush()
     if failed:
+        from partwise.cli.output import say
         from partwise.estimators.constituency.decoding import name_unproduced
 
-        typer.echo(
+        say(
             f"warning: {len(failed)} of {n_sentences} sentences have no tree under the "
             f"grammar (the first is {failed[0]}): their trees are flat, and marked"
             f"{name_unproduced(list(unknown))}",

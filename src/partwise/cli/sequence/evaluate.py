@@ -129,7 +129,7 @@ def measure(
 
 def _show(scores: dict[str, Any]) -> None:
     """Show scores as tables."""
-    from partwise.cli.output import Percent, print_pairs, print_scores, print_table
+    from partwise.cli.output import Percent, print_pairs, print_scores, print_table, say
 
     chunks, labels = scores.get("chunks"), scores.get("labels")
     print_pairs(
@@ -150,7 +150,7 @@ def _show(scores: dict[str, Any]) -> None:
         print_scores("labels", labels.per_label.items())
     if "confusion" in scores:
         table = scores["confusion"]
-        typer.echo(f"\nright labels in rows, predicted ones in columns\n{table}\n")
+        say(f"\nright labels in rows, predicted ones in columns\n{table}\n")
         errors = [list(row) for row in table.most_confused(10)]
         if errors:
             print_table("most frequent errors", ["right", "predicted", "times"], errors)

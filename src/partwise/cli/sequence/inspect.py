@@ -31,11 +31,13 @@ def inspect(
     ] = False,
 ) -> Findings | None:
     """Return the features with the largest weights; or print the template."""
+    from partwise.cli.output import say
+
     read = getattr(getattr(model._input, "encoder", None), "template", None)
     if template:
         if read is None:
             raise PartwiseError("was trained without a template")
-        typer.echo(str(read.text).rstrip("\n"))
+        say(str(read.text).rstrip("\n"))
         return None
     resources = _resources(read)
     found = top_features(model, top, label)

@@ -22,6 +22,7 @@ from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
+from partwise.estimators.sparse_input import check_sparse
 from partwise.features import FeatureDictEncoder
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
@@ -113,6 +114,7 @@ class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
             from sklearn.utils.multiclass import check_classification_targets
             from sklearn.utils.validation import column_or_1d, validate_data
 
+            check_sparse(X, "X")
             X, target = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True
             )
@@ -206,6 +208,7 @@ class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
         else:
             from sklearn.utils.validation import validate_data
 
+            check_sparse(X, "X")
             X = validate_data(
                 self, X, accept_sparse="csr", dtype=np.float64, reset=False
             )

@@ -330,7 +330,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
                 f"grammar (the first is sentence {failed[0]}): their trees are "
                 f"{shown}{decoding.name_unproduced(unknown)}",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         if no_parse == "none":
             for i in failed:

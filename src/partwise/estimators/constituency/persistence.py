@@ -160,7 +160,10 @@ def _read_lexicon(content: Content) -> Lexicon:
     )
     if open_tags.size and not tags:
         raise content.error("there are no tags")
+    of_word = [names[start:end] for start, end in pairwise(ptr)]
+    if any(len(set(own)) < len(own) for own in [*of_word, open_tags.tolist()]):
+        raise content.error("a word has a tag twice")
     return Lexicon(
-        {word: tuple(names[ptr[i] : ptr[i + 1]]) for i, word in enumerate(words)},
+        {word: tuple(own) for word, own in zip(words, of_word, strict=True)},
         tuple(tags[number] for number in open_tags.tolist()),
     )

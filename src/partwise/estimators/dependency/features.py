@@ -16,6 +16,7 @@ import scipy
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.estimators.dependency.corpus import named
+from partwise.estimators.sparse_input import check_sparse
 from partwise.structures.dependency import ListedArcs, make_listed_arcs
 from partwise.structures.rows import make_sparse_rows
 from partwise.structures.rows.interface import LARGEST
@@ -75,6 +76,7 @@ def as_matrices(
         if n_features is None:
             n_features = matrix.shape[1]
         _check(matrix, len(sentence), n_features, place)
+        check_sparse(matrix, place)
         result.append(scipy.sparse.csr_array(matrix, dtype=np.float64))
         if not (np.abs(result[-1].data) <= LARGEST).all():
             raise DataError(

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from partwise.errors import DataError
+from partwise.estimators.sparse_input import check_sparse
 from partwise.features import Encoded, FeatureDictEncoder
 from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
 
@@ -142,6 +143,7 @@ class ElementFeatures:
             f"must be numbers, not an array of {block.dtype} (give strings as dicts, "
             "one per row: {name: string})"
         )
+        check_sparse(block, where(i, None))
         if getattr(block.dtype, "kind", "O") not in "biufO":
             raise no_numbers
         try:

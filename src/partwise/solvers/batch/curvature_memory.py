@@ -113,7 +113,8 @@ class CurvatureMemory(Keeper):
 
     def restored(self) -> None:
         """Refuse invalid pairs."""
-        if sorted(self.order) != list(range(len(self))) or len(self) > self.size:
+        valid = sorted(self.order) == list(range(len(self))) and len(self) <= self.size
+        if not valid or (self.is_new and not self.order):
             raise ValueError("the pairs of the memory are damaged")
 
 

@@ -46,6 +46,7 @@ class BatchState(State):
     """
 
     kept: ClassVar[tuple[str, ...]] = ("w", "gradient", "value", "dual")
+    unbounded: ClassVar[tuple[str, ...]] = ("value",)
 
     def __init__(self, problem: Problem):
         n = problem.n_weights

@@ -19,6 +19,7 @@ from partwise.losses import Certificate
 from partwise.solvers.base import STALLED, Problem, Solver, State
 from partwise.solvers.cutting_plane.plane_qp import solve_plane_qp
 from partwise.solvers.cutting_plane.planes import Planes
+from partwise.solvers.facts import same_length
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import FloatArray, add_costs, argmax, cost
 
@@ -38,6 +39,8 @@ class CuttingPlaneState(State):
 
     kept = ("planes", "alpha", "idle", "w", "iterate", "primal", "dual", "fruitless")
     growing = ("alpha", "idle")
+    unbounded = ("primal",)
+    facts = (same_length("alpha", "idle", "planes.costs"),)
 
     def __init__(self, problem: Problem):
         self.planes = Planes(problem)

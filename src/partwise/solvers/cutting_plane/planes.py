@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem
+from partwise.solvers.facts import shape
 from partwise.solvers.keeping import Keeper
 from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
-from partwise.structures.decoding import output_pointers
+from partwise.structures.decoding import check_outputs, output_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
@@ -120,6 +121,13 @@ def _fill_costs(
                 out[k] -= C[i] * (0.5 * slopes[k, i]) ** 2
 
 
+def _codes_are_outputs(planes: Planes, problem: Problem) -> None:
+    """Check the outputs of all planes, one example after the other."""
+    owner = np.arange(problem.n_examples)
+    for codes in planes.codes:
+        check_outputs(problem.structure, owner, planes.ptr[:-1], codes)
+
+
 class Planes(Keeper):
     """The planes of a problem: outputs, costs and products of vectors.
 
@@ -136,6 +144,12 @@ class Planes(Keeper):
     """
 
     kept = growing = ("codes", "slopes", "costs", "gram")
+    facts = (
+        shape("codes", "costs", "n_codes"),
+        shape("slopes", "costs", "problem.n_examples"),
+        shape("gram", "costs", "costs"),
+        _codes_are_outputs,
+    )
 
     def __init__(self, problem: Problem):
         self.ptr = output_pointers(problem.structure)
@@ -144,6 +158,11 @@ class Planes(Keeper):
         self.slopes = np.zeros((0, problem.n_examples))
         self.costs = np.zeros(0)
         self.gram = np.zeros((0, 0))
+
+    @property
+    def n_codes(self) -> int:
+        """How many codes the outputs of a plane take."""
+        return int(self.ptr[-1])
 
     def __len__(self) -> int:
         """Return how many there are."""

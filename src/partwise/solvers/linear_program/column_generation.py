@@ -22,6 +22,7 @@ from partwise._jit import working_time
 from partwise.losses import Certificate, SetHinge
 from partwise.losses.wrong_outputs import Search
 from partwise.solvers.base import STALLED, Problem, Solver, State
+from partwise.solvers.facts import same_length, within
 from partwise.solvers.linear_program.extragradient import STEPS, Extragradient
 from partwise.solvers.linear_program.generalization import bound_of
 from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
@@ -84,6 +85,8 @@ class ColumnGenerationState(State):
         "decoding_seconds",
     )  # fmt: skip
     growing = ("lam",)
+    unbounded = ("primal",)
+    facts = (same_length("lam", "row_set.owner"), within("effort", 1, MOST_EFFORT + 1))
 
     def __init__(self, problem: Problem, master: Master):
         loss = problem.loss

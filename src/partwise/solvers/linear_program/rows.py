@@ -13,6 +13,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses.wrong_outputs import Rules, Violations
+from partwise.solvers.facts import distinct, pointers, same_length, shape, within
 from partwise.solvers.keeping import Keeper
 from partwise.structures import interface as waist
 from partwise.structures.interface import (
@@ -158,6 +159,16 @@ class Rows(Keeper):
     """
 
     kept = growing = ("ptr", "idx", "val", "owner", "margin", "idle", "weight_of")
+    facts = (
+        pointers("ptr", "idx"),
+        shape("ptr", "n_bounds"),
+        same_length("idx", "val"),
+        within("idx", 0, "n_columns"),
+        same_length("owner", "margin", "idle"),
+        within("owner", 0, "problem.n_examples"),
+        within("weight_of", 0, "problem.n_weights"),
+        distinct("weight_of"),
+    )
 
     def __init__(self, s: Structure, rules: Rules, n_weights: int):
         self.s, self.rules = s, rules
@@ -186,6 +197,11 @@ class Rows(Keeper):
     def __len__(self) -> int:
         """Return how many rows there are."""
         return self.owner.size
+
+    @property
+    def n_bounds(self) -> int:
+        """How many pointers the rows have."""
+        return len(self) + 1
 
     @property
     def n_columns(self) -> int:

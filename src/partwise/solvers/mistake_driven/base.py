@@ -19,6 +19,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
+from partwise.solvers.facts import within
 from partwise.solvers.visiting import visiting_order
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
@@ -126,7 +127,8 @@ def correct(
 class MistakeDrivenState(State):
     """The running average; `w` is its mean, up to date after a pass."""
 
-    kept = ("w", "average")
+    kept: ClassVar[tuple[str, ...]] = ("w", "average")
+    facts = (within("average.counts", 0),)
 
     def __init__(self, problem: Problem, averaging: bool, k: int = 1):
         s = problem.structure

@@ -26,6 +26,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
 from partwise.solvers.base import NOT_FINITE, STALLED, Problem, State
+from partwise.solvers.facts import positive
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts
 from partwise.solvers.part_duals.state import DualPartsState
@@ -187,6 +188,7 @@ class ThetaState(BatchFormState):
     """The batch form: part scores of every example, kept and tried."""
 
     kept = ("w", "theta", "before", "dual_value", "step", "streak", "scale")
+    facts = (positive("step"),)
 
     def __init__(
         self,
@@ -319,6 +321,7 @@ class PrimalState(BatchFormState):
         "w", "z", "before", "tau", "tau_before", "dual_value", "step", "streak",
         "scale",
     )  # fmt: skip
+    facts = (positive("step"),)
 
     def __init__(
         self,

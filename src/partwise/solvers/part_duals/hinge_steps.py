@@ -39,6 +39,8 @@ LARGEST_RANGE = 1e4
 GROWTH = 4.0
 """How much longer a step gets that moves no mass although there is some to move."""
 MOST_GROWTHS = 3
+MOST_TRIALS = 100
+"""More are never needed, unless the marginals of a damaged checkpoint allow no step."""
 LEAST_MASS = 1e-30
 """Less than this off the right output is none."""
 
@@ -109,7 +111,7 @@ def _multiply(
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     theta, spread, mass = dual.theta[first:], dual.spread[first:], dual.mass[i]
     calls, growths = 0, 0
-    while True:
+    while calls < MOST_TRIALS:
         calls += 1
         eta = dual.step[i]
         for r in range(n):
@@ -148,6 +150,7 @@ def _multiply(
         _place(dual, i, n_gold, scratch)
         dual.step[i] = min(eta * min(best, 2.0), LARGEST_RANGE / span)
         return rise - 0.5 * sqnorm, calls
+    return 0.0, calls
 
 
 @kernel

@@ -75,6 +75,10 @@ class HybridState(WrappedState):
             state.fixed = np.zeros(0)
             self.switch(problem, state)
 
+    def check(self, problem: Problem) -> None:
+        """Check the state of the solver at work, on the problem that it sees."""
+        super().check(self.problem)
+
     def switch(self, problem: Problem, state: OnlineState) -> None:
         """Continue with exponentiated gradient."""
         self.hand_over(state)

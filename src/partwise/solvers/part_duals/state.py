@@ -10,6 +10,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State, chunks
+from partwise.solvers.facts import Fact, positive, within
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts, Trial
 from partwise.solvers.part_duals.hinge_steps import ascend_hinge_all
@@ -46,6 +47,7 @@ class DualPartsState(State):
         "w", "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
         "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
     )  # fmt: skip
+    facts: ClassVar[tuple[Fact, ...]] = (positive("dual.step"), within("dual.gap", 0))
 
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
         s, n = problem.structure, problem.n_examples

@@ -115,8 +115,8 @@ def eg_qp(
     start : array of shape (m,), optional
         A feasible point, all positive; default: uniform in each block.
     tol : float
-        Stop when ``value - lower_bound <= tol * max(1, |value|)``: relative where the
-        objective is large, absolute where it is small.
+        Stop when ``value - lower_bound`` is at most this share of the objective, that
+        is of ``|b.x| + x.Ax/2``, or of what the gap was at the start.
     max_iter : int
         Stop after this many iterations.
     callback : callable, optional
@@ -164,7 +164,7 @@ def eg_qp(
     )
 
     here = best = problem.make_point(qp, log_x, None)
-    bound = -math.inf
+    bound, first_gap = -math.inf, here.gap
     trace: list[QPStep] = []
     reason = MAX_ITER
     try:
@@ -178,7 +178,9 @@ def eg_qp(
                 called = working_time()
                 callback(row, qp.to_user(here.x))
                 begin += working_time() - called  # not the solver's time
-            if best.value - bound <= tol * max(1.0, abs(best.value)):
+            linear = float(qp.b @ best.x)
+            size = max(abs(linear) + abs(best.value - linear), first_gap)
+            if best.value - bound <= tol * size:
                 reason = CONVERGED
                 break
             if row.iteration == max_iter:

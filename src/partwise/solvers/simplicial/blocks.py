@@ -29,7 +29,9 @@ def as_blocks(given: Sequence[Sequence[int]]) -> Blocks:
     return blocks
 
 
-def check_blocks(blocks: Blocks, n_examples: int, may_overlap: bool) -> None:
+def check_blocks(
+    blocks: Sequence[Sequence[int]], n_examples: int, may_overlap: bool
+) -> None:
     """Raise `ValueError` unless the sets hold every example, and only once if needed.
 
     Examples

@@ -14,10 +14,27 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.solvers.facts import Fact, pointers, same_length, shape, within
 from partwise.solvers.keeping import Keeper, Tensors
 from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.simplicial.proximal_dual import Minimum
 from partwise.structures.interface import FloatArray, IntArray
+
+
+def _zeros_come_first(points: Points, problem: Any) -> None:
+    """Check that the first point of every set is its zero."""
+    n_sets = points.n_sets
+    if not np.array_equal(points.owner[:n_sets], np.arange(n_sets)):
+        raise ValueError("'owner' does not begin with the zeros of the sets")
+
+
+def _vectors_are_sparse_rows(points: SparsePoints, problem: Any) -> None:
+    """Check what SciPy's machine code trusts."""
+    vectors = points.vectors
+    pointers("vectors.indptr", "vectors.indices")(points, problem)
+    within("vectors.indices", 0, "n_columns")(points, problem)
+    if vectors.data.size != vectors.indices.size or not np.isfinite(vectors.data).all():
+        raise ValueError("the vectors of points are damaged")
 
 
 class Points(Keeper, ABC):
@@ -39,6 +56,11 @@ class Points(Keeper, ABC):
 
     kept: ClassVar[tuple[str, ...]] = ("offset", "owner", "alpha")
     growing: ClassVar[tuple[str, ...]] = kept
+    facts: ClassVar[tuple[Fact, ...]] = (
+        same_length("alpha", "offset", "owner"),
+        within("owner", 0, "n_sets"),
+        _zeros_come_first,
+    )
 
     groups: LogDistributions | None = None
 
@@ -121,6 +143,7 @@ class DensePoints(Points):
     """Vectors as rows of a matrix: for curvature that changes from place to place."""
 
     kept = growing = (*Points.kept, "vectors")
+    facts = (*Points.facts, shape("vectors", "alpha", "n_columns"))
 
     def __init__(self, n_sets: int, n_columns: int):
         super().__init__(n_sets, n_columns)
@@ -156,6 +179,7 @@ class SparsePoints(Points):
     """Sparse vectors and their products: for curvature that is one everywhere."""
 
     kept = growing = (*Points.kept, "gram")
+    facts = (*Points.facts, shape("gram", "alpha", "alpha"), _vectors_are_sparse_rows)
 
     def __init__(self, n_sets: int, n_columns: int):
         from scipy.sparse import csr_array

@@ -17,6 +17,7 @@ from partwise.solvers.divergences import (
     projected_bound,
     scaled_bound,
 )
+from partwise.solvers.facts import positive
 from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.simplicial.points import DensePoints, Points, SparsePoints
 from partwise.solvers.simplicial.proximal_dual import Minimum, ProximalDual
@@ -104,6 +105,10 @@ class SimplicialState(State):
         "dual_function.gamma", "dual_function.log_ratio", "primal", "dual",
         "proximal_value", "centre_primal", "n_changes", "fruitless",
     )  # fmt: skip
+    unbounded = (
+        "primal", "dual", "proximal_value", "centre_primal", "dual_function.log_ratio",
+    )  # fmt: skip
+    facts = (positive("dual_function.gamma"),)
 
     def __init__(self, problem: Problem, n_sets: int):
         n = problem.n_weights

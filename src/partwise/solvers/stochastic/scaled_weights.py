@@ -23,6 +23,9 @@ SMALLEST_SCALE = 1e-4
 
 SCALE, NOW, PAST = 0, 1, 2
 
+SETTLED = [1.0, 0.0, 1.0]
+"""The factors where `v` is the weights and `u` the average."""
+
 
 class ScaledWeights(NamedTuple):
     """Two vectors with their accounts, three factors, and the number of steps so far.
@@ -60,7 +63,7 @@ def make_scaled_weights(
         w.copy() if averaged else none,
         account.copy(),
         account.copy() if averaged else none,
-        np.array([1.0, 0.0, 1.0]),
+        np.array(SETTLED),
         np.zeros(1, np.int64),
     )
 

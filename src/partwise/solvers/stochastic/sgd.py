@@ -28,6 +28,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State, chunks, finish
+from partwise.solvers.facts import within
 from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic import scaled_weights, steps
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
@@ -73,6 +74,18 @@ def lower_bound(problem: Problem, learnt: FloatArray, account: FloatArray) -> fl
     return multiple * (gain - 0.5 * multiple * price)
 
 
+def _starts_somewhere(state: SGDState, problem: Problem) -> None:
+    """Check that the weights at the start, if not zero, are as many as others."""
+    if state.origin.size not in (0, problem.n_weights):
+        raise ValueError(f"'origin' has {state.origin.size} weights")
+
+
+def _is_settled(state: SGDState, problem: Problem) -> None:
+    """Check that `w` is one of the two vectors, as it is between passes."""
+    if state.weights.factors.tolist() != scaled_weights.SETTLED:
+        raise ValueError("'weights.factors' are not those between two passes")
+
+
 class SGDState(State):
     """The weights and their average, the first step, and a lower bound.
 
@@ -91,6 +104,12 @@ class SGDState(State):
 
     kept = ("weights", "origin", "eta_0", "bound")
     growing = ("origin",)
+    facts = (
+        _starts_somewhere,
+        _is_settled,
+        within("weights.steps", 0),
+        within("eta_0", 0),
+    )
 
     def __init__(self, problem: Problem, origin: FloatArray, averaged: bool):
         s, n = problem.structure, problem.n_examples

@@ -21,6 +21,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.facts import within
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import WorkingSetState, least_violation
@@ -171,6 +172,7 @@ class DualCoordinateState(WorkingSetState):
     """Weights, working sets and random numbers."""
 
     kept = (*WorkingSetState.kept, "random")
+    facts = (*WorkingSetState.facts, within("random", 0, 2**31))
 
     def __init__(self, problem: Problem, seed: int):
         super().__init__(problem)

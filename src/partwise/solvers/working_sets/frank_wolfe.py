@@ -23,6 +23,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.facts import same_length, within
 from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets import extrapolation
 from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
@@ -54,6 +55,12 @@ class FrankWolfeState(SequentialMinimalState):
         "n_passes",
     )  # fmt: skip
     growing = (*WorkingSetState.growing, "before")
+    facts = (
+        *WorkingSetState.facts,
+        same_length("before", "sets.alpha"),
+        within("visits", 0),
+        within("n_passes", 0),
+    )
 
     def __init__(self, problem: Problem):
         super().__init__(problem)

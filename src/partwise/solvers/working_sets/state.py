@@ -13,6 +13,8 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
+from partwise.solvers.facts import Fact, same_length, shape
+from partwise.solvers.working_sets.set_checks import are_working_sets
 from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, Structure
@@ -76,6 +78,15 @@ class WorkingSetState(State):
 
     kept: ClassVar[tuple[str, ...]] = ("w", "slack", "dual", "sets")
     growing: ClassVar[tuple[str, ...]] = ("sets",)
+    facts: ClassVar[tuple[Fact, ...]] = (
+        shape("sets.newest", "problem.n_examples"),
+        shape("sets.mass", "problem.n_examples"),
+        same_length(
+            "sets.alpha", "sets.older", "sets.cost", "sets.sqnorm", "sets.code_at"
+        ),
+        shape("sets.used", 2),
+        are_working_sets("sets"),
+    )
 
     def __init__(self, problem: Problem):
         s, n = problem.structure, problem.n_examples

@@ -30,6 +30,7 @@ hand_on(
     "graph",
     waist.n_examples,
     waist.output_size,
+    waist.is_output,
     waist.gold,
     waist.cost,
     waist.add_costs,

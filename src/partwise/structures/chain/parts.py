@@ -146,6 +146,14 @@ def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) ->
     return change
 
 
+@waist.is_output.implement(Chain)
+def _(s: Chain, i: int, y: CodeArray) -> bool:
+    for t in range(s.ptr[i + 1] - s.ptr[i]):
+        if not 0 <= y[t] < s.layout.n_labels:
+            return False
+    return True
+
+
 @waist.parts_of.implement(Chain)
 def _(s: Chain, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) -> int:
     K = s.layout.n_labels

@@ -141,6 +141,17 @@ def label_parts(
     ids[2] = at + labels.pair_row(s.labels, i, n, h, m) * n_labels
 
 
+@waist.is_output.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int, y: CodeArray) -> bool:
+    n = n_words(s, i)
+    for m in range(1, n + 1):
+        if not 0 <= y[m - 1] <= n or y[m - 1] == m:
+            return False
+        if s.labels.n_labels and not 0 <= y[n + m - 1] < s.labels.n_labels:
+            return False
+    return True
+
+
 @waist.parts_of.implement(DependencyTrees)
 def _(
     s: DependencyTrees, i: int, y: CodeArray, ids: IntArray, counts: FloatArray

@@ -44,7 +44,8 @@ def _add_to_best(
         b = chart.there[one, j]
         for p in range(rules.pair_ptr[b], rules.pair_ptr[b + 1]):
             value = (left[b] + right[rules.pair_right[p]]) + scores.split[at] + own[p]
-            if value > best[p] + FAR:
+            # Not above it: next to a huge number FAR is nothing.
+            if value > -np.inf and value >= best[p] + FAR:
                 out[p] += np.exp(value - best[p])
     if scores.application.size > 0:
         charts.spread_own(scores, at, 0.0, own)
@@ -141,7 +142,7 @@ def _outside_span(
             r = rules.of_parent[i]
             for m in range(start + 1, end):
                 value = charts.application_score(parsing, r, start, m, end)
-                if value > least:
+                if value >= least:  # they are equal where the score is huge
                     share = np.exp(value - chart.value[cell, a]) * probability[cell, a]
                     probability[places.cell_at(n, start, m), rules.left[r]] += share
                     probability[places.cell_at(n, m, end), rules.right[r]] += share

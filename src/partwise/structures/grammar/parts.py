@@ -227,6 +227,28 @@ def symbol_part(s: ConstituencyTrees, i: int, t: int, symbol: int | np.int32) ->
     return at - sentences.symbol_ptr[sentences.ptr[i]]
 
 
+@kernel
+def _may_be(s: ConstituencyTrees, i: int, t: int, symbol: int | np.int32) -> bool:
+    word = s.sentences.ptr[i] + t
+    for at in range(s.sentences.symbol_ptr[word], s.sentences.symbol_ptr[word + 1]):
+        if s.sentences.symbol[at] == symbol:
+            return True
+    return False
+
+
+@waist.is_output.implement(ConstituencyTrees)
+def _(s: ConstituencyTrees, i: int, y: CodeArray) -> bool:
+    n, n_rules = n_words(s, i), s.grammar.rules.parent.size
+    for m in range(1, n):
+        r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
+        if not 0 <= r < n_rules or not 0 <= start < m or not m < end <= n:
+            return False
+    for t in range(n):
+        if not _may_be(s, i, t, y[3 * (n - 1) + t]):
+            return False
+    return True
+
+
 @waist.parts_of.implement(ConstituencyTrees)
 def _(
     s: ConstituencyTrees, i: int, y: CodeArray, ids: IntArray, counts: FloatArray

@@ -94,6 +94,15 @@ def _(
     return change
 
 
+@waist.is_output.implement(FactorGraph)
+def _(s: FactorGraph, i: int, y: CodeArray) -> bool:
+    first = s.vertices.ptr[i]
+    for v in range(s.vertices.ptr[i + 1] - first):
+        if not 0 <= y[v] < s.vertices.n_labels[first + v]:
+            return False
+    return True
+
+
 @waist.parts_of.implement(FactorGraph)
 def _(s: FactorGraph, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) -> int:
     part_at = s.cliques.part_at

@@ -90,6 +90,17 @@ def path_length(s: Lattice, i: int, y: CodeArray) -> int:
     return length
 
 
+@waist.is_output.implement(Lattice)
+def _(s: Lattice, i: int, y: CodeArray) -> bool:
+    """Follow the path from its start, node 0, to the last node."""
+    length, first, node = path_length(s, i, y), s.ptr[i], 0
+    for j in range(length):
+        if not 0 <= y[j] < s.ptr[i + 1] - first or s.source[first + y[j]] != node:
+            return False
+        node = s.target[first + y[j]]
+    return node == s.paths.n_nodes[i] - 1
+
+
 @waist.parts_of.implement(Lattice)
 def _(s: Lattice, i: int, y: CodeArray, ids: IntArray, counts: FloatArray) -> int:
     found = path_length(s, i, y)

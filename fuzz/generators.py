@@ -1,0 +1,43 @@
+"""Hypothesis strategies of inputs, and what the fuzzers start from.
+
+Texts are made of pieces that mean something to their reader, in any order; files are
+made from good ones by the accidents and forgeries of the test suite.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+
+from corruption import ACCIDENTS, forge
+
+ODDITIES = (
+    "", " ", "\t", "\n", "\r", "\r\n", "\0", "\x1b[31m", "\x85", "\u2028", "\ufeff",
+    "\udcff", "é", "日本", "\U0001f600", "a" * 300, "-1", "0", "1e999", "nan",
+    str(2**63), str(10**40), '"', "'", "#", "%", "\\",
+)  # fmt: skip
+
+
+def texts(pieces: Sequence[str]) -> st.SearchStrategy[bytes]:
+    """Return texts of these pieces and odd ones, some packed, some cut."""
+    words = st.sampled_from((*pieces, *pieces, *ODDITIES))
+    text = st.lists(words | st.text(max_size=3), max_size=60).map("".join)
+    raw = text.map(lambda made: made.encode("utf-8", "surrogatepass"))
+    packed = raw.map(gzip.compress)
+    cut = st.builds(lambda made, end: made[:end], packed, st.integers(0, 200))
+    return raw | raw | packed | cut | st.binary(max_size=40)
+
+
+def damaged(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """Return files that were forged, or hit by an accident."""
+
+    def damage(data: bytes, seed: int) -> bytes:
+        rng = np.random.default_rng(seed)
+        if rng.random() < 0.8:
+            return forge(data, rng)
+        return ACCIDENTS[rng.integers(len(ACCIDENTS))](data, rng)
+
+    return st.builds(damage, st.sampled_from(files), st.integers(0, 2**32))

@@ -1,0 +1,214 @@
+"""What is fuzzed: every format that is read, and what may happen then."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fuzz import generators
+from hostile_checkpoints import Case, every_solver
+from partwise import data, load
+from partwise.errors import ModelFileError, PartwiseError
+from partwise.features import TemplateEncoder
+from partwise.model_file.container import seal
+from places import GOLDEN
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that takes bytes.
+
+    Attributes
+    ----------
+    check : callable
+        Takes the bytes; whatever it raises is a finding.
+    inputs : callable
+        Returns a strategy of inputs.
+    seeds : callable
+        Returns inputs that are right, to start from.
+    """
+
+    check: Callable[[bytes], None]
+    inputs: Callable[[], st.SearchStrategy[bytes]]
+    seeds: Callable[[], list[bytes]]
+
+
+# --- model files ---
+
+
+def _answer(name: str) -> Any:
+    """Return inputs that a model of a kind can predict for."""
+    if name == "parser":
+        return data.read_trees(GOLDEN / "parser-1.conllu")[:2]
+    if name == "ranker":
+        return data.read_lattices(GOLDEN / "ranker-1.jsonl")[:2]
+    inputs = json.loads((GOLDEN / f"{name}-1.json").read_text())["inputs"]
+    if name == "labeler":
+        return [tuple(graph) for graph in inputs[:2]]
+    return inputs[:2]
+
+
+KINDS = (
+    "tagger", "classifier", "parser", "constituency", "labeler", "ranker",
+    "hidden_markov", "network",
+)  # fmt: skip
+
+
+def _model_file(name: str) -> bytes:
+    return (GOLDEN / f"{name}-1.partwise").read_bytes()
+
+
+def check_model(name: str, content: bytes) -> None:
+    """Load a model; what loads must predict, whatever its weights are."""
+    with tempfile.NamedTemporaryFile(suffix=".partwise") as file:
+        file.write(seal(content))
+        file.flush()
+        try:
+            model = load(file.name)
+        except ModelFileError:
+            return
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.predict(_answer(name))
+            except PartwiseError:  # a model of other features, say
+                return
+            except ValueError as error:
+                if "features" not in str(error):
+                    raise
+
+
+def _model_target(name: str) -> Target:
+    files = [_model_file(name)]
+    return Target(
+        partial(check_model, name),
+        lambda: generators.damaged(files),
+        lambda: files,
+    )
+
+
+# --- checkpoints ---
+
+
+@cache
+def _cases() -> list[tuple[Case, bytes]]:
+    """Return a run of every solver, and its checkpoint after two passes."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (_, make) in enumerate(every_solver()):
+            case, path = make(), Path(folder) / str(number)
+            case.run(path, max_iter=2)
+            found.append((case, path.read_bytes()))
+    return found
+
+
+def check_checkpoint(content: bytes) -> None:
+    """Resume the run that the first byte chooses, from the file that follows it."""
+    if not content:
+        return
+    case, _ = _cases()[content[0] % len(_cases())]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        path.write_bytes(seal(content[1:]))
+        try:
+            case.run(path, max_iter=3, resume=True)
+        except ModelFileError:
+            pass
+
+
+def _checkpoint_seeds() -> list[bytes]:
+    return [bytes([n]) + written for n, (_, written) in enumerate(_cases())]
+
+
+def _checkpoint_inputs() -> st.SearchStrategy[bytes]:
+    return st.integers(0, len(_cases()) - 1).flatmap(
+        lambda n: generators.damaged([_cases()[n][1]]).map(lambda d: bytes([n]) + d)
+    )
+
+
+# --- texts ---
+
+
+def check_text(read: Callable[[Any], Any], content: bytes) -> None:
+    """Read a text."""
+    try:
+        read(io.BytesIO(content))
+    except PartwiseError:
+        pass
+
+
+def _text_target(
+    read: Callable[[Any], Any], good: str, pieces: Sequence[str]
+) -> Target:
+    return Target(
+        partial(check_text, read),
+        lambda: generators.texts(pieces),
+        lambda: [good.encode()],
+    )
+
+
+def check_template(content: bytes) -> None:
+    """Parse a template, and encode a sentence with it."""
+    try:
+        encoder = TemplateEncoder(content.decode("utf-8", "replace"))
+        encoder.fit_encode(data.read_columns(io.StringIO(COLUMNS)))
+    except (PartwiseError, ValueError) as error:
+        if type(error) is ValueError and "template" not in str(error):
+            raise
+
+
+COLUMNS = "Paris NNP B-LOC\nsleeps VBZ O\n\nIt PRP O\n"
+CONLLU = "1\tHush\thush\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
+BRACKETS = "( (S (NP (DT The) (NN dog)) (VP (VBZ barks))) )\n"
+LATTICE = (GOLDEN / "ranker-1.jsonl").read_text().splitlines()[0] + "\n"
+TEMPLATE = "# words\nU00:%x[-1,0]/%x[0,0]\nU01:%x[0,1]\nB\nB01:%x[0,1]\n"
+
+
+def _read_conllu(source: Any) -> Any:
+    return data.read_trees(source, "conllu")
+
+
+# For every reader a text that it reads, and the pieces that others are made of.
+TEXTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "columns": (data.read_columns, COLUMNS, "Paris| |\t|\n|\n\n|B-LOC|-DOCSTART-"),
+    "conllu": (
+        _read_conllu, CONLLU, "1|2|0|1-2|1.1|\t|_|root|\n|\n\n|# text = |\t_\t_\t_"
+    ),
+    "brackets": (data.read_brackets, BRACKETS, "(|)|((|S| |-NONE-|\n|*"),
+    "lattices": (
+        data.read_lattices, LATTICE, '{|}|[|]|:|,|"edges"|"nodes"|"good"|1|null|\n'
+    ),
+    "csv": (data.read_csv, 'a,b\n1,"x\ny"\n', 'a|b|,|\n|"|""|?|\t'),
+    "svmhmm": (
+        data.read_svmhmm, "1 qid:1 1:0.5 3:1 # Paris\n", "1| |qid:1|qid:|1:|2:0.5|#|\n"
+    ),
+    "crfsuite": (
+        data.read_crfsuite, "B-LOC\tw=Paris\tlen:5\n\n", "O|\t|w=|:|\\:|\\\\|0.5|\n"
+    ),
+    "gazetteer": (data.read_gazetteer, "city\tParis\n", "city|\t| |[|]|%|\n"),
+    "clusters": (data.read_clusters, "0101\tParis\t12\n", "0|01|\t| |word|\n"),
+}  # fmt: skip
+
+TARGETS: dict[str, Target] = {
+    **{f"model_{name}": _model_target(name) for name in KINDS},
+    "checkpoint": Target(check_checkpoint, _checkpoint_inputs, _checkpoint_seeds),
+    **{
+        name: _text_target(read, good, pieces.split("|"))
+        for name, (read, good, pieces) in TEXTS.items()
+    },
+    "template": Target(
+        check_template,
+        lambda: generators.texts("U|B|00:|%x|[|0|,|-1|]|/|\n|#|%m|%t|(".split("|")),
+        lambda: [TEMPLATE.encode()],
+    ),
+}
