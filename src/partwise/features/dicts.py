@@ -191,7 +191,7 @@ class FeatureDictEncoder:
         --------
         >>> encoder = FeatureDictEncoder.of_names(["bias", "word:Paris"])
         >>> encoder.encode([[{"word": "Paris", "bias": 2.0}]]).nodes.idx
-        array([0, 1], dtype=int32)
+        array([1, 0], dtype=int32)
         """
         encoder = cls()
         encoder._learn(joined_vocabulary(names), encoder._edges)

@@ -308,7 +308,7 @@ def test_exponentiated_gradient_resumed_until_converged_is_unbroken(
     [
         ({"form": "offline"}, "unknown form 'offline'; choose from online, batch"),
         ({"order": "random"}, "unknown order 'random'; choose from gaps, shuffled"),
-        ({"step": "find"}, "'search' or 'guaranteed' or a number, not 'find'"),
+        ({"step": "find"}, "'search', 'halving', 'guaranteed' or a number, not 'find'"),
         ({"step": 0.0}, "must be positive and at most 1e\\+06, not 0.0"),
         ({"step": -1.0}, "must be positive"),
         ({"step": np.nan}, "must be positive"),

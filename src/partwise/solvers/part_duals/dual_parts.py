@@ -286,22 +286,21 @@ def ascend(
         if log_loss:
             # C KL(alpha || p), exactly or to second order.
             dual.gap[i] = max(rise if eta == 1.0 else 0.5 * C * gain / eta, rise, 0.0)
-        if search and not rise > blur:
-            if eta == 1.0:
-                return 0.0, calls  # nothing to win that rounding would not eat
-            eta = 1.0  # towards p(y | x; w) there is no way down
-            continue
-        share = 1.0
-        if search and (mix or rise < 0.5 * expected):
-            # Not so little that its square would be zero.
-            share = max(_share(rise, expected), 1e-100)
-        grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
-        seen = max(grown - 2.0 * share * C * slope, 0.0)
-        # Rounding must not make the way look flat: the rest of it is judged by this.
-        sqnorm = (seen + share * blur) / (share * share)
-        if seen > share * blur:
-            dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
-        break
+        if not search or rise > blur:
+            break
+        if eta == 1.0:
+            return 0.0, calls  # nothing to win that rounding would not eat
+        eta = 1.0  # towards p(y | x; w) there is no way down
+    share = 1.0
+    if search and (mix or rise < 0.5 * expected):
+        # Not so little that its square would be zero.
+        share = max(_share(rise, expected), 1e-100)
+    grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
+    seen = max(grown - 2.0 * share * C * slope, 0.0)
+    # Rounding must not make the way look flat: the rest of it is judged by this.
+    sqnorm = (seen + share * blur) / (share * share)
+    if seen > share * blur:
+        dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
     if search:
         best = _share(rise, sqnorm)
         if not mix and rise >= 0.5 * sqnorm:
