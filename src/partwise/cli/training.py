@@ -11,7 +11,6 @@ import typer
 
 from partwise._jit import listening
 from partwise._screen import no_notes
-from partwise.drawing.characters import printable
 from partwise.errors import ConvergenceWarning, PartwiseError
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ def plain_warnings(quiet: bool) -> Iterator[None]:
     """
 
     def show(message: Any, *place: Any, **more: Any) -> None:
+        from partwise.drawing.characters import printable
+
         typer.echo(f"warning: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings(), listening(no_notes) if quiet else nullcontext():
