@@ -15,7 +15,7 @@ from partwise.drawing import (
     draw_constituents_text,
     draw_svg_page,
 )
-from partwise.drawing.characters import display_width
+from partwise.characters import display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = """

@@ -16,7 +16,7 @@ from partwise.drawing import (
     draw_svg_page,
     draw_text,
 )
-from partwise.drawing.characters import cut, display_width, printable
+from partwise.characters import cut, display_width, printable
 from partwise.drawing.layout import arc_levels, stems
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from partwise._screen import compile_notes
+from partwise.characters import printable
 from partwise.cli.convert import convert_model
 from partwise.cli.demo import demo_command
 from partwise.cli.doctor import doctor
@@ -54,8 +55,6 @@ class Commands(TyperGroup):
 
 
 def _in_one_line(error: Exception) -> str:
-    from partwise.drawing.characters import printable
-
     text = str(error)
     if isinstance(error, OSError) and error.filename and error.strerror:
         text = f"{error.filename}: {error.strerror}"

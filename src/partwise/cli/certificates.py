@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from partwise.characters import printable
+
 if TYPE_CHECKING:
     from partwise.losses import Certificate
     from partwise.solvers.loop import Solution
@@ -71,7 +73,6 @@ def in_pairs(certificate: Certificate | None) -> list[tuple[str, object]]:
 def print_ending(solution: Solution) -> None:
     """Show how training ended, and what its certificate means."""
     from partwise.cli.output import console
-    from partwise.drawing.characters import printable
 
     for text in (
         f"\n{solution.status}.",

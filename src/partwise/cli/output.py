@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from partwise.drawing.characters import printable
+from partwise.characters import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

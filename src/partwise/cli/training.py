@@ -11,6 +11,7 @@ import typer
 
 from partwise._jit import listening
 from partwise._screen import no_notes
+from partwise.characters import printable
 from partwise.errors import ConvergenceWarning, PartwiseError
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def plain_warnings(quiet: bool) -> Iterator[None]:
     """
 
     def show(message: Any, *place: Any, **more: Any) -> None:
-        from partwise.drawing.characters import printable
-
         typer.echo(f"warning: {printable(str(message))}", err=True)
 
     with warnings.catch_warnings(), listening(no_notes) if quiet else nullcontext():

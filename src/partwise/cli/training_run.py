@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from partwise.characters import printable
 from partwise.errors import Advice, DataError
 
 if TYPE_CHECKING:
@@ -157,8 +158,6 @@ class TrainingRun:
             _show(numbers, pairs, model.solution_, in_costs=_is_generative(model))
         if numbers["interrupted"]:
             said = f"{numbers['status']}; saved to {self.path}"
-            from partwise.drawing.characters import printable
-
             typer.echo(printable(said), err=True)
             raise typer.Exit(130)
 

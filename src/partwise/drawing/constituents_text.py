@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from partwise.characters import cut, display_width, pad, printable
 from partwise.constituents import Tree
-from partwise.drawing.characters import cut, display_width, pad, printable
 from partwise.drawing.constituents import Node, place_nodes
 from partwise.drawing.text import ASCII, BETWEEN_CELLS, BOX, Pen
 

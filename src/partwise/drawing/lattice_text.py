@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
+from partwise.characters import cut, display_width, pad, printable
 from partwise.data.lattice import LatticeInput
-from partwise.drawing.characters import cut, display_width, pad, printable
 from partwise.drawing.lattice_layout import DrawnEdge, place_lattice
 from partwise.drawing.text import ASCII, BETWEEN_CELLS, BOX
 

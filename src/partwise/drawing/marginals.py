@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from partwise.characters import cut, display_width, pad, printable
 from partwise.drawing.arguments import EMPTY, checked_marginals
-from partwise.drawing.characters import cut, display_width, pad, printable
 
 BAR = 16
 EIGHTHS = " ▏▎▍▌▋▊▉"

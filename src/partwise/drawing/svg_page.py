@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from partwise.drawing.characters import display_width, printable
+from partwise.characters import display_width, printable
 
 # Columns of text in multiples of the font size; sans-serif letters take less, so
 # that what is planned for fits whatever font there is.

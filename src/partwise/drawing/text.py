@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from partwise.characters import cut, display_width, pad, printable
 from partwise.drawing.arguments import EMPTY, DependencyTree
-from partwise.drawing.characters import cut, display_width, pad, printable
 from partwise.drawing.layout import stems
 
 # Cells are not cut below this many columns, however narrow the terminal.
