@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partwise.characters import display_width
 from partwise.constituents import Tree, spans, subtrees, words
 from partwise.data import read_brackets
 from partwise.drawing import (
@@ -15,7 +16,6 @@ from partwise.drawing import (
     draw_constituents_text,
     draw_svg_page,
 )
-from partwise.characters import display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = """

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from partwise.characters import cut, display_width, printable
 from partwise.drawing import (
     draw_marginals_svg,
     draw_marginals_text,
@@ -16,7 +17,6 @@ from partwise.drawing import (
     draw_svg_page,
     draw_text,
 )
-from partwise.characters import cut, display_width, printable
 from partwise.drawing.layout import arc_levels, stems
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -34,7 +34,8 @@ def passes_left(gaps: Sequence[float], tol: float, max_left: int) -> int:
     """
     known = np.asarray(gaps, np.float64)
     passes = np.arange(1, known.size + 1, dtype=np.float64)
-    late = np.isfinite(known) & (known > 0) & (passes > known.size // 3)
+    # A gap of one, before any bound is proved, says nothing.
+    late = (known > 0) & (known < 1) & (passes > known.size // 3)
     if late.sum() < 2:
         return max_left
     height, at = np.log(known[late]), passes[late]

@@ -143,6 +143,7 @@ def test_train_lattice_shows_what_linear_programs_have(
     shown = run(
         *("train", "lattice", folder / "train.jsonl.gz", "-m", tmp_path / "m"),
         *("--loss", "hinge", "--penalty", "l1", "--margin", "unit", "--C", 5),
+        *("--positive", "--compare", "worst"),
     ).stdout.split("\n")
     [line] = [text for text in shown if "not zero" in text]
     ranker = partwise.load(tmp_path / "m")

@@ -74,7 +74,8 @@ def test_eg_starts_near_the_right_outputs(make: Maker, form: str, loss: Any) -> 
         return
     for i, out in enumerate(mirror.outputs):
         p = mirror.gibbs(i, dual.theta[dual.ptr[i] : dual.ptr[i + 1]])
-        expected = 0.999 if loss is LOG_LOSS else 0.5
+        # For the hinge in proportion to the largest cost, beside which some are small.
+        expected = 0.999 if loss is LOG_LOSS else 0.2
         assert p[out.cost == 0.0].sum() > expected
     assert np.abs(state.w).max() < (0.01 if loss is LOG_LOSS else 3.0)
 

@@ -137,7 +137,7 @@ def _multiply(
         grown = waist.add_parts(s, i, trial.change, -C, w, ws)
         # Rounding must not make the way look flat.
         seen = max(grown + 2.0 * C * slope, 0.0)
-        sqnorm = seen + blur
+        sqnorm = max(seen + blur, SMALLEST)
         if seen > blur:
             dual.bend[i] = seen / max(C * C * norm, SMALLEST)
         best = rise / sqnorm
