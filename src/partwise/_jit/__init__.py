@@ -16,6 +16,7 @@ With ``NUMBA_DISABLE_JIT=1`` the same bodies run as ordinary Python.
 - `generics`: questions and their answers by class;
 - `answers`: structures behind addresses;
 - `image`: how a tuple of arrays lies in memory; `sealed`: what stands for it;
+  `behind`: how compiled code passes it on;
 - `compiler`, `linking`: how Numba compiles all this;
 - `reach`: all that reaches the machine code of a function;
 - `cache`: machine code on disk; `prebuilt`: what came with the installation;
