@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from partwise._jit import working_time
 from partwise.data.files import replace_file
 from partwise.foreign import ChainModel, make_chain_model, write_crfsuite_model
 from partwise.foreign.chain_model import without_zeros
@@ -236,7 +237,7 @@ class BaseTrainer:
     def _optimise(
         self, features: Features, chain: Chain, held: Chain | None
     ) -> FloatArray:
-        p, begin = self._parameters, time.perf_counter()
+        p, begin = self._parameters, working_time()
         self._say(TITLES[p.algorithm] + "\n")
         own = {name: name for name in p.names()[N_OF_FEATURES:]}
         for name, called in (LOGGED_AS if p.algorithm == "lbfgs" else own).items():
@@ -253,7 +254,7 @@ class BaseTrainer:
             self._say(_ending(p.algorithm, outcome.converged))
         elif p.algorithm == "lbfgs":
             self._say(f"L-BFGS terminated with error code ({NOTHING_TO_TRAIN})\n")
-        seconds = time.perf_counter() - begin
+        seconds = working_time() - begin
         self._say(f"Total seconds required for training: {seconds:.3f}\n", "\n")
         return w
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from partwise._jit import working_time
 from partwise.losses import Certificate, get_loss
 from partwise.pycrfsuite.parameters import INT_MAX, Parameters
 from partwise.solvers import AROW, OWLQN, PassiveAggressive, Perceptron
@@ -184,14 +184,14 @@ class _Watcher(Callback):
     def __init__(self, plan: Plan, report: Callable[[Iteration], None]) -> None:
         self._plan = plan
         self._report = report
-        self._begin = time.perf_counter()
+        self._begin = working_time()
 
     def on_pass(self, row: TraceRow, w: FloatArray) -> None:
         """Report the pass that just ended."""
         loss, error = row.primal, 0.0
         if self._plan.solver.minimises:
             loss, error = self._objective(row, w)
-        now = time.perf_counter()
+        now = working_time()
         seconds, self._begin = now - self._begin, now
         self._report(Iteration(row.iteration, loss, w, error, seconds))
 
