@@ -99,7 +99,8 @@ def _refuse_more_than_pairs(tagger: Any, K: int) -> None:
         "dense features, which have no names": tagger._input.kind == "dense",
         "features of transitions": tagger._input.n_edge_features > 0,
         "constraints; leave them out": any(mask.any() for mask in tagger._masks),
-        "weights for first or last labels; train with start=False and end=False": bool(
+        "weights for first or last labels; train with start=False and end=False (in a "
+        "command: --no-start --no-end)": bool(
             tagger.weights_[-K * (int(tagger.start) + int(tagger.end)) :].any()
             if tagger.start or tagger.end
             else False
