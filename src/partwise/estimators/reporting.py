@@ -216,15 +216,17 @@ def _subtitle(model: Any) -> str:
 
 
 def _facts(model: Any) -> list[tuple[str, str]]:
+    from partwise.solvers.automatic import name_of
+
     classes = model.classes_
     labels = [str(c) for c in classes] if not isinstance(classes, list) else []
     few = " ".join(labels[:30]) + (" …" if len(labels) > 30 else "")
-    weights = model.weights_
+    weights, solver = model.weights_, model.solver_
     facts = [
         ("kind", type(model).__name__),
         ("labels", f"{len(labels)}: {few}" if labels else ""),
         ("weights", f"{weights.size:,}, {np.count_nonzero(weights):,} not zero"),
-        ("solver", type(model.solver_).__name__),
+        ("solver", solver if isinstance(solver, str) else name_of(solver)),
         ("passes", f"{model.n_iter_:,}" if model.n_iter_ else ""),
         ("training ended", model.status_),
     ]

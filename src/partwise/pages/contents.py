@@ -94,9 +94,7 @@ def report_page(
             [row.label, *([*map(rounded, one)] for one in row[1:4]), row.support]
             for row in score_labels(views)
         ],
-        "confusions": {
-            name: _shown_confusion(table) for name, table in tables.items()
-        },
+        "confusions": {name: _shown_confusion(table) for name, table in tables.items()},
         "calibration": None
         if known is None
         else {
@@ -127,7 +125,9 @@ def report_page(
 def example_data(views: Sequence[View]) -> dict[str, Any]:
     """Return the examples of a page, and what their labels are called."""
     tables = {
-        name: sorted({label for v in views for p in v.tables.get(name, ()) for label in p})
+        name: sorted(
+            {label for v in views for p in v.tables.get(name, ()) for label in p}
+        )
         for name in dict.fromkeys(name for view in views for name in view.tables)
     }
     codes = {name: {b: j for j, b in enumerate(own)} for name, own in tables.items()}

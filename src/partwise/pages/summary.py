@@ -89,7 +89,10 @@ def score_labels(views: Sequence[View], seed: int = 0) -> list[LabelRow]:
     return [
         LabelRow(
             str(label),
-            *(Estimate(*_floats(scores[k, j], low[k, j], high[k, j])) for k in range(3)),
+            *(
+                Estimate(*_floats(scores[k, j], low[k, j], high[k, j]))
+                for k in range(3)
+            ),
             int(gold[:, j].sum()),
         )
         for j, label in enumerate(labels)

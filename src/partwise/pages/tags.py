@@ -52,7 +52,8 @@ def view_tags(
 
     Examples
     --------
-    >>> view = view_tags(["New", "York"], ["B-LOC", "O"], ["B-LOC", "I-LOC"], chunks=True)
+    >>> words, gold = ["New", "York"], ["B-LOC", "I-LOC"]
+    >>> view = view_tags(words, ["B-LOC", "O"], gold, chunks=True)
     >>> view.mistakes, view.gold_items, view.found_items
     (1, [('LOC', 0, 2)], [('LOC', 0, 1)])
     """

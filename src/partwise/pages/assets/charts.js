@@ -38,7 +38,7 @@ function lineChart({title, xs, series, xName, yName, logX = true, logY = true, p
     if (points || at.length < 30) for (const [a, b] of at) drawn.push(svg("circle", {class: letter, cx: a, cy: b, r: 2.6}));
   });
   const legend = html("div", {class: "soft"}, series.map((one, k) => html("span", {style: "margin-right:14px"},
-    svg("svg", {width: 18, height: 10, style: "display:inline-block;margin-right:5px", "aria-hidden": true}, svg("path", {class: `series ${"ab"[k % 2]}`, d: "M0 5 H18"})), one.name)));
+    svg("svg", {width: 18, height: 10, style: "display:inline-block;margin-right:5px", "aria-hidden": "true"}, svg("path", {class: `series ${"ab"[k % 2]}`, d: "M0 5 H18"})), one.name)));
   const box = html("figure", {style: "margin:0"}, html("h3", {}, title + (y.log ? " (log)" : "")),
     svg("svg", {viewBox: `0 0 ${width} ${height}`, style: "width:100%;max-width:520px;height:auto", role: "img", "aria-label": `${title} against ${xName}`}, drawn));
   if (series.length > 1) box.append(legend);

@@ -40,7 +40,7 @@ function convergence({iteration, seconds, primal, dual, relative_gap, dev_score}
 }
 
 function labelScores(rows) {
-  const cell = ([value, low, high]) => html("td", {}, html("span", {class: "bar", "aria-hidden": true, title: `${percent(low)} – ${percent(high)}`},
+  const cell = ([value, low, high]) => html("td", {}, html("span", {class: "bar", "aria-hidden": "true", title: `${percent(low)} – ${percent(high)}`},
     html("i", {style: `width:${100 * value}%`}), html("u", {style: `left:${100 * low}%;width:${Math.max(100 * (high - low), 1)}%`})), ` ${percent(value)} `, html("small", {class: "soft"}, `${percent(low, 0)}–${percent(high, 0)}`));
   return section("labels", "By label", "Lines show where 95% of the scores lie when the examples are drawn anew (bootstrap).",
     html("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "scores by label"}, html("table", {},
