@@ -1,5 +1,6 @@
 """Pages in a real browser: they filter, search and draw, and nothing leaves them."""
 
+import io
 import os
 import shutil
 from collections.abc import Iterator
@@ -275,10 +276,34 @@ def test_examples_of_ten_thousand_open_quickly(driver: Any, tmp_path: Path) -> N
     assert 0 < driver.execute_script(filled) < 200
 
 
+def demo_report(size: int) -> str:
+    """Return the report of a tagger trained on the demo's sentences."""
+    from partwise import SequenceTagger
+    from partwise.data import read_columns
+    from partwise.synthetic import make_corpus
+
+    text = io.StringIO(make_corpus(size, random_state=0).to_columns())
+    data = read_columns(text)
+    sentences, labels = list(data.without(-1)), data.column_sequences(-1)
+    cut = size * 2 // 3
+    train = sentences[:cut], labels[:cut]
+    tagger = SequenceTagger(loss="log_loss", C=1.0).fit(*train)
+    page = tagger.report(sentences[cut:], labels[cut:], train=train, title="Chunks")
+    return page.html
+
+
+@pytest.mark.skipif(SCREENSHOTS not in os.environ, reason="no pictures are asked for")
 def test_screenshots_of_the_report(driver: Any, tmp_path: Path) -> None:
-    """Take the pictures of the documentation, where a folder is given for them."""
-    folder = Path(os.environ.get(SCREENSHOTS, tmp_path))
-    open_page(driver, report(), tmp_path)
-    target = folder / "report.png"
-    assert driver.save_screenshot(str(target))
-    assert target.stat().st_size > 10_000
+    """Take the pictures of the documentation."""
+    open_page(driver, demo_report(600), tmp_path)
+    folder = Path(os.environ[SCREENSHOTS])
+    for name, height, section in (
+        ("report.png", 1150, "overview"),
+        ("examples.png", 800, "examples"),
+    ):
+        driver.set_window_size(1120, height)
+        driver.execute_script(f"document.getElementById('{section}').scrollIntoView()")
+        if section == "overview":
+            driver.execute_script("scrollTo(0, 0)")
+        driver.execute_async_script("setTimeout(arguments[0], 300)")
+        assert driver.save_screenshot(str(folder / name))

@@ -10,6 +10,8 @@ from partwise.pages.view import View, surprise_of
 TABLE = "classes"
 ONLY = ""
 """The name of the only target."""
+MOST_VALUES = 8
+"""How many values of a target are shown with their probabilities."""
 
 
 def view_class(
@@ -72,12 +74,7 @@ def view_class(
         size=len(guess),
         certain=certain,
         surprise=surprise,
-        more={
-            "shares": [
-                sorted(([v, p] for v, p in one.items()), key=lambda x: -x[1])[:8]
-                for one in known.values()
-            ]
-        }
+        more={"shares": [_most_probable(one) for one in known.values()]}
         if known
         else {},
         place=place,
@@ -89,3 +86,9 @@ def _items(values: Mapping[str, str], several: bool) -> list[tuple[Any, ...]]:
         (f"{name}={value}" if several else value, name)
         for name, value in values.items()
     ]
+
+
+def _most_probable(shares: Mapping[str, float]) -> list[list[Any]]:
+    """Return a few values with their probabilities, the largest first."""
+    ranked = sorted(shares.items(), key=lambda one: -one[1])
+    return [[value, p] for value, p in ranked[:MOST_VALUES]]

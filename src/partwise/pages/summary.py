@@ -45,7 +45,7 @@ class Bin(NamedTuple):
 
     probability: float
     right: float
-    count: int
+    size: int
 
 
 class Calibration(NamedTuple):
@@ -89,10 +89,7 @@ def score_labels(views: Sequence[View], seed: int = 0) -> list[LabelRow]:
     return [
         LabelRow(
             str(label),
-            *(
-                Estimate(*_floats(scores[k, j], low[k, j], high[k, j]))
-                for k in range(3)
-            ),
+            *_estimates(scores[:, j], low[:, j], high[:, j]),
             int(gold[:, j].sum()),
         )
         for j, label in enumerate(labels)
@@ -159,9 +156,14 @@ def calibration(views: Sequence[View]) -> Calibration | None:
         own = where == b
         if own.any():
             means = _floats(shares[own].mean(), right[own].mean())
-            bins.append(Bin(*means, int(own.sum())))
-    error = sum(one.count * abs(one.probability - one.right) for one in bins)
+            bins.append(Bin(means[0], means[1], int(own.sum())))
+    error = sum(one.size * abs(one.probability - one.right) for one in bins)
     return Calibration(bins, error / len(known))
+
+
+def _estimates(values: Any, low: Any, high: Any) -> tuple[Estimate, Estimate, Estimate]:
+    made = [Estimate(*_floats(*row)) for row in zip(values, low, high, strict=True)]
+    return made[0], made[1], made[2]
 
 
 def _f1_counts(view: View) -> tuple[float, float]:
