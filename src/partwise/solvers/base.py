@@ -22,7 +22,7 @@ from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.penalty import penalty
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
-from partwise.structures.parallel import Crew
+from partwise.structures.parallel import Crew, make_crew
 
 Result = TypeVar("Result")
 
@@ -107,8 +107,9 @@ class Problem:
         return int(waist.n_weights(self.structure))
 
     def crew(self, n_sums: int = 0) -> Crew:
-        """Return threads to visit the examples with; see `Crew` for `n_sums`."""
-        return Crew(self.structure, self.n_jobs, self.C, n_sums=n_sums)
+        """Return those who visit the examples; see `Threads` for `n_sums`."""
+        crew: Crew = make_crew(self.structure, self.n_jobs, self.C, 1, n_sums)
+        return crew
 
     def values(self, w: FloatArray) -> FloatArray:
         """Return the loss of every example at `w`."""

@@ -321,11 +321,11 @@ class ExponentiatedGradient(Solver):
 
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
-        s, dual = problem.structure, state.dual
+        dual = state.dual
         share = float(dual.mass[0]) if dual.mass.size and self._searches_online else 1.0
         dual.mass[:] = 1.0
         problem.crew().run(
-            lambda start, stop, worker: dual_parts.gibbs_points(
+            lambda s, start, stop, worker: dual_parts.gibbs_points(
                 s, dual, start, stop, worker.scratch, worker.ws
             )
         )
