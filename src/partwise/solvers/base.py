@@ -23,6 +23,7 @@ from partwise.solvers.penalty import penalty
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Crew, make_crew
+from partwise.structures.shards import Shards
 
 Result = TypeVar("Result")
 
@@ -97,6 +98,11 @@ class Problem:
         return DIVERGENCES[self.divergence](self.reference, self.distributions())
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether the examples are in shards, out of reach but for passes."""
+        return isinstance(self.structure, Shards)
+
+    @property
     def n_examples(self) -> int:
         """How many examples there are."""
         return self.C.size
@@ -143,6 +149,8 @@ class Problem:
 
 def structure_fingerprint(structure: Structure) -> str:
     """Return a hash of the arrays of a corpus."""
+    if isinstance(structure, Shards):
+        return structure.fingerprint
     digest = hashlib.blake2b(type(structure).__name__.encode(), digest_size=16)
     for part in _leaves(structure):
         digest.update(f"{part.dtype}{part.shape}".encode())
@@ -326,6 +334,8 @@ class Solver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
     minimises: ClassVar[bool] = True
+    only_passes: bool = False
+    """Whether it only makes passes without updates, which can be made anywhere."""
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
     """The names that settings may have."""
     at_least: ClassVar[dict[str, float]] = {}
