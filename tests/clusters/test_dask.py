@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import partwise
+import problems
 from partwise import (
     DataError,
     DependencyParser,
@@ -18,6 +19,12 @@ from partwise import (
     SequenceTagger,
 )
 from partwise.data import Sentence
+from partwise.losses import get_loss
+from partwise.solvers import (
+    ParameterMixing,
+    StochasticGradientDescent,
+    make_problem,
+)
 from partwise.solvers.loop import Callback
 
 pytest.importorskip("distributed", reason='needs Dask: pip install "partwise[dask]"')
@@ -168,6 +175,37 @@ def test_dask_predicts_bags(client: Client) -> None:
     bag = dask.bag.from_sequence(X, npartitions=3)
     assert partwise.dask.predict(model, bag, client).compute() == model.predict(X)
     assert partwise.dask.predict(model, X, client).compute() == model.predict(X)
+
+
+def test_dask_mixes_the_weights_of_shards_first(client: Client) -> None:
+    solver = ParameterMixing("lbfgs", rounds=2)
+    models = [tagger(solver=solver, tol=1e-3) for _ in range(2)]
+    for model in models:
+        partwise.dask.fit(model, (X, Y), client, shards=3)
+    np.testing.assert_array_equal(models[0].weights_, models[1].weights_)
+    mixed = [row.mixed for row in models[0].trace_]
+    assert mixed == [3, 3] + [0] * (len(mixed) - 2)
+    assert "the first 2 passes mixed what sgd made" in models[0].status_
+    # The average of what a solver makes of every shard, which stands for all of them.
+    one = tagger(solver="lbfgs", tol=1e-3).fit(X, Y)
+    assert models[0].certificate_.primal == pytest.approx(
+        one.certificate_.primal, rel=2e-3
+    )
+
+
+def test_dask_mixing_is_the_average_of_shards() -> None:
+    s = problems.make_small(problems.chain_sparse)
+    problem = make_problem(s, get_loss("log_loss"), C=2.0)
+    local = StochasticGradientDescent(eta_0=0.1)
+    solver = ParameterMixing(local=local, rounds=1)
+    state = solver.start(problem, np.random.default_rng(3), None)
+    list(solver.run_pass(problem, state, np.random.default_rng(3)))
+    rng = np.random.Generator(
+        np.random.PCG64(int(np.random.default_rng(3).integers(2**31)))
+    )
+    alone = local.start(problem, rng, None)
+    list(local.run_pass(problem, alone, rng))
+    np.testing.assert_allclose(state.w, alone.w, **SAME)  # of one shard: its own
 
 
 # --- workers that are lost ---

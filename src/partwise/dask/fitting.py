@@ -47,7 +47,7 @@ def fit(
     client : Client, optional
         The cluster; by default the client made last.
     shards : int, optional
-        Into how many shards data of this process is cut; one for each worker by default.
+        Into how many shards data of this process is cut; by default one per worker.
     read : callable, optional
         Reads a file, on a worker: from a path to what `fit` takes, as a tuple. By
         default column files, the label last, for a tagger, and treebanks for a parser.
@@ -134,7 +134,7 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
     if not hasattr(data, "to_delayed"):
         n_workers = max(len(client.scheduler_info()["workers"]), 1)
         data = dask.bag.from_sequence(data, npartitions=n_workers)
-    model = client.scatter(estimator, broadcast=True)
+    model = dask.delayed(estimator, traverse=False)
     return data.map_partitions(_predict, model)
 
 

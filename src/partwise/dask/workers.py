@@ -11,13 +11,14 @@ import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from distributed import Client, Future, wait
 from distributed.scheduler import KilledWorker
 
-import partwise
+from partwise import __version__
 from partwise._deadline import check_time
 from partwise.dask.parts import Part
 from partwise.errors import DataError, OutOfMemoryError, PartwiseError
@@ -40,12 +41,10 @@ LOOK_AFTER = 0.5
 
 def versions() -> dict[str, str]:
     """Return the versions that decide what a worker computes."""
-    import numba
-
     return {
         "Python": ".".join(platform.python_version_tuple()[:2]),
-        "Partwise": partwise.__version__,
-        "Numba": numba.__version__,
+        "Partwise": __version__,
+        "Numba": version("numba"),
         "NumPy": np.__version__,
     }
 
@@ -62,11 +61,11 @@ def check_versions(found: dict[str, dict[str, str]]) -> None:
     """
     own = versions()
     for worker, theirs in found.items():
-        for name, version in own.items():
-            if theirs.get(name) != version:
+        for name, wanted in own.items():
+            if theirs.get(name) != wanted:
                 raise PartwiseError(
                     f"the worker {worker} has {name} {theirs.get(name)}, but this "
-                    f"process has {version}: install the same version on all machines"
+                    f"process has {wanted}: install the same version on all machines"
                 )
 
 

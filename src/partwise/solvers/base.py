@@ -272,6 +272,8 @@ class State(Keeper, ABC):
         Constraints in the master problem, of solvers with one.
     master_seconds, decoding_seconds : float
         The time spent on it, and on finding constraints, so far.
+    mixed : int
+        How many shards were trained on by themselves in the last pass, if it did that.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("w",)
@@ -283,6 +285,7 @@ class State(Keeper, ABC):
     rows: int = 0
     master_seconds: float = 0.0
     decoding_seconds: float = 0.0
+    mixed: int = 0
 
     def check_fits(self, previous: State) -> None:
         """Raise `ValueError` if an earlier run was on another structure."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,8 @@ from partwise.estimators.sequence.inputs import (
 )
 from partwise.estimators.survey import Survey, frequent
 
-if TYPE_CHECKING:
-    from partwise.estimators.sequence.tagger import SequenceTagger
 
-
-def survey(self: SequenceTagger, X: Any, y: Any, sample_weight: Any = None) -> Survey:
+def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
     """Return what a shard knows, and all have to agree on."""
     self._check_settings()
     if "observed" in (self.pairs, self.transitions):
@@ -33,7 +30,8 @@ def survey(self: SequenceTagger, X: Any, y: Any, sample_weight: Any = None) -> S
         )
     every = 1  # what is rare here may be frequent elsewhere
     rest = self.hash_bits, self.transition_features
-    source, X = choose_input(X, self.template, self.boundaries, every, *rest)
+    chosen, X = choose_input(X, self.template, self.boundaries, every, *rest)
+    source: Any = chosen
     fresh = copy.deepcopy(source)
     y = checks.label_lists(y)
     tokens = source.fit_encode(X)
@@ -41,11 +39,11 @@ def survey(self: SequenceTagger, X: Any, y: Any, sample_weight: Any = None) -> S
     found = Survey(len(y), source=fresh, form=describe(source))
     found.count_labels(label for labels in y for label in labels)
     if not isinstance(source, DenseInput) and self.hash_bits is None:
-        found.count_features(source.encoder, encoded_of(tokens))  # type: ignore[attr-defined]
+        found.count_features(source.encoder, encoded_of(tokens))
     return found
 
 
-def settle(self: SequenceTagger, survey: Survey) -> None:
+def settle(self: Any, survey: Survey) -> None:
     """Set all that follows from the survey of the whole corpus."""
     source = survey.source
     if isinstance(source, DenseInput):
@@ -63,9 +61,7 @@ def settle(self: SequenceTagger, survey: Survey) -> None:
     )
 
 
-def prepare_shard(
-    self: SequenceTagger, X: Any, y: Any, sample_weight: Any = None
-) -> TrainingData:
+def prepare_shard(self: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
     """Encode a shard, once things are settled."""
     y, tokens = checks.label_lists(y), self._input.encode(X)
     gold = self._labels.encode((label for labels in y for label in labels), "y")
