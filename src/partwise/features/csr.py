@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from partwise.errors import DataError
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+Key: TypeAlias = tuple[Any, ...]
+"""What an attribute is called, the same in all pieces of a corpus."""
+
+KeyCounts: TypeAlias = dict[Key, int]
+"""How many rows have each attribute, in the order of ids."""
 
 UNKNOWN = -1  # the id of an attribute that is not in the vocabulary
 

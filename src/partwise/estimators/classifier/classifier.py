@@ -18,12 +18,13 @@ from partwise.estimators.best_codes import kbest
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.classifier.views import find_reasons, make_views
-from partwise.estimators.costs import class_weights, cost_matrix
+from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.sparse_input import check_sparse
+from partwise.estimators.survey import Survey, frequent
 from partwise.features import FeatureDictEncoder
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
@@ -148,6 +149,59 @@ class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
         )
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
+
+    def _survey(self, X: Any, y: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        named, X = _has_names(X)
+        target = _label_list(y)
+        survey = Survey(len(target), form="names" if named else "numbers")
+        survey.count_labels(target)
+        if named:
+            encoder = FeatureDictEncoder(1, self.hash_bits)
+            encoded = encoder.fit_encode_rows(X)
+            n_rows = encoded.ptr.size - 1
+            if self.hash_bits is None:
+                survey.count_features(encoder, encoded)
+        else:
+            n_rows, width = np.shape(X)
+            survey.form = f"{width} columns of numbers"
+            survey.source = width
+        checks.check_same_length(n_rows, len(target))
+        return survey
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._encoder = None
+        if survey.form == "names":
+            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+            if self.hash_bits is None:
+                names = frequent(survey.nodes, self.min_count)
+                self._encoder.learn_keys(names, [])
+            self.n_features_in_ = self._encoder.n_attributes
+        else:
+            self.n_features_in_ = survey.source
+        labels = LabelCodes(sorted_classes(list(survey.labels)))
+        if len(labels) < 2:
+            raise DataError(f"all examples are of one class, {labels.classes[0]!r}")
+        self._set_labels(labels)
+        self._costs = cost_matrix(self.costs, labels)
+        counts = [survey.labels[label] for label in labels.classes]
+        gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self._by_class = class_weights(self.class_weight, labels, gold, None)
+
+    def _prepare_shard(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        gold = self._labels.encode(_label_list(y), "y")
+        if self._encoder is not None:
+            rows = self._rows(self._encoder.encode_rows(X).nodes)
+        else:
+            sparse = scipy.sparse.issparse(X)
+            rows = self._rows(X.tocsr() if sparse else np.asarray(X, np.float64))
+        own = sample_weights(sample_weight, len(gold))
+        weight = (1.0 if own is None else own) * self._by_class[gold]
+        structure = self._structure(rows, gold)
+        return TrainingData(self._with_costs(structure, self.costs is not None), weight)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""

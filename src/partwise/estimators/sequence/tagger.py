@@ -22,6 +22,7 @@ from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
+from partwise.estimators.sequence.shards import prepare_shard, settle, survey
 from partwise.estimators.sequence.views import find_reasons, make_views
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
@@ -67,7 +68,10 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
 
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
+    _pairs: Pairs | None
+    _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
+    _survey, _settle, _prepare_shard = survey, settle, prepare_shard
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -146,24 +150,45 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         tokens = source.fit_encode(X)
         checks.check_labelled(tokens.ptr, y)
         flat = [label for labels in y for label in labels]
-        labels = LabelCodes(sorted_classes(flat))
+        self._set_source(source, sorted_classes(flat))
+        labels = self._labels
+        gold = labels.encode(flat, "y")
+        sample_weight = weighting.sample_weights(sample_weight, len(y))
+        token_weight = weighting.token_weights(token_weight, tokens.ptr)
+        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
+            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
+        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight)
+        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
+        given = (self.costs, self.class_weight, token_weight)
+        structure = self._with_costs(chain, any(x is not None for x in given))
+        return TrainingData(structure, sample_weight, evaluate)
+
+    def _set_source(self, source: Input, classes: list[Label]) -> None:
+        """Set the encoder, and all that follows from the labels."""
+        labels = LabelCodes(classes)
         if len(labels) < 2:
             raise DataError(
                 f"all tokens have the label {labels.classes[0]!r}: nothing to learn; "
                 "give examples of at least two labels"
             )
-        gold = labels.encode(flat, "y")
         self._input: Input = source
         self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = weighting.cost_matrix(self.costs, labels)
-        sample_weight = weighting.sample_weights(sample_weight, len(y))
-        token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        self._pairs = None
+
+    def _labelled(
+        self,
+        tokens: Tokens,
+        y: list[list[Label]],
+        gold: CodeArray,
+        by_class: FloatArray,
+        allowed: Any = None,
+        token_weight: FloatArray | None = None,
+    ) -> Chain:
+        """Return the corpus to learn from, checked."""
         costs = by_class[:, None] * self._costs
-        self._pairs: Pairs | None = None
-        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
-            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if self.transitions == "observed":
             chain = with_observed_transitions(chain)
@@ -177,10 +202,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
                 f"the constraints forbid the labels of sequence {i} at token {t} "
                 f"({context}); correct the labels or loosen the constraints"
             )
-        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
-        given = (self.costs, self.class_weight, token_weight)
-        structure = self._with_costs(chain, any(x is not None for x in given))
-        return TrainingData(structure, sample_weight, evaluate)
+        return chain
 
     def _class_weights(
         self, gold: CodeArray, ptr: IntArray, sample_weight: FloatArray | None
