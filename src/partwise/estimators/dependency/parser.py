@@ -167,7 +167,8 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._set_labels(LabelCodes(self._find_labels(trees)))
-        return self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        data = self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        return replace(data, kept=kept)
 
     def _encoded(
         self,
@@ -213,7 +214,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             evaluate = self._evaluator(as_sentences(dev, "dev"), dev_arc_features)
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
-        return TrainingData(structure, sample_weight, evaluate, kept=kept)
+        return TrainingData(structure, sample_weight, evaluate)
 
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
