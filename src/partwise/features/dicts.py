@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
 from partwise.features import strings
+from partwise.features.array_features import WIDEST, Vectors
 from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import Encoded, keep_frequent, no_attributes
 from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
@@ -33,7 +34,8 @@ class FeatureDictEncoder:
     category (the attribute is the name with the value), a number is a value of
     the attribute `name`, true counts as 1 and false or None as absent, a nested
     dict prefixes its names with ``outer:``, and a list, tuple or set of strings
-    is several categories. In an iterable of strings each is an attribute.
+    is several categories. A NumPy array with one dimension is a vector, which stays
+    one: it is not spread over attributes. In an iterable of strings each is an attribute.
 
     Parameters
     ----------
@@ -76,6 +78,7 @@ class FeatureDictEncoder:
             raise TypeError("transition_features must be strings")
         self._nodes = self._edges = _first_vocabulary(hash_bits)
         self._lookup: ByteLookup | None = None
+        self.array_widths: dict[str, int] = {}
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
 
     @property
@@ -162,7 +165,7 @@ class FeatureDictEncoder:
 
     def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if self.hash_bits is not None:
-            return self._apply(scan, data)
+            return self._apply(scan, data, learn=True)
         nodes, edges = (FeatureRows(growing_vocabulary()) for _ in range(2))
         ptr = scan(data, nodes, edges, self.transition_features)
         encoded, vocabularies = [], []
@@ -175,7 +178,11 @@ class FeatureDictEncoder:
         self._learn(*vocabularies)
         if self.n_edge_attributes == 0:
             encoded[1] = no_attributes()
-        return Encoded(ptr, encoded[0], encoded[1])
+        return Encoded(ptr, encoded[0], encoded[1], self._vectors(nodes))
+
+    def _vectors(self, nodes: FeatureRows) -> Mapping[str, Vectors]:
+        self.array_widths = nodes.arrays.widths
+        return nodes.arrays.finish(nodes.n_rows) if self.array_widths else {}
 
     @classmethod
     def of_names(cls, names: Iterable[str]) -> FeatureDictEncoder:
@@ -202,18 +209,22 @@ class FeatureDictEncoder:
         self._lookup = ByteLookup(nodes.valued, nodes.n_attributes)
         self._is_ready = True
 
-    def _apply(self, scan: Any, data: Iterable[Any]) -> Encoded:
+    def _apply(
+        self, scan: Any, data: Iterable[Any], *, learn: bool = False
+    ) -> Encoded:
         if not self._is_ready:
             raise ValueError(
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
-        nodes, edges = FeatureRows(self._nodes, self._lookup), FeatureRows(self._edges)
+        widths = None if learn else self.array_widths
+        nodes = FeatureRows(self._nodes, self._lookup, widths)
+        edges = FeatureRows(self._edges)
         ptr = scan(data, nodes, edges, self.transition_features)
-        if self.n_edge_attributes == 0:
-            return Encoded(ptr, nodes.finish(self.n_attributes), no_attributes())
-        return Encoded(
-            ptr, nodes.finish(self.n_attributes), edges.finish(self.n_edge_attributes)
-        )
+        transitions = no_attributes()
+        if self.n_edge_attributes:
+            transitions = edges.finish(self.n_edge_attributes)
+        vectors = self._vectors(nodes)
+        return Encoded(ptr, nodes.finish(self.n_attributes), transitions, vectors)
 
     # Storing
 
@@ -224,6 +235,8 @@ class FeatureDictEncoder:
             "hash_bits": self.hash_bits,
             "transition_features": list(self.transition_features),
         }
+        if self.array_widths:
+            settings["arrays"] = dict(self.array_widths)
         if self.hash_bits is not None:
             return {}, settings
         if self._nodes.is_joined:  # a word that older versions do not know
@@ -246,6 +259,7 @@ class FeatureDictEncoder:
         is_joined = settings.pop("joined", False)
         if not isinstance(is_joined, bool):
             raise ModelFileError("setting 'joined' must be true or false")
+        widths = _checked_widths(settings.pop("arrays", {}))
         chosen = strings.take_settings(settings, _SETTINGS)
         if not isinstance(chosen["transition_features"], list):
             raise ModelFileError("setting 'transition_features' must be a list")
@@ -253,6 +267,7 @@ class FeatureDictEncoder:
             encoder = cls(**chosen)
         except (ValueError, TypeError) as error:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
+        encoder.array_widths = widths
         if encoder.hash_bits is None:
             nodes = vocabulary_from_tensors(tensors, "nodes")
             if is_joined:
@@ -261,6 +276,16 @@ class FeatureDictEncoder:
                 nodes = joined_vocabulary(nodes.plain)
             encoder._learn(nodes, vocabulary_from_tensors(tensors, "edges"))
         return encoder
+
+
+def _checked_widths(widths: object) -> dict[str, int]:
+    """Return the lengths of arrays that a file names, by name."""
+    if not isinstance(widths, dict) or not all(
+        isinstance(name, str) and type(width) is int and 0 < width < WIDEST
+        for name, width in widths.items()
+    ):
+        raise ModelFileError("setting 'arrays' must be lengths of vectors, by name")
+    return dict(widths)
 
 
 def _first_vocabulary(hash_bits: int | None) -> Vocabulary:

@@ -14,6 +14,7 @@ from partwise.estimators import costs as weighting
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.explanation import ChainWeights, Explanation
+from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
@@ -22,6 +23,8 @@ from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
+from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
+from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.chain import (
@@ -92,9 +95,11 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
 
         Parameters
         ----------
-        X : iterable of sequences
+        X : iterable of sequences, or pair
             Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
-            array per sequence; or, with a template, tuples of column strings.
+            array per sequence; or, with a template, tuples of column strings. Features
+            of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
+            sequence, adds a vector to every token.
         y : iterable of sequences of labels
             A label (str or int) for every token.
         sample_weight : array, optional
@@ -132,6 +137,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
             )
+        X, matrices = split_vectors(X)
+        tables = as_word_vectors(self.vectors)
         source, X = choose_input(
             X,
             self.template,
@@ -141,8 +148,12 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             self.transition_features,
         )
         y = checks.label_lists(y)
+        X = rereadable(X, tables, source.kind)
         tokens = source.fit_encode(X)
         checks.check_labelled(tokens.ptr, y)
+        tokens, self._vectors = learn_vectors(
+            tokens, X, matrices, tables, self.scale_vectors
+        )
         flat = [label for labels in y for label in labels]
         labels = LabelCodes(sorted_classes(flat))
         if len(labels) < 2:
@@ -200,6 +211,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         nodes = tokens.nodes
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
+        if tokens.vectors is not None:
+            nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
         return make_chain(
             nodes,
             tokens.ptr,
@@ -219,7 +232,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         y = checks.label_lists(y)
-        tokens = self._input.encode(X)
+        tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
             raise DataError("dev: none of its labels occurs in the training data")
@@ -230,9 +243,35 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
 
     # --- predicting ---------------------------------------------------------------
 
+    def _tokens(self, X: Any) -> Tokens:
+        """Encode sequences, with their vectors if the model has any."""
+        X, matrices = split_vectors(X)
+        X = rereadable(X, self._vectors.tables, self._input.kind)
+        tokens = self._input.encode(X, self._jobs())
+        return add_vectors(tokens, X, matrices, self._vectors)
+
     def _encode(self, X: Any, allowed: Any = None) -> Chain:
         self._check_fitted()
-        return self._chain(self._input.encode(X, self._jobs()), None, allowed)
+        return self._chain(self._tokens(X), None, allowed)
+
+    def attach_vectors(self, vectors: Any) -> SequenceTagger:
+        """Give the model word vectors that its file named, but did not hold.
+
+        Parameters
+        ----------
+        vectors : path or WordVectors
+            The same vectors as in training; they are recognised by their checksum.
+
+        Returns
+        -------
+        SequenceTagger
+            Itself.
+        """
+        self._check_fitted()
+        for table in as_word_vectors(vectors):
+            self._vectors.attach(table)
+        self.vectors = self._vectors.setting
+        return self
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
@@ -350,18 +389,14 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             self._input.edge_names(),
             self.start,
             self.end,
+            vectors=self._vectors.names,
         )
 
     @property
     def transitions_(self) -> NDArray[np.float64]:
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
-        K = len(self._labels)
-        at = (
-            self._input.n_features * K
-            if self._pairs is None
-            else self._pairs.label.size
-        )
+        K, at = len(self._labels), self._weights.transition_at
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(
@@ -402,7 +437,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         -------
         Explanation
         """
+        x, matrix = split_one(x)
         x = x if hasattr(x, "__len__") else list(x)
-        chain = self._encode([x])
+        chain = self._encode([x] if matrix is None else ([x], [matrix]))
         words = [explanation.show_token(token) for token in x]
         return explanation.explain_sequence(chain, self.weights_, self._weights, words)
