@@ -102,6 +102,11 @@ class VectorColumns:
         return self.tables or None
 
     @property
+    def takes_matrices(self) -> bool:
+        """Whether vectors are given with every token or sequence, not looked up."""
+        return any(block.source != "table" for block in self.blocks)
+
+    @property
     def matrix_width(self) -> int | None:
         """How many columns the matrix of a sequence has; None if there is none."""
         return next((b.width for b in self.blocks if b.source == "matrix"), None)

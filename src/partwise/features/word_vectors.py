@@ -134,6 +134,14 @@ class WordVectors:
         """Whether the vectors are here, not only their checksum."""
         return not self.missing_checksum
 
+    def check_here(self) -> None:
+        """Raise `PartwiseError` if only the checksum is here."""
+        if not self.is_here:
+            raise PartwiseError(
+                f"the model does not carry its vectors {self.name!r}: give them with "
+                "model.attach_vectors(file), or --vectors on the command line"
+            )
+
     @cached_property
     def _row_of(self) -> dict[str, int]:
         return {word: row for row, word in enumerate(self.words)}
@@ -150,11 +158,7 @@ class WordVectors:
 
     def look_up(self, words: Sequence[str | None]) -> Vectors:
         """Return a row for every word, and which of them have a vector."""
-        if not self.is_here:
-            raise PartwiseError(
-                f"the model does not carry its vectors {self.name!r}: give them with "
-                "model.attach_vectors(file), or --vectors on the command line"
-            )
+        self.check_here()
         get = self._row_of.get
         rest = next((get(word, -1) for word in UNKNOWN_WORDS if word in self._row_of), -1)
         row_of = {

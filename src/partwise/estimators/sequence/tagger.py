@@ -11,6 +11,7 @@ from partwise import metrics
 from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
+from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.explanation import ChainWeights, Explanation
@@ -45,7 +46,7 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(StructuredEstimator, TaggerSettings):
+class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -253,25 +254,6 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     def _encode(self, X: Any, allowed: Any = None) -> Chain:
         self._check_fitted()
         return self._chain(self._tokens(X), None, allowed)
-
-    def attach_vectors(self, vectors: Any) -> SequenceTagger:
-        """Give the model word vectors that its file named, but did not hold.
-
-        Parameters
-        ----------
-        vectors : path or WordVectors
-            The same vectors as in training; they are recognised by their checksum.
-
-        Returns
-        -------
-        SequenceTagger
-            Itself.
-        """
-        self._check_fitted()
-        for table in as_word_vectors(vectors):
-            self._vectors.attach(table)
-        self.vectors = self._vectors.setting
-        return self
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
