@@ -72,6 +72,18 @@ def split_vectors(X: Any) -> tuple[Any, list[Any] | None]:
     return [item.tokens for item in items], [item.matrix for item in items]
 
 
+def split_matrix(X: Any) -> tuple[Any, Any]:
+    """Return examples and the matrix with a vector for each; None without one."""
+    if (
+        isinstance(X, tuple)
+        and len(X) == 2
+        and getattr(X[1], "ndim", 0) == 2
+        and getattr(X[0], "ndim", 0) < 2
+    ):
+        return X
+    return X, None
+
+
 def split_one(x: Any) -> tuple[Any, Any]:
     """Return the tokens and the matrix of one sequence; None without a matrix."""
     if isinstance(x, WithVectors):

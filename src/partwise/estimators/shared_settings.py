@@ -154,8 +154,9 @@ class VectorSettings:
         Vectors to look words up in: a word2vec, GloVe or fastText text file, or what
         `WordVectors.read` returns.
     scale_vectors
-        Whether every column of the vectors is brought to mean 0 and standard deviation
-        1, as in the training data; the penalty on weights depends on scale.
+        Whether the columns of vectors are brought to mean 0 and the same standard
+        deviation, as in the training data, so that a vector weighs as much as ten
+        features: the penalty on weights depends on scale.
     """
 
     vectors: Any = setting(default=None, transient=True)

@@ -17,6 +17,9 @@ from partwise.structures.rows import VectorRows, make_vector_rows
 MATRIX = "vectors"
 """What the block of a matrix that is given with a sequence is called."""
 SOURCES = ("array", "matrix", "table")
+SQUARED_LENGTH = 10.0
+"""Of a scaled vector, on average: it weighs as much as so many features of words. In the
+benchmark `vectors` 1 is too little beside words, and 100 takes three times as long."""
 CHUNK = 4096  # rows that are scaled at a time, so that float64 takes little memory
 
 
@@ -66,7 +69,7 @@ class VectorColumns:
     tables : sequence of WordVectors
         Vectors that are looked up.
     scaled : bool
-        Whether columns are brought to mean 0 and standard deviation 1.
+        Whether columns are brought to mean 0 and to the same standard deviation.
 
     Attributes
     ----------
@@ -130,6 +133,13 @@ class VectorColumns:
         words : sequence of sequences of str
             For every table, the word of every token.
         """
+        for table, own in zip(self.tables, words, strict=True):
+            if own and all(word is None for word in own):
+                raise DataError(
+                    f"no token has a feature {table.word!r} with its word, by which "
+                    f"vectors {table.name!r} are looked up (name the feature with "
+                    "WordVectors.read(file, word=...))"
+                )
         given = self._given(arrays, matrix, words)
         names = [name for name, _, _ in given]
         if len(set(names)) < len(names):
@@ -147,7 +157,12 @@ class VectorColumns:
         self.dtype = float_type(*(vectors.values.dtype for _, _, vectors in given))
         stacked, known = self._side_by_side([vectors for _, _, vectors in given])
         if self.scaled:
-            self.mean, self.factor = _moments(stacked, known)
+            self.mean, deviation = _moments(stacked, known)
+            # A column that never changes says nothing, and is left out.
+            widths = [block.width for block in self.blocks]
+            wanted = np.sqrt(SQUARED_LENGTH / np.repeat(widths, widths))
+            still = deviation <= 1e-6 * np.maximum(np.abs(self.mean), 1e-300)
+            self.factor = np.where(still, 0.0, wanted / np.where(still, 1.0, deviation))
         return self._finish(stacked, known)
 
     def encode(
@@ -161,17 +176,17 @@ class VectorColumns:
         stacked, known = self._side_by_side([vectors for _, _, vectors in given])
         return self._finish(stacked, known)
 
-    def check_given(self, has_matrices: bool) -> None:
+    def check_given(self, has_matrices: bool, form: str = "(X, matrices)") -> None:
         """Refuse matrices where there were none in training, and the reverse."""
         if has_matrices and self.matrix_width is None:
             raise DataError(
-                "the model was trained without a matrix for every sequence: leave "
-                "the vectors out, or train with them"
+                f"the model was trained without {form}: leave the vectors out, or "
+                "train with them"
             )
         if not has_matrices and self.matrix_width is not None:
             raise DataError(
                 f"the model was trained with vectors, {self.matrix_width} columns of "
-                "them: give a matrix for every sequence, (X, matrices)"
+                f"them: give {form}"
             )
 
     def _given(
@@ -307,12 +322,6 @@ def read_vectors(content: Content, arrays: Mapping[str, int]) -> VectorColumns:
     return columns
 
 
-def arrays_of(encoder: Any) -> Mapping[str, int]:
-    """Return the features that are arrays, and their lengths, of an encoder or input."""
-    encoder = getattr(encoder, "encoder", encoder)
-    return getattr(encoder, "array_widths", {})
-
-
 def _block(given: Any, content: Content) -> Block:
     if not isinstance(given, list) or len(given) != 3:
         raise content.error("a block of vectors should be a name, a width, a source")
@@ -327,7 +336,7 @@ def _block(given: Any, content: Content) -> Block:
 def _moments(
     values: NDArray[Any], known: list[NDArray[np.bool_]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean of every column, and one over its standard deviation.
+    """Return the mean and the standard deviation of every column.
 
     Tokens without any vector do not count.
     """
@@ -342,7 +351,4 @@ def _moments(
     for at in range(0, len(values), CHUNK):
         piece = values[at : at + CHUNK][rows[at : at + CHUNK]] - mean
         squares += (piece * piece).sum(0)
-    deviation = np.sqrt(squares / count)
-    # A column that never changes says nothing: rounding must not be blown up.
-    still = deviation <= 1e-6 * np.maximum(np.abs(mean), 1e-300)
-    return mean, np.where(still, 0.0, 1.0 / np.where(still, 1.0, deviation))
+    return mean, np.sqrt(squares / count)

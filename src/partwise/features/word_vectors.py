@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -169,6 +169,11 @@ class WordVectors:
         values = self.matrix[rows] if len(self.words) else _zeros(len(rows), self.width)
         values[rows < 0] = 0.0
         return Vectors(values, rows >= 0)
+
+    def words_of(self, tokens: Iterable[Any]) -> list[str | None]:
+        """Return the words of feature dicts, None where there is none."""
+        found = (t.get(self.word) if isinstance(t, Mapping) else None for t in tokens)
+        return [word if isinstance(word, str) else None for word in found]
 
     # Storing
 

@@ -9,7 +9,7 @@ import numpy as np
 from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.stored_labels import cost_tensors, read_costs
-from partwise.estimators.vector_columns import arrays_of, read_vectors, store_vectors
+from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 from partwise.structures.rows import make_pairs
 
@@ -58,7 +58,9 @@ def fill(model: Any, content: Content) -> int:
         except ValueError as error:
             raise content.error(str(error)) from None
         n_nodes = label.size
-    model._vectors = read_vectors(content, arrays_of(model._input))
+    encoder = getattr(model._input, "encoder", None)
+    arrays = getattr(encoder, "array_widths", {})
+    model._vectors = read_vectors(content, arrays)
     model.vectors = model._vectors.setting
     n_nodes += model._vectors.width * K
     ends = K * (int(model.start) + int(model.end))

@@ -35,13 +35,6 @@ def learn_vectors(
     columns = VectorColumns(tables, scaled)
     matrix = None if matrices is None else _stack(matrices, tokens, None)
     words = [_column(X, table) for table in tables]
-    for table, own in zip(tables, words, strict=True):
-        if own and not any(word is not None for word in own):
-            raise DataError(
-                f"no token has a feature {table.word!r} with its word, by which vectors "
-                f"{table.name!r} are looked up (name the feature with "
-                "WordVectors.read(file, word=...))"
-            )
     rows = columns.learn(tokens.arrays, matrix, words)
     return tokens._replace(vectors=rows), columns
 
@@ -72,9 +65,4 @@ def _column(X: Any, table: WordVectors) -> list[str | None]:
                 f"counted from 0, but there are {len(X.columns)}"
             )
         return list(X.columns[table.column])
-    found = [
-        token.get(table.word) if isinstance(token, dict) else None
-        for sequence in X
-        for token in sequence
-    ]
-    return [word if isinstance(word, str) else None for word in found]
+    return table.words_of(token for sequence in X for token in sequence)
