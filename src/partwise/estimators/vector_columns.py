@@ -273,7 +273,9 @@ class VectorColumns:
         if not columns.blocks or len({b.name for b in columns.blocks}) < len(
             columns.blocks
         ):
-            raise content.error("the blocks of vectors should be different, one at least")
+            raise content.error(
+                "the blocks of vectors should be different, one at least"
+            )
         kinds = [block.source for block in columns.blocks]
         if kinds != sorted(kinds, key=SOURCES.index) or kinds.count("matrix") > 1:
             raise content.error("the blocks of vectors are out of order")

@@ -54,7 +54,11 @@ class ArrayFeatures:
 
     def add(self, name: str, row: int, array: NDArray[Any]) -> None:
         """Note the array that a row has under a name."""
-        if array.ndim != 1 or not 0 < array.size < WIDEST or array.dtype.kind not in "fiub":
+        if (
+            array.ndim != 1
+            or not 0 < array.size < WIDEST
+            or array.dtype.kind not in "fiub"
+        ):
             raise BadArray(
                 f"is an array of {array.dtype} of shape {array.shape} (a vector is an "
                 "array of numbers with one dimension)"

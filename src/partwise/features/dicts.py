@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
 from partwise.features import strings
-from partwise.features.array_features import WIDEST, Vectors
+from partwise.features.array_features import WIDEST, ArrayFeatures, Vectors
 from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import Encoded, keep_frequent, no_attributes
 from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
@@ -34,8 +34,8 @@ class FeatureDictEncoder:
     category (the attribute is the name with the value), a number is a value of
     the attribute `name`, true counts as 1 and false or None as absent, a nested
     dict prefixes its names with ``outer:``, and a list, tuple or set of strings
-    is several categories. A NumPy array with one dimension is a vector, which stays
-    one: it is not spread over attributes. In an iterable of strings each is an attribute.
+    is several categories. With `arrays`, a NumPy array with one dimension is a vector,
+    which stays one: it is not spread over attributes. In an iterable of strings each is an attribute.
 
     Parameters
     ----------
@@ -45,6 +45,8 @@ class FeatureDictEncoder:
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
     transition_features : iterable of str
         Names of features that also describe the transition into their token.
+    arrays : bool, default=False
+        Whether features may be arrays.
 
     Examples
     --------
@@ -64,6 +66,8 @@ class FeatureDictEncoder:
         min_count: int = 1,
         hash_bits: int | None = None,
         transition_features: Iterable[str] = (),
+        *,
+        arrays: bool = False,
     ) -> None:
         strings.check_settings(min_count, hash_bits)
         if isinstance(transition_features, str):
@@ -79,6 +83,7 @@ class FeatureDictEncoder:
         self._nodes = self._edges = _first_vocabulary(hash_bits)
         self._lookup: ByteLookup | None = None
         self.array_widths: dict[str, int] = {}
+        self._takes_arrays = arrays
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
 
     @property
@@ -166,7 +171,8 @@ class FeatureDictEncoder:
     def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if self.hash_bits is not None:
             return self._apply(scan, data, learn=True)
-        nodes, edges = (FeatureRows(growing_vocabulary()) for _ in range(2))
+        nodes = FeatureRows(growing_vocabulary(), arrays=self._arrays(learn=True))
+        edges = FeatureRows(growing_vocabulary())
         ptr = scan(data, nodes, edges, self.transition_features)
         encoded, vocabularies = [], []
         for rows in (nodes, edges):
@@ -180,9 +186,17 @@ class FeatureDictEncoder:
             encoded[1] = no_attributes()
         return Encoded(ptr, encoded[0], encoded[1], self._vectors(nodes))
 
+    def _arrays(self, learn: bool) -> ArrayFeatures | None:
+        """Return what collects arrays, if there may be any."""
+        if not self._takes_arrays:
+            return None
+        return ArrayFeatures(None if learn else self.array_widths)
+
     def _vectors(self, nodes: FeatureRows) -> Mapping[str, Vectors]:
+        if nodes.arrays is None or not nodes.arrays.widths:
+            return {}
         self.array_widths = nodes.arrays.widths
-        return nodes.arrays.finish(nodes.n_rows) if self.array_widths else {}
+        return nodes.arrays.finish(nodes.n_rows)
 
     @classmethod
     def of_names(cls, names: Iterable[str]) -> FeatureDictEncoder:
@@ -209,15 +223,12 @@ class FeatureDictEncoder:
         self._lookup = ByteLookup(nodes.valued, nodes.n_attributes)
         self._is_ready = True
 
-    def _apply(
-        self, scan: Any, data: Iterable[Any], *, learn: bool = False
-    ) -> Encoded:
+    def _apply(self, scan: Any, data: Iterable[Any], *, learn: bool = False) -> Encoded:
         if not self._is_ready:
             raise ValueError(
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
-        widths = None if learn else self.array_widths
-        nodes = FeatureRows(self._nodes, self._lookup, widths)
+        nodes = FeatureRows(self._nodes, self._lookup, self._arrays(learn))
         edges = FeatureRows(self._edges)
         ptr = scan(data, nodes, edges, self.transition_features)
         transitions = no_attributes()
@@ -267,7 +278,7 @@ class FeatureDictEncoder:
             encoder = cls(**chosen)
         except (ValueError, TypeError) as error:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
-        encoder.array_widths = widths
+        encoder.array_widths, encoder._takes_arrays = widths, True
         if encoder.hash_bits is None:
             nodes = vocabulary_from_tensors(tensors, "nodes")
             if is_joined:

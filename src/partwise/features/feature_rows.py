@@ -33,10 +33,10 @@ class FeatureRows:
         self,
         vocabulary: Vocabulary,
         lookup: ByteLookup | None = None,
-        widths: Mapping[str, int] | None = None,
+        arrays: ArrayFeatures | None = None,
     ) -> None:
         self.vocabulary = vocabulary
-        self.arrays = ArrayFeatures(widths)
+        self.arrays = arrays
         self._lookup = lookup
         self._ptr = array("q", [0])
         self._idx = array("i")
@@ -111,19 +111,16 @@ class FeatureRows:
             self._are_tidy = False
             values = valued[name]
             self._idx.extend(values[item] for item in _strings(value, name))
-        elif isinstance(value, np.ndarray) and value.ndim:
-            self._add_array(name, value)
+        elif self.arrays is not None and isinstance(value, np.ndarray) and value.ndim:
+            try:
+                self.arrays.add(name, self.n_rows, value)
+            except BadArray as error:
+                raise _BadFeature(f"feature {name!r} {error}") from None
         else:
             raise _BadFeature(
                 f"feature {name!r} is {_kind(value)} (use a string, number, bool,"
-                " None, an array, a dict of these or a list of strings)"
+                " None, a dict of these or a list of strings)"
             )
-
-    def _add_array(self, name: str, value: NDArray[Any]) -> None:
-        try:
-            self.arrays.add(name, self.n_rows, value)
-        except BadArray as error:
-            raise _BadFeature(f"feature {name!r} {error}") from None
 
     def _add_number(self, name: str, value: Any) -> None:
         try:

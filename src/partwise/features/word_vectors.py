@@ -160,7 +160,9 @@ class WordVectors:
         """Return a row for every word, and which of them have a vector."""
         self.check_here()
         get = self._row_of.get
-        rest = next((get(word, -1) for word in UNKNOWN_WORDS if word in self._row_of), -1)
+        rest = next(
+            (get(word, -1) for word in UNKNOWN_WORDS if word in self._row_of), -1
+        )
         row_of = {
             word: rest if word is None else get(word, get(word.lower(), rest))
             for word in set(words)

@@ -43,7 +43,9 @@ from partwise.structures.rows import (
 INTERCEPT = "(intercept)"
 
 
-class MulticlassClassifier(HasVectors, Classifier, StructuredEstimator, ClassifierSettings):
+class MulticlassClassifier(
+    HasVectors, Classifier, StructuredEstimator, ClassifierSettings
+):
     """Predict one label per example, with one weight vector per class.
 
     Minimises ``penalty(w) + C sum_i loss_i(w)`` over all classes jointly (Crammer and
@@ -121,7 +123,9 @@ class MulticlassClassifier(HasVectors, Classifier, StructuredEstimator, Classifi
         if named:
             if hasattr(self, "feature_names_in_"):  # of an earlier fit
                 del self.feature_names_in_
-            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+            self._encoder = FeatureDictEncoder(
+                self.min_count, self.hash_bits, arrays=True
+            )
             X = list(X) if tables else X
             encoded = self._encoder.fit_encode_rows(X)
             self.n_features_in_ = self._encoder.n_attributes

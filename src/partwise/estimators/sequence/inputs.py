@@ -299,7 +299,8 @@ def choose_input(
                 "and templates; these features are dense"
             )
         return DenseInput(), everything
-    return DictInput(FeatureDictEncoder(min_count, hash_bits, names)), everything
+    encoder = FeatureDictEncoder(min_count, hash_bits, names, arrays=True)
+    return DictInput(encoder), everything
 
 
 def _is_dense(sequence: Any) -> bool:
