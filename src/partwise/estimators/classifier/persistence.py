@@ -55,4 +55,4 @@ def fill(model: Any, content: Content) -> int:
         raise content.error("there are vectors, but no features beside them")
     model.vectors = model._vectors.setting
     width += int(model.fit_intercept) + model._vectors.width
-    return width * len(model._labels)
+    return int(width * len(model._labels))

@@ -73,9 +73,9 @@ class ElementFeatures:
             encoder = FeatureDictEncoder(min_count, hash_bits, arrays=True)
             self.vectors = VectorColumns(scaled=scale_vectors)
             encode = encoder.fit_encode_rows
-            ptr, idx, val, given = self._rows(encode, blocks, counts, where)
+            ptr, idx, val, arrays = self._rows(encode, blocks, counts, where)
             self.encoder = encoder
-            vectors = self.vectors.learn(given, None, ())
+            vectors = self.vectors.learn(arrays, None, ())
             self.width = encoder.n_attributes + self.vectors.width
             return self._finish(*self._beside(ptr, idx, val, vectors))
         return self.encode(blocks, counts, where)
@@ -86,10 +86,10 @@ class ElementFeatures:
         """Encode the features of all graphs; `counts` says how many rows each has."""
         if self.encoder is not None:
             encode = self.encoder.encode_rows
-            ptr, idx, val, given = self._rows(encode, blocks, counts, where)
+            ptr, idx, val, arrays = self._rows(encode, blocks, counts, where)
             vectors = None
             if self.vectors.blocks:
-                vectors = self.vectors.encode(given, None, ())
+                vectors = self.vectors.encode(arrays, None, ())
             return self._finish(*self._beside(ptr, idx, val, vectors))
         matrices = [scipy.sparse.csr_array((0, self.width))]
         for i, (block, count) in enumerate(zip(blocks, counts, strict=True)):

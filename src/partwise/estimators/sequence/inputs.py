@@ -299,8 +299,8 @@ def choose_input(
                 "and templates; these features are dense"
             )
         return DenseInput(), everything
-    encoder = FeatureDictEncoder(min_count, hash_bits, names, arrays=True)
-    return DictInput(encoder), everything
+    dicts = FeatureDictEncoder(min_count, hash_bits, names, arrays=True)
+    return DictInput(dicts), everything
 
 
 def _is_dense(sequence: Any) -> bool:
