@@ -141,10 +141,10 @@ def _read_matrix(
 ) -> tuple[list[str], NDArray[np.float32]]:
     name = str(path)
     try:
-        matrix: NDArray[Any] = np.load(path, allow_pickle=False)
+        matrix: NDArray[Any] = np.load(path)
     except FileNotFoundError:
         raise DataError("there is no such file", path=name) from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, MemoryError) as error:
         raise DataError(f"is not a NumPy file: {error}", path=name) from None
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.shape[1] == 0:
         raise DataError("must hold a matrix, one row per word", path=name)
