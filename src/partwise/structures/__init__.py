@@ -51,6 +51,12 @@ from partwise.structures.rows import (
     make_sparse_rows,
     observed_pairs,
 )
+from partwise.structures.segments import (
+    Matches,
+    Segments,
+    make_matches,
+    make_segments,
+)
 from partwise.structures.slack_rescaling import SlackRescaling, make_slack_rescaling
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
@@ -75,11 +81,13 @@ __all__ = [
     "Lattice",
     "LatticeLayout",
     "Layout",
+    "Matches",
     "Multiclass",
     "Network",
     "PairRows",
     "PseudoReferences",
     "RelaxedGraph",
+    "Segments",
     "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
@@ -97,11 +105,13 @@ __all__ = [
     "make_graph",
     "make_hidden_markov",
     "make_lattice",
+    "make_matches",
     "make_multiclass",
     "make_network",
     "make_pair_rows",
     "make_pairs",
     "make_relaxed_graph",
+    "make_segments",
     "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",
