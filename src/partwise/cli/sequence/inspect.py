@@ -14,6 +14,9 @@ from partwise.errors import PartwiseError
 if TYPE_CHECKING:
     from partwise import SequenceTagger
 
+OnlyTemplate = Annotated[
+    bool, typer.Option("--template", help="Print the template and nothing else.")
+]
 READS = {
     "template": "columns, through a template",
     "dicts": "named features",
@@ -26,9 +29,7 @@ def inspect(
     top: int,
     *,
     label: Label = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print the template and nothing else.")
-    ] = False,
+    template: OnlyTemplate = False,
 ) -> Findings | None:
     """Return the features with the largest weights; or print the template."""
     from partwise.cli.output import say

@@ -183,5 +183,7 @@ def _write_ranked(
         y[begin] = label
         for t in range(begin + 1, end):
             y[t] = s.layout.n_labels + label
-        label, rank = ws.enter_label[begin, label, rank], ws.enter_rank[begin, label, rank]
+        before = ws.enter_label[begin, label, rank]
+        rank = ws.enter_rank[begin, label, rank]
+        label = before
         end = begin

@@ -114,8 +114,8 @@ def make_segments(
     ptr : array of int
         Sequence `i` is the tokens ``ptr[i]:ptr[i + 1]``.
     codes : array of int or None
-        For every token ``k`` where a segment of label `k` begins, ``n_labels + k`` where
-        one goes on; None when only predicting.
+        For every token ``k`` where a segment of label `k` begins, ``n_labels + k``
+        where one goes on; None when only predicting.
     limits : array of int
         How long segments of each label may be, in tokens.
     matches : Matches, optional
@@ -231,7 +231,7 @@ def _layout(
 
 
 def _lengths(right: CodeArray, ptr: IntArray, n_labels: int) -> CodeArray:
-    """Return the length of the segment that begins at every token, 0 where none does."""
+    """Return the length of the segment that begins at every token, 0 if none does."""
     K = n_labels
     if right.size and not 0 <= right.min() <= right.max() < 2 * K:
         raise ValueError(f"codes must lie in 0..{2 * K - 1}")
@@ -256,7 +256,7 @@ def _one_cost(cost: float) -> float:
 def _segment_costs(
     given: ArrayLike | None, right: CodeArray, lengths: CodeArray, n_labels: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the cost of a segment of each label, and what a missed token is part of."""
+    """Return the cost of a segment of each label, and its share by right token."""
     if given is None:
         return np.zeros(n_labels), np.zeros(0)
     costs = np.ascontiguousarray(given, np.float64)
@@ -279,7 +279,7 @@ def _allowed(forbidden: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.
 
 def illegal_segment(s: Segments) -> tuple[int, int] | None:
     """Return the first (sequence, token) where gold breaks a limit or a constraint."""
-    K, y = s.layout.n_labels, s.right % s.layout.n_labels
+    y = s.right % s.layout.n_labels
     begins = np.flatnonzero(s.right_length)
     filled = np.diff(s.ptr) > 0
     bad = np.zeros(y.size, bool)

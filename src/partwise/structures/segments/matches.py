@@ -13,8 +13,8 @@ from partwise.structures.interface import CodeArray, IntArray
 class Matches(NamedTuple):
     """Stretches of tokens and their attributes; make them with `make_matches`.
 
-    Those that begin at token ``t`` are ``ptr[t]:ptr[t + 1]``: `length` tokens long, with
-    one attribute each.
+    Those that begin at token ``t`` are ``ptr[t]:ptr[t + 1]``: `length` tokens long,
+    with one attribute each.
     """
 
     ptr: IntArray

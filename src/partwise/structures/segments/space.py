@@ -15,12 +15,12 @@ from partwise.structures.segments.corpus import Segments
 class SegmentSpace(NamedTuple):
     """Scratch arrays, by token and label or by label and token.
 
-    `roles` has numbers of tokens in their roles; `head` and `tail` what a segment has of
-    its first and its last token, prefix sums included; `shapes` a number by shape;
+    `roles` has numbers of tokens in their roles; `head` and `tail` what a segment has
+    of its first and its last token, prefix sums included; `shapes` a number by shape;
     `reach` how long a segment may be that begins somewhere. `enter` and `leave` are of
     prefixes before and after a segment, `open` and `close` of suffixes from and after
-    one. `zeros` are scores without parts, `terms` and `exps` what is added up. The rest is
-    for several best outputs.
+    one. `zeros` are scores without parts, `terms` and `exps` what is added up. The rest
+    is for several best outputs.
     """
 
     roles: FloatArray
