@@ -101,7 +101,7 @@ def test_broken_kinds_are_named_and_left_out(tmp_path: Path) -> None:
         "No module named 'no_such_module'"
     )
     assert shown.returncode == 0
-    assert "─ Taggers and hidden Markov models ─" in shown.stdout
+    assert "─ Taggers, segment taggers and hidden Markov models ─" in shown.stdout
     assert "clashes" not in shown.stdout.lower()
 
 

@@ -509,7 +509,9 @@ def test_inspect_parse_says_what_is_in_the_model(model: Path) -> None:
     for part in ("treebanks", "projective, one root", "nsubj", "training"):
         assert part in shown
     assert "--label is for taggers" in message("inspect", model, "--label", "nsubj")
-    assert "--template is for taggers and segment taggers, but" in message("inspect", model, "--template")
+    assert "--template is for taggers and segment taggers, but" in message(
+        "inspect", model, "--template"
+    )
 
 
 # --- show -------------------------------------------------------------------------
