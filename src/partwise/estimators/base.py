@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from partwise.errors import DataError
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
+from partwise.estimators.reporting import Reporting
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
 from partwise.estimators.snapshot import of_one_model
@@ -63,15 +65,18 @@ class TrainingData:
         Scores weights on development data.
     reference : array or None
         The reference distributions of a generative model.
+    kept : sequence of int or None
+        The numbers of the examples that are left, where some were left out.
     """
 
     structure: Structure
     sample_weight: FloatArray | None = None
     evaluate: Evaluate | None = None
     reference: FloatArray | None = None
+    kept: Sequence[int] | None = None
 
 
-class StructuredEstimator(Estimator, TrainingSettings):
+class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     """Base class: everything about training that does not depend on the structure.
 
     Attributes

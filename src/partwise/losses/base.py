@@ -121,6 +121,14 @@ class Loss(ABC):
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Split the gap over the examples, given ``values = loss_i(w)``; all >= 0."""
 
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray | None:
+        """Return the dual mass on wrong outputs that ``values = loss_i(w)`` come to.
+
+        At the optimum this is the mass of the dual variables themselves; None where
+        the value of a loss does not determine it.
+        """
+        return None
+
     def values(self, s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArray:
         """Return ``loss_i(w)`` for every example, computed by `n_jobs` threads."""
         return fill_all(self.fill, s, w, n_jobs)

@@ -123,3 +123,14 @@ class SquaredHinge(Hinge):
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C xi^2 + a^2/(4C) - sum_y alpha (cost - w.dPhi)``."""
         return C * values + _pull(C, point.mass) - (point.cost - point.margin)
+
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray:
+        """Return ``a = 2 C xi``, where `xi` is the violation.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SquaredHinge().mass(np.array([4.0]), np.array([0.5])).tolist()
+        [2.0]
+        """
+        return 2.0 * C * np.sqrt(values)

@@ -17,6 +17,7 @@ from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
+from partwise.estimators.classifier.views import find_reasons, make_views
 from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
@@ -55,6 +56,7 @@ class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse matrices are welcome."""

@@ -26,6 +26,7 @@ from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
+from partwise.estimators.dependency.views import find_reasons, make_views
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.features.arc_groups import find_groups
@@ -74,6 +75,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
     least_labels = 0
 
     # --- training ---------------------------------------------------------------
@@ -151,6 +153,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
         sample_weight = sample_weights(sample_weight, len(trees))
+        kept = list(range(len(trees)))
         matrices = (
             None if arc_features is None else features.as_matrices(arc_features, trees)
         )
@@ -198,7 +201,7 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             evaluate = self._evaluator(as_sentences(dev, "dev"), dev_arc_features)
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
-        return TrainingData(structure, sample_weight, evaluate)
+        return TrainingData(structure, sample_weight, evaluate, kept=kept)
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""

@@ -18,6 +18,7 @@ from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.graph.settings import GraphSettings
+from partwise.estimators.graph.views import make_views
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.settings import check_settings
 from partwise.solvers.loop import Evaluate
@@ -77,6 +78,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     # --- training ---------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
+from partwise.estimators.sequence.views import find_reasons, make_views
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.chain import (
@@ -65,6 +66,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
     _fill_from, _chain_model = fill_from, chain_model_of
     least_labels = 1  # models of other programs may have one
 

@@ -99,7 +99,7 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    theta[: waist.n_parts(s, i)] = 0.0
+    theta[: (last - first) * K] = 0.0
     for t in range(first, last):
         at = (t - first) * K
         row_dot(s.nodes, t, w, theta[at : at + K])
