@@ -197,7 +197,7 @@ def _report(
             "all models; test sentences are all there.",
             *(
                 f"{name}: {len(task.X):,} training sequences of "
-                f"{sum(map(len, task.X)):,} tokens; {len(task.X_test):,} test sequences."
+                f"{sum(map(len, task.X)):,} tokens, {len(task.X_test):,} for testing."
                 for name, task in tasks.items()
             ),
         ],
