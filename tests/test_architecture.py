@@ -48,12 +48,16 @@ FLOORS = [
         frozenset(
             {
                 ("hidden_markov", "sequence"),
+                ("segments", "sequence"),
                 ("hidden_markov", "generative"),
                 ("bayesian_network", "generative"),
             }
         ),
     ),
-    Floor("partwise.cli", frozenset({("hidden_markov", "sequence")})),
+    Floor(
+        "partwise.cli",
+        frozenset({("hidden_markov", "sequence"), ("segments", "sequence")}),
+    ),
     Floor(
         "partwise.structures",
         # A network is a graph with probabilities, a hidden Markov model a chain.

@@ -55,6 +55,12 @@ from partwise.structures.rows import (
     make_vector_rows,
     observed_pairs,
 )
+from partwise.structures.segments import (
+    Matches,
+    Segments,
+    make_matches,
+    make_segments,
+)
 from partwise.structures.slack_rescaling import SlackRescaling, make_slack_rescaling
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
@@ -79,12 +85,14 @@ __all__ = [
     "Lattice",
     "LatticeLayout",
     "Layout",
+    "Matches",
     "MixedRows",
     "Multiclass",
     "Network",
     "PairRows",
     "PseudoReferences",
     "RelaxedGraph",
+    "Segments",
     "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
@@ -103,12 +111,14 @@ __all__ = [
     "make_graph",
     "make_hidden_markov",
     "make_lattice",
+    "make_matches",
     "make_mixed_rows",
     "make_multiclass",
     "make_network",
     "make_pair_rows",
     "make_pairs",
     "make_relaxed_graph",
+    "make_segments",
     "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",

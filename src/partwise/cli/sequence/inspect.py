@@ -15,6 +15,9 @@ from partwise.errors import PartwiseError
 if TYPE_CHECKING:
     from partwise import SequenceTagger
 
+OnlyTemplate = Annotated[
+    bool, typer.Option("--template", help="Print the template and nothing else.")
+]
 READS = {
     "template": "columns, through a template",
     "dicts": "named features",
@@ -27,9 +30,7 @@ def inspect(
     top: int,
     *,
     label: Label = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print the template and nothing else.")
-    ] = False,
+    template: OnlyTemplate = False,
 ) -> Findings | None:
     """Return the features with the largest weights; or print the template."""
     from partwise.cli.output import say
