@@ -9,6 +9,20 @@ from typing import Annotated, Any
 import typer
 
 
+class WeightSign(StrEnum):
+    """Which weights to show."""
+
+    any = "any"
+    positive = "positive"
+    negative = "negative"
+
+
+Sign = Annotated[
+    WeightSign,
+    typer.Option(help="Show weights of this sign: for a label, or against it."),
+]
+
+
 class Decoding(StrEnum):
     """How a model chooses an output: by its score, or by its expected cost."""
 

@@ -217,11 +217,17 @@ class ChunkScores:
         """The mean F1 of the types, each counting the same."""
         return shared.mean([scores.f1 for scores in self.per_type.values()])
 
+    @property
+    def weighted_f1(self) -> float:
+        """The mean F1 of the types, each counting as often as it is right."""
+        return shared.weighted_f1(self.per_type.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
         return {
             **self.overall._asdict(),
             "macro_f1": self.macro_f1,
+            "weighted_f1": self.weighted_f1,
             "per_type": {name: s._asdict() for name, s in self.per_type.items()},
         }
 

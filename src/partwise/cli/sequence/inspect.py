@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.inspect import Findings, print_top_features, top_features
-from partwise.cli.options import Label
+from partwise.cli.options import Label, Sign, WeightSign
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def inspect(
     top: int,
     *,
     label: Label = None,
+    sign: Sign = WeightSign.any,
     template: Annotated[
         bool, typer.Option("--template", help="Print the template and nothing else.")
     ] = False,
@@ -40,7 +41,7 @@ def inspect(
         say(str(read.text).rstrip("\n"))
         return None
     resources = _resources(read)
-    found = top_features(model, top, label)
+    found = top_features(model, top, label, sign)
     pairs = [*_resources_in_words(resources), ("features", found["features"])]
     return Findings(
         READS[model._input.kind],

@@ -292,12 +292,16 @@ class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
         return RowWeights(names, self._labels.classes, None)
 
     def top_features(
-        self, n: int = 20, label: Label | None = None
+        self, n: int = 20, label: Label | None = None, *, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
-        """Return the `n` features with the largest weights, in absolute value."""
+        """Return the `n` features with the largest weights, in absolute value.
+
+        Only those of one `label`, or of one `sign`, "positive" or "negative": what
+        speaks for a class, or against it.
+        """
         self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
-        return self._weights.top(self.weights_, n, code)
+        return self._weights.top(self.weights_, n, code, sign)
 
     def explain(self, x: Any) -> Choice:
         """Say which features made the class of one example win over the runner-up."""

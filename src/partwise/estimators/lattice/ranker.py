@@ -13,6 +13,7 @@ from partwise.estimators.base import StructuredEstimator, TrainingData, untraine
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure
+from partwise.estimators.explanation import of_sign
 from partwise.estimators.labels import LabelCodes
 from partwise.estimators.lattice.corpus import (
     LatticeReader,
@@ -386,8 +387,12 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         self._check_fitted()
         return self._encoder.attribute_names()
 
-    def top_features(self, n: int = 10) -> list[tuple[str, float]]:
+    def top_features(
+        self, n: int = 10, *, sign: str = "any"
+    ) -> list[tuple[str, float]]:
         """Return the `n` features with the largest weights, in either direction.
+
+        Or only those of one `sign`, "positive" or "negative".
 
         Examples
         --------
@@ -398,8 +403,11 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         ['x']
         """
         names = self.feature_names_
-        order = np.argsort(-np.abs(self.weights_), kind="stable")[: max(n, 0)]
-        return [(names[f], float(self.weights_[f])) for f in order if self.weights_[f]]
+        found = of_sign(self.weights_, sign)
+        order = np.argsort(-np.abs(self.weights_[found]), kind="stable")
+        return [
+            (names[f], float(self.weights_[f])) for f in found[order][: max(n, 0)]
+        ]
 
 
 def _as_pair(dev: Any) -> tuple[Any, Any]:

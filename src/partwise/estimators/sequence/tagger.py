@@ -253,18 +253,6 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         return self._decode(self._encode(X, allowed), self.weights_)
 
-    def predict_single(self, x: Any) -> list[Label]:
-        """Return the best labels of one sequence.
-
-        Examples
-        --------
-        >>> from partwise import SequenceTagger
-        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
-        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
-        ['D']
-        """
-        return self.predict([x])[0]
-
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
     ) -> list[NDArray[np.float64]]:
