@@ -122,6 +122,11 @@ DecodingOption = Annotated[
 Confusion = Annotated[
     bool, typer.Option("--confusion", help="Show which labels are confused with which.")
 ]
+Sample = Annotated[
+    int | None,
+    typer.Option(min=1, help="Draw N outputs from the model instead of the best."),
+]
+Seed = Annotated[int, typer.Option(help="With --sample: the seed of the draws.")]
 Label = Annotated[
     str | None, typer.Option(help="Show only the features of this label.")
 ]

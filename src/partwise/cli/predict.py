@@ -38,7 +38,7 @@ def predict(
         raise DataError(
             f"{input}: is a model (give it first: partwise predict {input} {model})"
         )
-    options.only_one("kbest", "marginals", "spans")
+    options.only_one("kbest", "marginals", "spans", "sample")
     fitted, kind = options.load(model)
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)

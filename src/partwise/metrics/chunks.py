@@ -109,7 +109,7 @@ def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
     kind = ""
     previous = OUTSIDE
     for t, label in enumerate(chain(labels, [OUTSIDE])):
-        step = _step(scheme, previous, label)
+        step = chunk_step(scheme, previous, label)
         if start >= 0 and not step.continues:
             if step.complete:
                 found.append((start, t, kind))
@@ -121,7 +121,8 @@ def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _step(scheme: str | None, previous: str, label: str) -> _Step:
+def chunk_step(scheme: str | None, previous: str, label: str) -> _Step:
+    """Say what happens to the chunk between two neighbouring labels."""
     before, after = _parse(scheme, previous), _parse(scheme, label)
     prefixes = before.prefix + after.prefix
     same = before.type == after.type

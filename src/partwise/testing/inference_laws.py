@@ -41,9 +41,7 @@ def argmax_is_the_best_legal_output(case: Case) -> None:
         case, result, scores.max(), f"argmax to return the score of {best}", atol
     )
     mine = scores[case.outputs.index(found)]
-    expect_close(
-        case, mine, scores.max(), f"argmax to write {best}, not {found}", atol
-    )
+    expect_close(case, mine, scores.max(), f"argmax to write {best}, not {found}", atol)
 
 
 def kbest_are_the_best_in_order(case: Case) -> None:
@@ -138,7 +136,10 @@ def answers_do_not_depend_on_earlier_ones(case: Case) -> None:
 
     for j in every_example(s):
         answer(j, random.normal(0.0, 1e3, sizes[j][0]), used)
-    fresh, late = answer(i, case.theta, waist.workspace(s, 3)), answer(i, case.theta, used)
+    fresh, late = (
+        answer(i, case.theta, waist.workspace(s, 3)),
+        answer(i, case.theta, used),
+    )
     for name, expected in fresh.items():
         same = np.array_equal(late[name], expected)
         expect(case, same, f"{name} must not depend on what was asked before")

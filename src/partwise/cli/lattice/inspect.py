@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from partwise import LatticeRanker
 
 
-def inspect(
-    model: LatticeRanker, top: int, *, sign: Sign = WeightSign.any
-) -> Findings:
+def inspect(model: LatticeRanker, top: int, *, sign: Sign = WeightSign.any) -> Findings:
     """Return the features of edges with the largest weights."""
     edges = [
         {"feature": feature, "weight": weight}

@@ -19,6 +19,7 @@ from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
@@ -34,7 +35,9 @@ from partwise.structures.rows import Rows, make_dense_rows, make_sparse_rows
 INTERCEPT = "(intercept)"
 
 
-class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
+class MulticlassClassifier(
+    Classifier, StructuredEstimator, Samples, ClassifierSettings
+):
     """Predict one label per example, with one weight vector per class.
 
     Minimises ``penalty(w) + C sum_i loss_i(w)`` over all classes jointly (Crammer and
@@ -233,6 +236,15 @@ class MulticlassClassifier(Classifier, StructuredEstimator, ClassifierSettings):
                 f"{self.n_features_in_}"
             )
         return self._structure(self._rows(row), np.zeros(1, np.int32))
+
+    def _given(self, X: Any, y: Any = None) -> Given:
+        s = self._encode(X)
+        if y is not None:
+            target = _whole_numbers(y) if isinstance(y, np.ndarray) else _label_list(y)
+            checks.check_same_length(s.labels.size, len(target))
+            s = s._replace(labels=self._labels.encode(target, "y"))
+        classes = self._labels.classes
+        return Given(s, self.weights_, lambda i, y: classes[y[0]])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
