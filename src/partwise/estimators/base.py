@@ -373,8 +373,7 @@ class StructuredEstimator(Estimator, TrainingSettings):
         >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
         ['D']
         """
-        predict: Any = self.predict  # type: ignore[attr-defined]
-        return predict([x], **options)[0]
+        return self.predict([x], **options)[0]
 
     def _store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the tensors and settings of a model file that are the class's own."""

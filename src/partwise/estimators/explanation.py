@@ -12,7 +12,7 @@ from partwise.estimators.labels import Label
 from partwise.structures import interface as waist
 from partwise.structures.chain import Chain, ChainMask
 from partwise.structures.decoding import decode
-from partwise.structures.interface import CodeArray, FloatArray, Structure
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.rows import Pairs
 
 

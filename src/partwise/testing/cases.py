@@ -84,7 +84,7 @@ def draw_scores(random: np.random.Generator, size: int, scale: float) -> FloatAr
     return scores.round() if scale <= 2 else scores
 
 
-# --- what the laws say when they are broken ---------------------------------------------
+# --- what the laws say when they are broken -------------------------------------------
 
 
 def expect(case: Case, holds: bool, what: str) -> None:
@@ -105,7 +105,7 @@ def _example(case: Case) -> str:
     return f"example {case.i} of {type(case.s).__name__}"
 
 
-# --- the pieces -------------------------------------------------------------------------
+# --- the pieces -----------------------------------------------------------------------
 
 
 def guarded(values: Any) -> FloatArray:

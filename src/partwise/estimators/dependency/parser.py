@@ -302,9 +302,10 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         the parser cannot predict: with crossing arcs, or with several roots.
         """
         trees = as_sentences(sentences)
-        return super().log_probability(
+        result: FloatArray = super().log_probability(
             trees, trees if y is None else y, arc_features=arc_features
         )
+        return result
 
     def predict(
         self,

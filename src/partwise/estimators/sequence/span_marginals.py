@@ -78,11 +78,11 @@ def span_probabilities(
 
 
 def _given_label(nodes: FloatArray, pairs: FloatArray, t: int) -> FloatArray:
-    """Return the probability of the label at `t` (column) given the one before (row)."""
-    whole = nodes[t - 1][:, None]
-    return np.divide(
-        pairs[t - 1], whole, out=np.zeros_like(pairs[t - 1]), where=whole > 0
-    )
+    """Return the probability of the label at `t`, a column, given the one before."""
+    both, before = pairs[t - 1], nodes[t - 1][:, None]
+    result = np.zeros_like(both)
+    np.divide(both, before, out=result, where=before > 0)
+    return result
 
 
 def _ending(
