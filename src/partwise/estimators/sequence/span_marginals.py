@@ -80,7 +80,7 @@ def span_probabilities(
 def _given_label(nodes: FloatArray, pairs: FloatArray, t: int) -> FloatArray:
     """Return the probability of the label at `t`, a column, given the one before."""
     both, before = pairs[t - 1], nodes[t - 1][:, None]
-    result = np.zeros_like(both)
+    result: FloatArray = np.zeros(both.shape)
     np.divide(both, before, out=result, where=before > 0)
     return result
 
