@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 
 from partwise.structures import interface as waist
 from partwise.structures.costs import hamming, make_cost_matrix
-from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
+from partwise.structures.interface import (
+    CodeArray,
+    CodeTable,
+    Diff,
+    FloatArray,
+    IntArray,
+)
+from partwise.structures.random_numbers import draw_log
 from partwise.structures.rows import (
     Rows,
     check_rows,
@@ -212,6 +219,21 @@ def _(s: Multiclass, i: int, theta: FloatArray, ws: Any) -> float:
 @waist.marginals.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
     return softmax(theta[: s.n_classes], mu[: s.n_classes])
+
+
+@waist.sample.implement(Multiclass)
+def _(
+    s: Multiclass,
+    i: int,
+    theta: FloatArray,
+    space: waist.SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    for j in range(ys.shape[0]):
+        ys[j, 0] = draw_log(theta[: s.n_classes], state)
+    return True
 
 
 @waist.gibbs_scores.implement(Multiclass)
