@@ -15,6 +15,7 @@ from partwise.structures.chain import (
     gibbs,
     inference,
     parts,
+    shrinking,
 )
 from partwise.structures.chain.corpus import (
     Chain,
