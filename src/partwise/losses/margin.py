@@ -120,7 +120,7 @@ class SquaredHinge(Hinge):
     def dual(
         self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
     ) -> float:
-        """Return ``sum alpha cost - sum_i a_i^2 / (4 C_i) - (1 - l1_ratio)/2 |w|^2``."""
+        """Return ``sum alpha cost - sum_i a_i^2/(4 C_i) - (1 - l1_ratio)/2 |w|^2``."""
         pull = _pull(C, point.mass)
         return float((point.cost - pull).sum() - 0.5 * (1.0 - l1_ratio) * (w @ w))
 

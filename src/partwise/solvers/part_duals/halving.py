@@ -113,10 +113,11 @@ def halve_in_turn(
     problem: Problem, state: Any, order: IntArray, first_step: FloatArray
 ) -> Iterator[float]:
     """Take a step for every example of `order`; yield the fraction done."""
+    s, C, weights, dual = problem.structure, problem.C, state.weights(), state.dual
     for start, stop in chunks(order.size):
         state.dual_value, calls = _halve_all(
-            problem.structure, order, start, stop, problem.C, state.weights(), state.dual,
-            first_step, state.dual_value, state.trial, state.scratch, state.workspace,
+            s, order, start, stop, C, weights, dual, first_step,
+            state.dual_value, state.trial, state.scratch, state.workspace,
         )  # fmt: skip
         state.oracle_calls += int(calls)
         yield stop / order.size

@@ -45,8 +45,8 @@ class DualPartsState(DualState):
 
     # Pointers and costs belong to the problem.
     kept: ClassVar[tuple[str, ...]] = (
-        *DualState.kept, "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
-        "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
+        *DualState.kept, "dual_value", "dual.theta", "dual.mu", "dual.value",
+        "dual.step", "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
     )  # fmt: skip
     facts: ClassVar[tuple[Fact, ...]] = (positive("dual.step"), within("dual.gap", 0))
 

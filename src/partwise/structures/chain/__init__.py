@@ -40,6 +40,7 @@ __all__ = [
     "make_chain",
     "parts",
     "segment_probabilities",
+    "shrinking",
     "untied",
     "with_observed_transitions",
 ]
