@@ -121,14 +121,10 @@ def test_dual_elastic_net_has_one_optimum_on_every_structure(
     assert (w == 0.0).any() or w.size < 10
 
 
-@pytest.mark.parametrize(
-    ("loss", "name"), [("squared_hinge", "dcd"), ("hinge", "smo"), ("log_loss", "sdca")]
-)
-def test_dual_elastic_net_proof_holds_where_it_is_compiled(
-    loss: str, name: str
-) -> None:
-    problem = small(ANY, loss)
-    solution = solve(problem, make_solver(name), tol=1e-4, max_iter=400)
+def test_dual_elastic_net_proof_holds_where_it_is_compiled() -> None:
+    """Of the steps on outputs; those on parts are compiled for the guides."""
+    problem = small(ANY, "squared_hinge")
+    solution = solve(problem, make_solver("dcd"), tol=1e-4, max_iter=400)
     assert solution.converged, solution.status
     assert solution.certificate is not None
     assert solution.certificate.dual <= best(problem) * (1 + 1e-6)
