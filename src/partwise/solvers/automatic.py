@@ -81,6 +81,10 @@ def choose_solver(problem: Problem) -> Choice:
         what += f" with penalty {problem.penalty!r}"
     if problem.penalty not in PENALTIES:
         return Choice(solver, f"the default for {what}")
+    if problem.is_elsewhere and loss in BATCH:
+        batch = _able(BATCH[loss].solver, problem)
+        if problem.penalty in batch.penalties:
+            return Choice(batch, f"the default for {what} of a corpus in shards")
     if not fits_in_memory(problem, solver) and loss in SMALLEST:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"
