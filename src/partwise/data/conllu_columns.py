@@ -53,9 +53,7 @@ class ConlluData(ColumnData):
         ptr = np.zeros(len(kept) + 1, np.int64)
         np.cumsum([len(sentence) for sentence in kept], out=ptr[1:])
         columns = [list(column) for column in zip(*rows, strict=True)]
-        return cls(
-            columns or [[] for _ in NAMES], ptr, separator="\t", sentences=kept
-        )
+        return cls(columns or [[] for _ in NAMES], ptr, separator="\t", sentences=kept)
 
 
 def read_conllu(source: files.Source, *, encoding: str = "utf-8") -> ConlluData:

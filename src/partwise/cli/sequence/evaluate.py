@@ -50,7 +50,9 @@ def evaluate(
             )
         place = LabelPlace(model.conllu_column or "")
         X, gold = labelled_conllu(files, file, place)
-        check_known(model, gold, f"{file}: {place.name}", "is the file annotated alike?")
+        check_known(
+            model, gold, f"{file}: {place.name}", "is the file annotated alike?"
+        )
         found = [list(map(str, labels)) for labels in model.predict(X)]
         return report(gold, found, scheme, confusion)
     gold, found = tagged(
