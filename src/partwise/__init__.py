@@ -48,6 +48,7 @@ _HOME = {
     "PartwiseError": "partwise.errors",
     "PassiveAggressive": "partwise.solvers",
     "Perceptron": "partwise.solvers",
+    "Pipeline": "partwise.estimators.pipeline.pipeline",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
     "SequenceTagger": "partwise.estimators.sequence.tagger",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import convert, load
+    from partwise.estimators.pipeline.pipeline import Pipeline
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.losses import Certificate
@@ -163,6 +165,7 @@ __all__ = [
     "PartwiseError",
     "PassiveAggressive",
     "Perceptron",
+    "Pipeline",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
     "SequenceTagger",

@@ -18,6 +18,7 @@ from partwise.errors import PartwiseError
 ROOMS = (
     "partwise.cli.sequence.kind:KIND",
     "partwise.cli.dependency.kind:KIND",
+    "partwise.cli.pipeline.kind:KIND",
     "partwise.cli.constituency.kind:KIND",
     "partwise.cli.lattice.kind:KIND",
     "partwise.cli.hidden_markov.kind:KIND",
@@ -60,7 +61,8 @@ class Kind:
         The same without a model: ``compare(file, *, ...)``, where one file holds right
         and predicted outputs, or ``compare(gold, predicted, *, ...)``.
     inspect : str or callable, optional
-        ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`.
+        ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`, or a
+        `partwise.cli.output.Report` with all that there is to show.
     show : str or callable, optional
         ``show(model, file, *, ...)`` returns `partwise.cli.drawings.Drawings`.
     draw : str or callable, optional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -148,11 +149,19 @@ class LabelPlace:
                 )
                 for sentence, own in pairs
             ]
-        field = _FIELDS[self.name]
-        return [
-            replace(sentence, **{field: tuple(map(str, own))})
-            for sentence, own in pairs
-        ]
+        return [with_column(one, _FIELDS[self.name], own) for one, own in pairs]
+
+
+def with_column(sentence: Sentence, field: str, cells: Iterable[str]) -> Sentence:
+    """Return a sentence with other values in one of its columns.
+
+    Examples
+    --------
+    >>> with_column(Sentence.from_columns(forms=["Hush"]), "upos", ["INTJ"]).upos
+    ('INTJ',)
+    """
+    changes: dict[str, Any] = {field: tuple(map(str, cells))}
+    return replace(sentence, **changes)
 
 
 def entry_of(misc: str, name: str) -> str | None:

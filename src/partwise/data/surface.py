@@ -1,9 +1,9 @@
 r"""The text behind a treebank: tokens as they are written, and the spaces between them.
 
-CoNLL-U says ``SpaceAfter=No`` where two tokens touch. Other spaces than a single one are
-the entries ``SpacesBefore`` and ``SpacesAfter`` in MISC, escaped as UDPipe does: ``\s``
-is a space, ``\n`` a line break. Where a sentence has none of these entries, its comment
-``# text`` tells.
+CoNLL-U says ``SpaceAfter=No`` where two tokens touch. Other spaces than a single one
+are the entries ``SpacesBefore`` and ``SpacesAfter`` in MISC, escaped as UDPipe does:
+``\s`` is a space, ``\n`` a line break. Where a sentence has none of these entries, its
+comment ``# text`` tells.
 """
 
 from __future__ import annotations

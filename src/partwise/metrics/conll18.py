@@ -1,10 +1,10 @@
 """The metrics of the CoNLL 2018 shared task: from raw text to trees.
 
 Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing from Raw Text to
-Universal Dependencies", section 5. Tokens and sentences are right if they cover the same
-characters; white space does not count. Words are aligned by their characters, and inside
-of multiword tokens by their forms (the longest common subsequence). Everything else is
-compared between aligned words, and counted as precision, recall and F1.
+Universal Dependencies", section 5. Tokens and sentences are right if they cover the
+same characters; white space does not count. Words are aligned by their characters, and
+inside of multiword tokens by their forms (the longest common subsequence). Everything
+else is compared between aligned words, and counted as precision, recall and F1.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.metrics.scores import ratio
 
-__all__ = ["CONLL18_METRICS", "Conll18Scores", "F1", "conll18_scores"]
+__all__ = ["CONLL18_METRICS", "F1", "Conll18Scores", "conll18_scores"]
 
-CONLL18_METRICS = tuple(
-    "tokens sentences words upos xpos ufeats alltags lemmas uas las clas mlas blex".split()
+CONLL18_METRICS = (
+    *("tokens", "sentences", "words"),
+    *("upos", "xpos", "ufeats", "alltags", "lemmas"),
+    *("uas", "las", "clas", "mlas", "blex"),
 )
 """The names of the metrics, in the order of the shared task."""
 

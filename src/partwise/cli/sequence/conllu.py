@@ -42,8 +42,10 @@ class ConlluTagging(Tagging):
         from partwise.data import open_output, write_trees
 
         if json or spans:
-            options = {"marginals": marginals, "kbest": kbest, "spans": spans}
-            super().write(output, pieces, path, **options, json=json)
+            super().write(
+                *(output, pieces, path),
+                marginals=marginals, kbest=kbest, spans=spans, json=json,
+            )  # fmt: skip
             return
         with open_output(output) as out:
 

@@ -11,8 +11,8 @@ import typer
 from partwise.cli.files import ColumnFiles
 from partwise.cli.options import LABEL_COLUMN, Confusion, LabelColumn
 from partwise.cli.output import Report
-from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
 from partwise.cli.sequence.conllu import labelled_conllu
+from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
 from partwise.cli.sequence.predict import check_format, columns_read, writes_conllu
 from partwise.cli.sequence.tagging import check_columns
 from partwise.errors import DataError

@@ -1,8 +1,9 @@
 """Large tag sets, taken apart: one tagger for a few attributes instead of for all.
 
-A bundle such as ``Case=Gen|Gender=Masc|Number=Sing`` is one of a thousand labels in some
-languages. Attributes are put together as long as their joint values are few, so that
-agreement between neighbours is learnt, and the search for the best labels stays fast.
+A bundle such as ``Case=Gen|Gender=Masc|Number=Sing`` is one of a thousand labels in
+some languages. Attributes are put together as long as their joint values are few, so
+that agreement between neighbours is learnt, and the search for the best labels stays
+fast.
 """
 
 from __future__ import annotations

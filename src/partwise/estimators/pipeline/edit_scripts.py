@@ -1,8 +1,8 @@
 """Edit scripts: how one string becomes another, as a label that can be learnt.
 
 ``dogs`` becomes ``dog`` by dropping one letter at the end; so do thousands of other
-words. A script says which letters to drop and to add at both ends, and whether the result
-is written with capitals. Chrupała (2006), "Simple data-driven context-sensitive
+words. A script says which letters to drop and to add at both ends, and whether the
+result is written with capitals. Chrupała (2006), "Simple data-driven context-sensitive
 lemmatization", has the idea.
 """
 
@@ -38,9 +38,7 @@ def edit_script(source: str, target: str) -> str:
     low, goal = _lowered(source), _lowered(target)
     begin, at, size = _longest_common(low, goal)
     if size:
-        edits = (
-            f"{begin}+{goal[:at]} {len(low) - begin - size}+{goal[at + size :]}"
-        )
+        edits = f"{begin}+{goal[:at]} {len(low) - begin - size}+{goal[at + size :]}"
         for case in (LOWER, KEEP, TITLE, UPPER):
             script = f"{case} {edits}"
             if apply_script(script, source) == target:
