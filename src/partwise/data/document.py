@@ -192,4 +192,4 @@ def make_sentence(
     empty = (NOT_GIVEN,) * n_words
     columns = (forms, empty, empty, empty, empty, None, None)
     verbatim = Verbatim("\n".join([*text, "", ""]), "conllu", columns, "<text>", 1)
-    return Sentence(forms, *columns[1:5], None, None, verbatim=verbatim)  # type: ignore[arg-type]
+    return Sentence(forms, *columns[1:5], None, None, verbatim=verbatim)

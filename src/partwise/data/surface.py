@@ -8,6 +8,7 @@ comment ``# text`` tells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from partwise.data.treebank import Sentence
 
 _ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 _UNESCAPES = {escape[1]: character for character, escape in _ESCAPES.items()}
+_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{1,6});|(.?))", re.DOTALL)
 PARAGRAPH = "\n\n"
 _BEGINNINGS = ("newpar", "newdoc")
 
@@ -96,19 +98,32 @@ def escape_spaces(spaces: str) -> str:
     --------
     >>> escape_spaces(" \n")
     '\\s\\n'
-    >>> unescape_spaces(escape_spaces(" \t|\\\n")) == " \t|\\\n"
+    >>> unescape_spaces(escape_spaces(" \t|\\\n\u2028")) == " \t|\\\n\u2028"
     True
     """
-    return "".join(_ESCAPES.get(character, character) for character in spaces)
+    return "".join(map(_escaped, spaces))
+
+
+def _escaped(character: str) -> str:
+    """Return a character as it can stand in a line, whoever cuts lines."""
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if len(f"a{character}b".splitlines()) > 1 or not character.isprintable():
+        return f"\\x{ord(character):x};"
+    return character
 
 
 def unescape_spaces(text: str) -> str:
     """Read what `escape_spaces` wrote."""
-    characters = iter(text)
-    return "".join(
-        _UNESCAPES.get(next(characters, ""), "") if one == "\\" else one
-        for one in characters
-    )
+    return _ESCAPED.sub(_unescaped, text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, letter = found.groups()
+    if code is None:
+        return _UNESCAPES.get(letter, "")
+    number = int(code, 16)
+    return chr(number) if number < 0x110000 else ""
 
 
 def spaces_after(sentence: Sentence, tokens: Sequence[SurfaceToken]) -> list[str]:

@@ -12,7 +12,7 @@ from partwise.data.tree_format import BYTE_ORDER_MARK, is_blank
 
 LONGEST = 50_000
 """Longer paragraphs are cut, at white space if there is any."""
-_BLANK_LINES = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)+\s*")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 
 
 class Paragraph(NamedTuple):
@@ -51,8 +51,7 @@ def read_paragraphs(
     Yields
     ------
     Paragraph
-        Together they hold every character but those before the first word if there
-        is none.
+        Together they hold every character up to the blank line after the last word.
 
     Examples
     --------
@@ -73,21 +72,18 @@ def cut_paragraphs(texts: Iterable[str]) -> Iterator[Paragraph]:
         if number == 0:
             text = text.removeprefix(BYTE_ORDER_MARK)
         text, rest = rest + text, ""
-        begin = len(text) - len(text.lstrip())
-        ends = [one.end() for one in _BLANK_LINES.finditer(text, begin)]
-        if ends[-1:] != [len(text)]:
-            ends.append(len(text))
+        ends = [one.end() for one in _BLANK_LINE.finditer(text)]
         first = 0
-        for end in ends:
+        for end in (*ends, len(text)):
             part = text[first:end]
-            if not part.strip():
-                rest = part
-                break
+            if not part.strip():  # further blank lines: before the next word
+                continue
             for offset, piece in _short_parts(part):
                 last = first + offset + len(piece) == len(text)
                 yield Paragraph(piece, at + first + offset, offset == 0, last)
             first = end
-        at += len(text) - len(rest)
+        rest = text[first:]
+        at += first
 
 
 def _short_parts(text: str) -> Iterator[tuple[int, str]]:

@@ -222,7 +222,7 @@ TOKEN_TEMPLATE = "\n".join(
 
 def _sentence_rows(tokens: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
     """Return tokens, and what the tagger for the ends of sentences sees of each."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for form, gap in tokens:
         mark = form if not form[0].isalnum() or len(form) == 1 else ""
         rows.append((form, "_" if gap else "-", mark or _kind(form[0]) + form[-1:]))

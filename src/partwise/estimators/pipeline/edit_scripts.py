@@ -31,7 +31,7 @@ def edit_script(source: str, target: str) -> str:
     >>> edit_script("dogs", "dog"), edit_script("Cats", "cat")
     ('lower 0+ 1+', 'lower 0+ 1+')
     >>> edit_script("najboljši", "dober")
-    'lower 4+do 4+er'
+    'lower 3+do 5+er'
     >>> edit_script("went", "go")
     '=go'
     """

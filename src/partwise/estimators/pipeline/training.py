@@ -58,6 +58,9 @@ FACTORS = (3.0, 0.3)
 TRIES = 0.1
 """The share of the time that goes to trying other values, for each step."""
 
+LEAST_SECONDS = 0.5
+"""A model gets at least this much time, however little is left."""
+
 Tell = Callable[[str], None]
 
 
@@ -105,7 +108,7 @@ class Trainer:
         settings = {**SETTINGS[name], **self.settings}
         if self.seconds is not None and self._left is not None:
             share = min(self.seconds * SHARES[name], self._left)
-            settings["time_limit"] = share / self._parts
+            settings["time_limit"] = max(share / self._parts, LEAST_SECONDS)
         made = estimator(cls, **settings)
         if self._factor != 1.0:
             made.set_params(C=self._factor * made.default_C[made.loss])
