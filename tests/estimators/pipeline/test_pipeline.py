@@ -185,3 +185,15 @@ def test_pipeline_chooses_c_within_its_time() -> None:
     assert made.scores_["upos"] == 1.0
     quick = Pipeline(steps="upos", minutes=0.0001, folds=1).fit(treebank)
     assert quick.models_["upos"].n_iter_ >= 1
+
+
+def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
+    pytest.importorskip("spacy")
+    from partwise.data.spacy_docs import from_spacy, to_spacy
+
+    document = pipeline.annotate("The dogs bark. The cats slept.")
+    doc = to_spacy(document)
+    assert doc.text == document.text
+    back = from_spacy(doc)
+    assert back.sentences == document.sentences
+    assert [t.start for t in back.tokens[1]] == [t.start for t in document.tokens[1]]
