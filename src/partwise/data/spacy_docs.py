@@ -35,7 +35,9 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
         from spacy.vocab import Vocab
     except ImportError:
         raise ImportError("this needs spaCy (pip install spacy)") from None
-    words, spaces, starts = [], [], []
+    words: list[str] = []
+    spaces: list[bool] = []
+    starts: list[bool] = []
     heads: list[int] = []
     columns: dict[str, list[str]] = {"lemmas": [], "pos": [], "tags": [], "morphs": []}
     labels: list[str] = []
@@ -86,7 +88,7 @@ def from_spacy(doc: Any) -> Document:
     spans = [span for span in spans if span]
     starts = [token.idx for span in spans for token in span]
     next_start = dict(zip(starts, [*starts[1:], len(text)], strict=True))
-    sentences = []
+    sentences: list[Sentence] = []
     for span in spans:
         surface = [SurfaceToken(token.text, 0, 0) for token in span]
         gaps = [text[t.idx + len(t.text) : next_start[t.idx]] for t in span]
