@@ -178,6 +178,16 @@ def row_add(rows, t, mu, scale, w):
 
 
 @kernel
+def rows_dot(rows, first, last, n_labels, w, out):
+    feature_rows.rows_dot(rows, first, last, n_labels, w, out)
+
+
+@kernel
+def rows_add(rows, first, last, n_labels, mu, scale, w):
+    return feature_rows.rows_add(rows, first, last, n_labels, mu, scale, w)
+
+
+@kernel
 def row_diff_dot(rows, t, a, b, n_labels, w):
     return feature_rows.row_diff_dot(rows, t, a, b, n_labels, w)
 

@@ -60,6 +60,9 @@ class Kind:
     compare : str or callable, optional
         The same without a model: ``compare(file, *, ...)``, where one file holds right
         and predicted outputs, or ``compare(gold, predicted, *, ...)``.
+    labelled : str or callable, optional
+        ``labelled(model, file, *, ...)`` returns examples and their outputs, as `fit`
+        takes them: what ``partwise report`` and ``partwise suspects`` read.
     inspect : str or callable, optional
         ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`, or a
         `partwise.cli.output.Report` with all that there is to show.
@@ -94,6 +97,7 @@ class Kind:
     predict: Reference | None = None
     evaluate: Reference | None = None
     compare: Reference | None = None
+    labelled: Reference | None = None
     inspect: Reference | None = None
     show: Reference | None = None
     draw: Reference | None = None

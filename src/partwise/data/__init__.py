@@ -20,6 +20,7 @@ from partwise.data.tables import TextTable, read_csv, write_csv
 from partwise.data.text_files import Paragraph, read_paragraphs
 from partwise.data.tree_files import iter_trees, read_trees, write_trees
 from partwise.data.treebank import Sentence
+from partwise.data.vectors import read_vectors
 
 __all__ = [
     "ColumnData",
@@ -45,6 +46,7 @@ __all__ = [
     "read_paragraphs",
     "read_svmhmm",
     "read_trees",
+    "read_vectors",
     "resolve_column",
     "text_of",
     "write_brackets",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from partwise._jit import kernel
 from partwise.losses.base import DualPoint, Loss
 from partwise.structures import interface as waist
@@ -46,3 +48,14 @@ class LogLoss(Loss):
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C KL(alpha || p(w))`` per example."""
         return C * (values + point.margin - point.entropy)
+
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray:
+        """Return ``C (1 - p(right output))``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> LogLoss().mass(np.log([1.0, 4.0]), np.ones(2)).tolist()
+        [0.0, 0.75]
+        """
+        return -C * np.expm1(-values)

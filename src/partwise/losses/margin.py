@@ -55,7 +55,7 @@ def _fill_squares(
 
 @kernel
 def _mark_unproved(
-    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:
     ws = worker.ws
     for i in range(start, stop):
@@ -71,7 +71,7 @@ def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
     """
     if not waist.shortfall.changed_by(type(waist.innermost(s))):
         return 0
-    return int(fill_all(_mark_unproved, s, w, n_jobs).sum())
+    return int(fill_all(_mark_unproved, s, w, n_jobs=n_jobs).sum())
 
 
 class Hinge(Loss):
@@ -123,3 +123,14 @@ class SquaredHinge(Hinge):
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C xi^2 + a^2/(4C) - sum_y alpha (cost - w.dPhi)``."""
         return C * values + _pull(C, point.mass) - (point.cost - point.margin)
+
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray:
+        """Return ``a = 2 C xi``, where `xi` is the violation.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SquaredHinge().mass(np.array([4.0]), np.array([0.5])).tolist()
+        [2.0]
+        """
+        return 2.0 * C * np.sqrt(values)

@@ -43,12 +43,16 @@ from partwise.structures.pseudo_references import (
 )
 from partwise.structures.rows import (
     DenseRows,
+    MixedRows,
     PairRows,
     SparseRows,
+    VectorRows,
     make_dense_rows,
+    make_mixed_rows,
     make_pair_rows,
     make_pairs,
     make_sparse_rows,
+    make_vector_rows,
     observed_pairs,
 )
 from partwise.structures.slack_rescaling import SlackRescaling, make_slack_rescaling
@@ -75,6 +79,7 @@ __all__ = [
     "Lattice",
     "LatticeLayout",
     "Layout",
+    "MixedRows",
     "Multiclass",
     "Network",
     "PairRows",
@@ -83,6 +88,7 @@ __all__ = [
     "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
+    "VectorRows",
     "Words",
     "decode",
     "decode_kbest",
@@ -97,6 +103,7 @@ __all__ = [
     "make_graph",
     "make_hidden_markov",
     "make_lattice",
+    "make_mixed_rows",
     "make_multiclass",
     "make_network",
     "make_pair_rows",
@@ -105,6 +112,7 @@ __all__ = [
     "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",
+    "make_vector_rows",
     "observed_pairs",
     "part_marginals",
     "with_good_outputs",

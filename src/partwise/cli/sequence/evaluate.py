@@ -15,6 +15,7 @@ from partwise.cli.sequence.conllu import labelled_conllu
 from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
 from partwise.cli.sequence.predict import check_format, columns_read, writes_conllu
 from partwise.cli.sequence.tagging import check_columns
+from partwise.cli.vectors import Vectors, attach
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ def evaluate(
     confusion: Confusion = False,
     scheme: Scheme = None,
     label_column: LabelColumn = LABEL_COLUMN,
+    vectors: Vectors = None,
     files: SequenceFiles,
 ) -> Report:
     """Measure a tagger on labelled sequences."""
     check_format(model, files.format)
+    attach(model, vectors)
     if writes_conllu(model, files.format):
         from partwise.data.conllu_columns import LabelPlace
 

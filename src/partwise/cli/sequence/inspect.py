@@ -9,6 +9,7 @@ import typer
 
 from partwise.cli.inspect import Findings, print_top_features, top_features
 from partwise.cli.options import Label
+from partwise.cli.vectors import vectors_in, vectors_in_words
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
@@ -39,9 +40,13 @@ def inspect(
             raise PartwiseError("was trained without a template")
         say(str(read.text).rstrip("\n"))
         return None
-    resources = _resources(read)
+    resources = {**_resources(read), **vectors_in(model)}
     found = top_features(model, top, label)
-    pairs = [*_resources_in_words(resources), ("features", found["features"])]
+    pairs = [
+        *_resources_in_words(resources),
+        *vectors_in_words(resources),
+        ("features", found["features"]),
+    ]
     return Findings(
         READS[model._input.kind],
         {**resources, **found},

@@ -36,6 +36,7 @@ from partwise.estimators.constituency.rule_features import (
     of_sentences,
 )
 from partwise.estimators.constituency.settings import ConstituencySettings
+from partwise.estimators.constituency.views import make_views
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.labels import LabelCodes, class_array
@@ -85,6 +86,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 1
 
     n_skipped_: int
@@ -186,7 +188,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             evaluate = self._evaluator(corpus.as_trees(dev, "dev"), of_dev)
         elif dev_rule_features is not None:
             raise ValueError("dev_rule_features are given, but no dev trees")
-        return TrainingData(structure, weights, evaluate)
+        return TrainingData(structure, weights, evaluate, kept=kept)
 
     def _read_grammar(
         self, trees: Trees

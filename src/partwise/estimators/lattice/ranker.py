@@ -22,6 +22,7 @@ from partwise.estimators.lattice.corpus import (
 from partwise.estimators.lattice.given_weights import encode_weights
 from partwise.estimators.lattice.persistence import fill, store
 from partwise.estimators.lattice.settings import LatticeSettings
+from partwise.estimators.lattice.views import make_views
 from partwise.estimators.settings import settings_of
 from partwise.features import FeatureDictEncoder
 from partwise.metrics.lattices import lattice_scores
@@ -80,6 +81,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 0
 
     # --- training ---------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.stored_labels import cost_tensors, read_costs
+from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 from partwise.structures.rows import make_pairs
 
@@ -27,6 +28,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "has_costs": model.costs is not None,
         "has_pairs": model._pairs is not None,
     }
+    store_vectors(model._vectors, tensors, settings)
     return dict(tensors), settings
 
 
@@ -56,6 +58,11 @@ def fill(model: Any, content: Content) -> int:
         except ValueError as error:
             raise content.error(str(error)) from None
         n_nodes = label.size
+    encoder = getattr(model._input, "encoder", None)
+    arrays = getattr(encoder, "array_widths", {})
+    model._vectors = read_vectors(content, arrays)
+    model.vectors = model._vectors.setting
+    n_nodes += model._vectors.width * K
     ends = K * (int(model.start) + int(model.end))
     return int(n_nodes + K * K + ends + model._input.n_edge_features * K * K)
 
