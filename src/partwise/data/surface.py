@@ -18,7 +18,7 @@ from partwise.data.treebank import Sentence
 
 _ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
 _UNESCAPES = {escape[1]: character for character, escape in _ESCAPES.items()}
-_ESCAPED = re.compile(r"\\(?:x([0-9a-f]{1,6});|(.?))", re.DOTALL)
+_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.?))", re.DOTALL)
 PARAGRAPH = "\n\n"
 _BEGINNINGS = ("newpar", "newdoc")
 
@@ -109,7 +109,7 @@ def _escaped(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     if len(f"a{character}b".splitlines()) > 1 or not character.isprintable():
-        return f"\\x{ord(character):x};"
+        return f"\\u{ord(character):04X}"
     return character
 
 
@@ -122,8 +122,7 @@ def _unescaped(found: re.Match[str]) -> str:
     code, letter = found.groups()
     if code is None:
         return _UNESCAPES.get(letter, "")
-    number = int(code, 16)
-    return chr(number) if number < 0x110000 else ""
+    return chr(int(code, 16))
 
 
 def spaces_after(sentence: Sentence, tokens: Sequence[SurfaceToken]) -> list[str]:

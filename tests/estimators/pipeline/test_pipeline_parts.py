@@ -120,8 +120,9 @@ def test_paragraphs_are_the_same_from_a_stream(text: str) -> None:
 
 
 def test_spaces_survive_escaping() -> None:
-    spaces = "".join(c for c in map(chr, range(0x3001)) if c.isspace()) + "|\\ x2028;"
+    spaces = "".join(c for c in map(chr, range(0x3001)) if c.isspace()) + "|\\ u00A0"
     escaped = escape_spaces(spaces)
     assert unescape_spaces(escaped) == spaces
     assert len(escaped.splitlines()) == 1
     assert not set("|\t ") & set(escaped)
+    assert unescape_spaces(r"\u00A0\s") == "\u00a0 "
