@@ -48,6 +48,7 @@ _HOME = {
     "PartwiseError": "partwise.errors",
     "PassiveAggressive": "partwise.solvers",
     "Perceptron": "partwise.solvers",
+    "Pipeline": "partwise.estimators.pipeline.pipeline",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
     "SegmentTagger": "partwise.estimators.segments.tagger",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import convert, load
+    from partwise.estimators.pipeline.pipeline import Pipeline
     from partwise.estimators.segments.tagger import SegmentTagger
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
@@ -169,6 +171,7 @@ __all__ = [
     "PartwiseError",
     "PassiveAggressive",
     "Perceptron",
+    "Pipeline",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
     "SegmentTagger",

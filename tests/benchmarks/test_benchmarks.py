@@ -69,6 +69,7 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "parse_slovene",
         "parse_speed",
         "parse_table1",
+        "pipeline",
         "dcd_rates",
         "mrf",
         "ring_tracking",

@@ -16,6 +16,8 @@ from partwise.estimators.settings import default_C_sentence, settings_of
 from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN
 
 TRAINED = [kind for kind in built_in_kinds() if kind.has("train")]
+# Models that minimise something themselves; a pipeline leaves that to its steps.
+LEARNERS = [kind for kind in TRAINED if "loss" in settings_of(resolve(kind.estimator))]
 RENAMED = {"seed": "random_state", "jobs": "n_jobs", "missing_values": "missing"}
 # Options that mean something else, or whose default is meant to differ: "auto" is what
 # the command line recommends, and there costs have names.
@@ -27,7 +29,8 @@ DIFFERENT = {
 
 def settings_and_options(kind: Kind) -> list[tuple[Any, inspect.Parameter]]:
     known = settings_of(resolve(kind.estimator))
-    options = inspect.signature(kind.function("train")).parameters.values()
+    signature = inspect.signature(kind.function("train"), eval_str=True)
+    options = signature.parameters.values()
     pairs = [(RENAMED.get(one.name, one.name), one) for one in options]
     return [
         (known[name], one)
@@ -46,7 +49,7 @@ def words(option: inspect.Parameter) -> str:
 @pytest.mark.parametrize("kind", TRAINED, ids=lambda kind: kind.command)
 def test_defaults_and_choices_are_those_of_the_settings(kind: Kind) -> None:
     pairs = settings_and_options(kind)
-    assert len(pairs) > 10
+    assert len(pairs) > (10 if kind in LEARNERS else 4)
     for setting, option in pairs:
         # A number, or "all".
         is_text = setting.name == "horizontal"
@@ -56,7 +59,7 @@ def test_defaults_and_choices_are_those_of_the_settings(kind: Kind) -> None:
         assert choices == setting.choices, option.name
 
 
-@pytest.mark.parametrize("kind", TRAINED, ids=lambda kind: kind.command)
+@pytest.mark.parametrize("kind", LEARNERS, ids=lambda kind: kind.command)
 def test_help_tells_the_default_C_and_all_solvers(kind: Kind) -> None:
     options = {setting.name: words(one) for setting, one in settings_and_options(kind)}
     settings = settings_of(resolve(kind.estimator))
@@ -83,7 +86,7 @@ def test_help_of_training_commands_imports_nothing_heavy() -> None:
         "import sys, typer.testing; from partwise.cli.app import app\n"
         f"for name in {commands}:\n"
         "    run = typer.testing.CliRunner().invoke(app, ['train', name, '--help'])\n"
-        "    assert '--max-iter' in run.output\n"
+        "    assert '--model' in run.output\n"
         "print({'numpy', 'scipy', 'sklearn', 'numba'} & set(sys.modules))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

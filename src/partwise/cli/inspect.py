@@ -11,6 +11,7 @@ import typer
 
 from partwise.cli.kind_options import Options
 from partwise.cli.options import AsJson
+from partwise.cli.output import Report
 from partwise.errors import PartwiseError
 
 # Settings that are about training rather than the model, or long.
@@ -67,6 +68,9 @@ def inspect(
     except PartwiseError as error:
         raise PartwiseError(f"{model}: {error}") from error
     if own is None:  # all that was asked for is printed
+        return
+    if isinstance(own, Report):  # a model of models, which describes itself
+        own.print(json)
         return
     description = describe(fitted, model, top, own)
     if json:

@@ -19,6 +19,7 @@ ROOMS = (
     "partwise.cli.sequence.kind:KIND",
     "partwise.cli.segments.kind:KIND",
     "partwise.cli.dependency.kind:KIND",
+    "partwise.cli.pipeline.kind:KIND",
     "partwise.cli.constituency.kind:KIND",
     "partwise.cli.lattice.kind:KIND",
     "partwise.cli.hidden_markov.kind:KIND",
@@ -64,7 +65,8 @@ class Kind:
         ``labelled(model, file, *, ...)`` returns examples and their outputs, as `fit`
         takes them: what ``partwise report`` and ``partwise suspects`` read.
     inspect : str or callable, optional
-        ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`.
+        ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`, or a
+        `partwise.cli.output.Report` with all that there is to show.
     show : str or callable, optional
         ``show(model, file, *, ...)`` returns `partwise.cli.drawings.Drawings`.
     draw : str or callable, optional

@@ -10,19 +10,25 @@ from partwise.data.clusters import read_clusters
 from partwise.data.column_writer import write_columns
 from partwise.data.columns import ColumnData, iter_columns, read_columns, resolve_column
 from partwise.data.crfsuite import read_crfsuite, write_crfsuite
+from partwise.data.document import Document, Token
 from partwise.data.files import open_output, read_lines
 from partwise.data.gazetteer import read_gazetteer
 from partwise.data.lattice_files import iter_lattices, read_lattices, write_lattices
+from partwise.data.surface import text_of
 from partwise.data.svmhmm import read_svmhmm, write_svmhmm
 from partwise.data.tables import TextTable, read_csv, write_csv
+from partwise.data.text_files import Paragraph, read_paragraphs
 from partwise.data.tree_files import iter_trees, read_trees, write_trees
 from partwise.data.treebank import Sentence
 from partwise.data.vectors import read_vectors
 
 __all__ = [
     "ColumnData",
+    "Document",
+    "Paragraph",
     "Sentence",
     "TextTable",
+    "Token",
     "escape_brackets",
     "iter_brackets",
     "iter_columns",
@@ -37,10 +43,12 @@ __all__ = [
     "read_gazetteer",
     "read_lattices",
     "read_lines",
+    "read_paragraphs",
     "read_svmhmm",
     "read_trees",
     "read_vectors",
     "resolve_column",
+    "text_of",
     "write_brackets",
     "write_columns",
     "write_crfsuite",

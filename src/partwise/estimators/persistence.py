@@ -30,6 +30,12 @@ PLAIN = (str, int, float, bool, type(None))
 
 def save_model(model: Any, path: str | Path, dtype: str) -> None:
     """Write a fitted estimator to `path`."""
+    tensors, settings = model_content(model, dtype)
+    model_file.write(path, tensors, settings, kind=KIND)
+
+
+def model_content(model: Any, dtype: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the tensors and settings of a model file, or of a part of one."""
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32', not {dtype!r}")
     cls = registered(type(model))
@@ -60,7 +66,7 @@ def save_model(model: Any, path: str | Path, dtype: str) -> None:
     }
     if model.bound_ is not None:
         settings["generalization_bound"] = model.bound_
-    model_file.write(path, tensors, settings, kind=KIND)
+    return tensors, settings
 
 
 def load(path: str | Path) -> Any:
@@ -92,11 +98,17 @@ def load(path: str | Path) -> Any:
     """
     if recognise(path):
         return _load_foreign(path)
-    content = model_file.read(path, kind=KIND)
+    return model_from(model_file.read(path, kind=KIND))
+
+
+def model_from(content: Content) -> Any:
+    """Return the model that a file, or a part of one, holds."""
     try:
         cls = find_estimator(content.setting("estimator", str))
     except LookupError as error:
         raise content.error(str(error)) from None
+    if hasattr(cls, "_from_content"):  # a model of models
+        return cls._from_content(content)
     model = _empty_model(cls, content)
     are_integers = content.setting("integer_labels", bool)
     classes = unpack_labels(content, "labels", are_integers)
@@ -112,7 +124,7 @@ def load(path: str | Path) -> Any:
         content.part("w").tensors,
         size,
         max_size=_weight_limit(content.tensors),
-        source=str(path),
+        source=content.source,
     )
     bound = content.settings.get("generalization_bound")
     if not isinstance(bound, float | None):

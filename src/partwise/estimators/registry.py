@@ -17,6 +17,7 @@ MODULES = {
     "ConstituencyParser": "partwise.estimators.constituency.parser",
     "HiddenMarkovModel": "partwise.estimators.hidden_markov.model",
     "BayesianNetworkClassifier": "partwise.estimators.bayesian_network.classifier",
+    "Pipeline": "partwise.estimators.pipeline.pipeline",
 }
 """The module of every estimator of this package, by the name of its class."""
 

@@ -20,6 +20,12 @@ from partwise.metrics.chunks import (
     segment_scores,
     spans,
 )
+from partwise.metrics.conll18 import (
+    CONLL18_METRICS,
+    F1,
+    Conll18Scores,
+    conll18_scores,
+)
 from partwise.metrics.labels import (
     ConfusionTable,
     LabelScores,
@@ -32,12 +38,15 @@ from partwise.metrics.lattices import LatticeScores, edit_distance, lattice_scor
 from partwise.metrics.scores import Scores
 
 __all__ = [
+    "CONLL18_METRICS",
+    "F1",
     "ArcScores",
     "AttachmentScores",
     "BracketGroup",
     "BracketScores",
     "ChunkScores",
     "ConfusionTable",
+    "Conll18Scores",
     "LabelScores",
     "LatticeScores",
     "Scores",
@@ -48,6 +57,7 @@ __all__ = [
     "chunk_f1",
     "chunk_scores",
     "confusion_table",
+    "conll18_scores",
     "edit_distance",
     "is_punctuation",
     "label_scores",

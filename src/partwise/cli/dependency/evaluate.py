@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from partwise.cli.dependency.columns import columns_read
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.options import Decoding, DecodingOption
 from partwise.cli.output import Report
@@ -36,7 +37,7 @@ def evaluate(
     """Measure a parser on a treebank."""
     gold = files.read(file)
     found = model.predict(gold, decoding=decoding.setting)
-    return _report(gold, found, no_subtypes)
+    return _report(gold, found, no_subtypes, columns_read(model, gold))
 
 
 def compare(
@@ -54,9 +55,12 @@ def compare(
 
 
 def _report(
-    gold: Sequence[Sentence], found: Sequence[Sentence], no_subtypes: bool
+    gold: Sequence[Sentence],
+    found: Sequence[Sentence],
+    no_subtypes: bool,
+    columns: Sequence[str] = (),
 ) -> Report:
-    scores = measure(gold, found, subtypes=not no_subtypes)
+    scores = measure(gold, found, subtypes=not no_subtypes)._replace(reads=columns)
     return Report(scores, partial(_show, scores))
 
 
@@ -65,12 +69,15 @@ class TreeScores(NamedTuple):
 
     all_words: AttachmentScores
     without_punctuation: AttachmentScores
+    reads: Sequence[str] = ()
+    """The columns that the parser took as the file gives them, if it read any."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return scores as plain numbers."""
         return {
             **self.all_words.to_dict(),
             "without_punctuation": self.without_punctuation.to_dict(),
+            **({"reads": list(self.reads)} if self.reads else {}),
         }
 
 
@@ -90,7 +97,9 @@ def _show(scores: TreeScores) -> None:
     """Show scores as tables."""
     from partwise.cli.output import print_scores, print_table
 
-    whole, bare = scores
+    whole, bare, reads = scores
+    if reads:
+        typer.echo(f"read as given: {', '.join(reads)}\n")
     print_table(
         f"result on {whole.n_sentences:,} sentences",
         ["", "all words", "without punctuation"],

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.dependency.files import TreebankFiles
-from partwise.cli.dependency.notes import with_comments, with_entries
 from partwise.cli.options import (
     Decoding,
     DecodingOption,
@@ -84,6 +83,8 @@ def _parsed(
     decoding: Decoding,
     marginals: bool,
 ) -> Iterator[Sentence]:
+    from partwise.data.tree_notes import with_entries
+
     parsed = parser.predict(batch, decoding=decoding.setting)
     if not marginals:
         yield from parsed
@@ -97,6 +98,8 @@ def _parsed(
 def _ranked(
     parser: DependencyParser, batch: Sequence[Sentence], k: int
 ) -> Iterator[Sentence]:
+    from partwise.data.tree_notes import with_comments
+
     for sentence, ranking in zip(batch, parser.predict_kbest(batch, k), strict=True):
         if not len(sentence):  # comments alone
             yield sentence

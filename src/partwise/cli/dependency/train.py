@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from partwise.cli.dependency.columns import columns_read, note_on_tags
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import FEATURES, LEARNING, Dev, ModelPath, Train
@@ -54,6 +55,7 @@ def parse(
     Ctrl-C ends training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import DependencyParser
+    from partwise.cli.output import say
 
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
     parser = run.make(DependencyParser)
@@ -63,7 +65,14 @@ def parse(
         wants_las = parser.dev_metric in (None, "las") and parser.labelled is not False
         _check_dev(held_out, wants_las and any(one.labels for one in sentences))
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
-    run.fit_and_save(parser, sentences, None, held_out, sizes, _scores)
+    columns = columns_read(parser, sentences)
+    run.fit_and_save(
+        *(parser, sentences, None, held_out, sizes, _scores),
+        tell=lambda _: {"reads": ", ".join(columns)},
+    )
+    note = note_on_tags(columns, train)
+    if note is not None and learning.verbose:
+        say(note, err=True)
 
 
 def _check_dev(dev: Sequence[Sentence], wants_labels: bool) -> None:

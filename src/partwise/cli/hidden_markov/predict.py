@@ -18,7 +18,8 @@ from partwise.cli.options import (
 from partwise.cli.output import Report
 from partwise.cli.sequence.evaluate import Scheme, report, tagged
 from partwise.cli.sequence.files import ColumnsOnly
-from partwise.cli.sequence.predict import Spans, Tagging
+from partwise.cli.sequence.predict import Spans
+from partwise.cli.sequence.tagging import Tagging
 
 if TYPE_CHECKING:
     from partwise import HiddenMarkovModel

@@ -16,7 +16,8 @@ from partwise.cli.options import (
 from partwise.cli.output import Report
 from partwise.cli.sequence.evaluate import report
 from partwise.cli.sequence.files import ColumnsOnly
-from partwise.cli.sequence.predict import Spans, Tagging, check_columns, columns_read
+from partwise.cli.sequence.predict import Spans, columns_read
+from partwise.cli.sequence.tagging import Tagging, check_columns
 from partwise.errors import DataError, PartwiseError
 
 if TYPE_CHECKING:

@@ -11,8 +11,10 @@ import typer
 from partwise.cli.files import ColumnFiles
 from partwise.cli.options import LABEL_COLUMN, Confusion, LabelColumn
 from partwise.cli.output import Report
+from partwise.cli.sequence.conllu import labelled_conllu
 from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
-from partwise.cli.sequence.predict import check_columns, check_format, columns_read
+from partwise.cli.sequence.predict import check_format, columns_read, writes_conllu
+from partwise.cli.sequence.tagging import check_columns
 from partwise.cli.vectors import Vectors, attach
 from partwise.errors import DataError
 
@@ -48,6 +50,21 @@ def evaluate(
     """Measure a tagger on labelled sequences."""
     check_format(model, files.format)
     attach(model, vectors)
+    if writes_conllu(model, files.format):
+        from partwise.data.conllu_columns import LabelPlace
+
+        if label_column != LABEL_COLUMN:
+            raise ValueError(
+                f"the model predicts {model.conllu_column}; leave --label-column out, "
+                "or read the file with --format columns"
+            )
+        place = LabelPlace(model.conllu_column or "")
+        X, gold = labelled_conllu(files, file, place)
+        check_known(
+            model, gold, f"{file}: {place.name}", "is the file annotated alike?"
+        )
+        found = [list(map(str, labels)) for labels in model.predict(X)]
+        return report(gold, found, scheme, confusion)
     gold, found = tagged(
         model, model.predict, files, file, label_column, columns_read(model)
     )
@@ -102,13 +119,22 @@ def tagged(
     X, gold = files.labelled(path, label_column)
     if columns:
         check_columns(columns, X, path)
+    advice = "choose another --label-column"
+    check_known(model, gold, f"{path}: column {label_column}", advice)
+    return gold, [list(map(str, labels)) for labels in labels_of(X)]
+
+
+def check_known(
+    model: Any, gold: Sequence[Sequence[str]], what: str, advice: str
+) -> None:
+    """Raise `DataError` if a model knows none of the right labels."""
     known = set(map(str, model.classes_.tolist()))
     if not any(label in known for labels in gold for label in labels):
+        first = next((label for labels in gold for label in labels), "")
         raise DataError(
-            f"{path}: column {label_column} holds {gold[0][0]!r} and other values, "
-            "none of them a label of the model (choose another --label-column)"
+            f"{what} holds {first!r} and other values, none of them a label of the "
+            f"model ({advice})"
         )
-    return gold, [list(map(str, labels)) for labels in labels_of(X)]
 
 
 def report(gold: Any, found: Any, scheme: str | None, confusion: bool) -> Report:

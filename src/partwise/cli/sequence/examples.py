@@ -6,7 +6,8 @@ from typing import Any
 
 from partwise.cli.options import LABEL_COLUMN, LabelColumn
 from partwise.cli.sequence.files import SequenceFiles
-from partwise.cli.sequence.predict import check_columns, check_format, columns_read
+from partwise.cli.sequence.predict import check_format, columns_read
+from partwise.cli.sequence.tagging import check_columns
 
 
 def labelled(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
+    FILES,
     LABEL_COLUMN,
     Dev,
     LabelColumn,
@@ -14,7 +16,7 @@ from partwise.cli.options import (
     Train,
     in_panel,
 )
-from partwise.cli.sequence.files import SequenceFiles
+from partwise.cli.sequence.files import Format, SequenceFiles
 from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
 from partwise.cli.vectors import KeepVectors, TrainVectors, read_word_vectors
@@ -42,6 +44,15 @@ def tag(
     model: ModelPath,
     dev: Dev = None,
     label_column: LabelColumn = LABEL_COLUMN,
+    predict: Annotated[
+        str | None,
+        in_panel(
+            FILES,
+            "For CoNLL-U: what to predict, which is upos, xpos, feats, or misc.NER for "
+            "the entry NER in MISC. Predictions are written there.",
+            metavar="COLUMN",
+        ),
+    ] = None,
     template: Annotated[
         str | None,
         in_panel(FEATURES, "A CRF++ template file (default: a template for tagging)."),
@@ -85,7 +96,8 @@ def tag(
         in_panel(
             FEATURES,
             "The columns to read if no template file names them, such as 0,1; the "
-            "first is the word (default: all but the labels).",
+            "first is the word (default: all but the labels). For CoNLL-U also their "
+            "names, such as form,upos (default: form).",
         ),
     ] = None,
     *,
@@ -94,10 +106,13 @@ def tag(
 ) -> None:
     """Train a tagger: one label for every token of a sequence.
 
-    TRAIN holds one token per line and a blank line after each sentence. Ctrl-C ends
-    training early: the model so far is saved, and the exit code is 130.
+    TRAIN holds one token per line and a blank line after each sentence; or it is
+    CoNLL-U, with --predict. Ctrl-C ends training early: the model so far is saved, and
+    the exit code is 130.
     """
     from partwise import SequenceTagger
+    from partwise.cli.sequence.conllu import labelled_conllu
+    from partwise.data.conllu_columns import LabelPlace
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
@@ -123,16 +138,61 @@ def tag(
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
     class_weight = _class_weight(learning.settings["class_weight"])
     tables = read_word_vectors(vectors, keep_vectors)
-    tagger = run.make(SequenceTagger, class_weight=class_weight, vectors=tables)
-    X, y = files.labelled(train, label_column)
+    _check_conllu(files, train, predict, label_column)
+    tagger = run.make(
+        SequenceTagger,
+        class_weight=class_weight,
+        conllu_column=predict,
+        vectors=tables,
+    )
+    if predict is not None:
+        place = LabelPlace(predict)
+        label_column, columns = place.column, _conllu_columns(columns)
+        labelled = partial(labelled_conllu, files, place=place)
+    else:
+        labelled = partial(files.labelled, label_column=label_column)
+    X, y = labelled(train)
     if files.reads_columns:
         chosen_template = make_template(
             template, token_features, X, label_column, columns
         )
         tagger.set_params(template=chosen_template)
-    held_out = None if dev is None else files.labelled(dev, label_column)
+    held_out = None if dev is None else labelled(dev)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
     run.fit_and_save(tagger, X, y, held_out, sizes)
+
+
+def _check_conllu(
+    files: SequenceFiles, train: str, predict: str | None, label_column: int
+) -> None:
+    """Refuse options that do not go with CoNLL-U, or with other files."""
+    if predict is None:
+        plain = files.separator is None and label_column == LABEL_COLUMN
+        if files.is_conllu(train) and (files.format is not None or plain):
+            raise ValueError(
+                f"{train} is CoNLL-U: say what to predict, with --predict upos, xpos, "
+                "feats or misc.NER (or read it as plain columns, with --separator and "
+                "--label-column)"
+            )
+    elif label_column != LABEL_COLUMN:
+        raise ValueError("give --predict or --label-column, not both")
+    elif files.format not in (None, Format.conllu):
+        raise ValueError(f"--predict is for CoNLL-U, not for --format {files.format}")
+
+
+def _conllu_columns(names: str | None) -> str:
+    """Return columns as numbers; words alone unless others are named."""
+    from partwise.data.conllu_columns import NAMES
+
+    numbers = {name: str(number) for number, name in enumerate(NAMES)}
+    wanted = [part.strip().lower() for part in (names or "form").split(",")]
+    unknown = [one for one in wanted if one not in numbers and not one.isdecimal()]
+    if unknown:
+        raise ValueError(
+            f"--columns: there is no column {unknown[0]!r} in CoNLL-U (there are: "
+            f"{', '.join(NAMES)})"
+        )
+    return ",".join(numbers.get(one, one) for one in wanted)
 
 
 def _class_weight(text: str | None) -> Any:

@@ -49,6 +49,9 @@ class TaggerSettings(
     constraints : str or Constraints
         "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
         decoding, k-best and marginals.
+    conllu_column : str
+        Where the labels belong in CoNLL-U files: "upos", "xpos", "feats", or
+        "misc.NER" for an entry in MISC. Commands read and write them there.
     dev_metric
         What is measured on development data; "auto" is chunk F1 for chunk labels, else
         accuracy. A callable takes ``(y_true, y_pred)``; higher is better.
@@ -70,6 +73,7 @@ class TaggerSettings(
     end: bool = setting(default=True, allowed=FLAG)
     costs: Any = None
     constraints: Any = None
+    conllu_column: str | None = None
     dev_metric: Any = setting(
         default="auto",
         allowed=metric(

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from partwise.data.tree_format import BYTE_ORDER_MARK, NOT_GIVEN, find_format
+from partwise.data.treebank import Sentence, Verbatim
 from partwise.errors import DataError
 
-if TYPE_CHECKING:
-    from partwise.data import Sentence
-    from partwise.data.treebank import Verbatim
-
 MISC = 9
-NOT_GIVEN = "_"
 
 
 def with_comments(sentence: Sentence, comments: Mapping[str, object]) -> Sentence:
@@ -31,8 +27,6 @@ def with_comments(sentence: Sentence, comments: Mapping[str, object]) -> Sentenc
     1   Hush    _   _   _   _   0   root    _   _
     <BLANKLINE>
     """
-    from partwise.data.tree_format import BYTE_ORDER_MARK, find_format
-
     read = _verbatim(sentence)
     format = find_format(read.format)
     if not format.numbered:
@@ -51,7 +45,7 @@ def with_comments(sentence: Sentence, comments: Mapping[str, object]) -> Sentenc
 def with_entries(sentence: Sentence, name: str, values: Iterable[object]) -> Sentence:
     r"""Return a CoNLL-U sentence that was read, with an entry in MISC of each word.
 
-    An entry of the same name is replaced.
+    An entry of the same name is replaced, or removed where the value is None.
 
     Examples
     --------
@@ -62,8 +56,6 @@ def with_entries(sentence: Sentence, name: str, values: Iterable[object]) -> Sen
     >>> with_entries(sentence, "HeadProb", [0.5]).to_text().split("\t")[-1]
     'SpaceAfter=No|HeadProb=0.5\n'
     """
-    from partwise.data.tree_format import BYTE_ORDER_MARK, find_format
-
     read = _verbatim(sentence)
     if read.format != "conllu":
         raise DataError(
@@ -83,7 +75,8 @@ def with_entries(sentence: Sentence, name: str, values: Iterable[object]) -> Sen
 def _with_entry(misc: str, name: str, value: object) -> str:
     entries: Sequence[str] = [] if misc == NOT_GIVEN else misc.split("|")
     kept = [entry for entry in entries if not entry.startswith(f"{name}=")]
-    return "|".join([*kept, f"{name}={value}"])
+    added = [] if value is None else [f"{name}={value}"]
+    return "|".join([*kept, *added]) or NOT_GIVEN
 
 
 def _verbatim(sentence: Sentence) -> Verbatim:

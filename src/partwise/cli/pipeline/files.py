@@ -1,0 +1,33 @@
+"""Reading what pipelines annotate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from partwise.cli.options import FORMAT, Encoding
+
+
+class TextFormat(StrEnum):
+    """How a text is given."""
+
+    text = "text"
+    tokens = "tokens"
+    conllu = "conllu"
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """How texts are read; by default CoNLL-U is recognised by its name."""
+
+    format: Annotated[TextFormat | None, FORMAT] = None
+    encoding: Encoding = "utf-8"
+
+    def format_of(self, path: str) -> TextFormat:
+        """Return the format of a file."""
+        if self.format is not None:
+            return self.format
+        if path.removesuffix(".gz").endswith(".conllu"):
+            return TextFormat.conllu
+        return TextFormat.text

@@ -1,0 +1,102 @@
+"""``partwise train pipeline``: from a treebank to a pipeline."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from partwise.cli.options import (
+    FILES,
+    LEARNING,
+    RUN,
+    AsJson,
+    Encoding,
+    ModelPath,
+    Train,
+    in_panel,
+)
+
+
+def pipeline(
+    train: Train,
+    model: ModelPath,
+    dev: Annotated[
+        str | None,
+        in_panel(
+            FILES,
+            "Development data: to stop the parser in time, to choose C, and to say how "
+            "good each step is.",
+        ),
+    ] = None,
+    steps: Annotated[
+        str,
+        in_panel(
+            LEARNING,
+            "The steps to train, separated by commas: tokens, words, upos, feats, "
+            "xpos, lemmas, trees; those that TRAIN says nothing about are left out.",
+        ),
+    ] = "all",
+    minutes: Annotated[
+        float | None,
+        in_panel(
+            LEARNING,
+            "How long training may take, about; with --dev, time that is left goes to "
+            "trying other values of C.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int,
+        in_panel(
+            LEARNING,
+            "Later steps learn from tags that are predicted in so many parts of TRAIN, "
+            "each by taggers of the other parts; 1 for the right tags.",
+            min=1,
+        ),
+    ] = 4,
+    seed: Annotated[int, in_panel(LEARNING, "Seed of everything random.")] = 0,
+    encoding: Encoding = "utf-8",
+    jobs: Annotated[int | None, in_panel(RUN, "Threads; -1 for one per core.")] = None,
+    verbose: Annotated[
+        bool,
+        in_panel(
+            RUN,
+            "Show progress and results, or only errors.",
+            *("--verbose/--quiet", "-v/-q"),
+        ),
+    ] = True,
+    json: AsJson = False,
+) -> None:
+    """Train a pipeline: from raw text to tokens, sentences, tags, lemmas and trees.
+
+    TRAIN is a treebank in CoNLL-U. Each step is a model of its own, and all of them are
+    saved to one file.
+    """
+    import time
+
+    from partwise import Pipeline, model_file
+    from partwise.cli.output import print_json
+    from partwise.cli.overwriting import refuse_overwriting
+    from partwise.cli.pipeline.inspect import describe, show
+    from partwise.cli.training import plain_warnings
+    from partwise.data import read_trees
+
+    refuse_overwriting({"--model": model}, {"TRAIN": train, "--dev": dev})
+    model_file.check_writable(model)
+    made = Pipeline(
+        steps=steps, minutes=minutes, folds=folds, n_jobs=jobs,
+        random_state=seed, verbose=int(verbose and not json),
+    )  # fmt: skip
+    made._check_settings()
+    sentences = read_trees(train, "conllu", encoding=encoding)
+    held_out = None if dev is None else read_trees(dev, "conllu", encoding=encoding)
+    begin = time.monotonic()
+    with plain_warnings(quiet=not verbose):
+        made.fit(sentences, dev=held_out)
+    seconds = time.monotonic() - begin
+    made.save(model)
+    sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
+    numbers: dict[str, Any] = {"model": model, **sizes, "seconds": seconds}
+    numbers |= describe(made)
+    if json:
+        print_json(numbers)
+    elif verbose:
+        show(numbers)

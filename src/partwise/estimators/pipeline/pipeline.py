@@ -1,0 +1,386 @@
+"""The pipeline: from raw text to trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from partwise import model_file
+from partwise._screen import open_screen
+from partwise.data.document import Document, make_sentence
+from partwise.data.surface import SurfaceToken, Written
+from partwise.data.text_files import Paragraph, cut_paragraphs
+from partwise.data.treebank import Sentence
+from partwise.errors import DataError
+from partwise.estimators.pipeline.boundaries import BoundaryStep, Cut
+from partwise.estimators.pipeline.multiword import MultiwordStep
+from partwise.estimators.pipeline.settings import PipelineSettings
+from partwise.estimators.pipeline.steps import Step, is_given
+from partwise.estimators.pipeline.training import STEPS, Trainer, with_words_only
+from partwise.estimators.protocol import Estimator
+from partwise.estimators.settings import check_settings, document
+from partwise.model_file import Content, prefixed
+
+BATCH = 200_000
+"""About how many characters are annotated together."""
+KEPT = {"lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats"}
+"""Columns of CoNLL-U that can be kept as they are, and what sentences call them."""
+
+
+class Pipeline(Estimator, PipelineSettings):
+    """Annotate raw text: tokens, sentences, tags, features, lemmas and trees.
+
+    All steps learn from one treebank. Each is an estimator of its own, with its own
+    certificate; later ones learn from what earlier ones predict.
+
+    Attributes
+    ----------
+    steps_ : dict of str to Step
+        The steps by name, in their order; ``steps_["upos"].models`` are estimators.
+    left_out_ : dict of str to str
+        The steps that were not trained, and why.
+    scores_ : dict of str to float
+        The share of words of the development data that each step gets right, given
+        right words and what earlier steps predict.
+
+    Examples
+    --------
+    >>> import io
+    >>> from partwise import Pipeline
+    >>> from partwise.data import read_trees
+    >>> from partwise.synthetic import make_corpus
+    >>> treebank = read_trees(io.StringIO(make_corpus(40).to_conllu()))
+    >>> pipeline = Pipeline(steps="tokens,upos", folds=1).fit(treebank)
+    >>> document = pipeline.annotate(" ".join(treebank[0].forms))
+    >>> document.sentences[0].forms == treebank[0].forms
+    True
+    """
+
+    steps_: dict[str, Step]
+    left_out_: dict[str, str]
+    scores_: dict[str, float]
+
+    def fit(
+        self,
+        sentences: Iterable[Sentence],
+        y: Any = None,
+        *,
+        dev: Iterable[Sentence] | None = None,
+    ) -> Pipeline:
+        """Learn all steps from a treebank.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            As `read_trees` reads CoNLL-U.
+        y : ignored
+            Sentences hold all that is to be learnt.
+        dev : iterable of Sentence, optional
+            Development data: to stop the parser early, to choose `C`, and for
+            `scores_`.
+
+        Returns
+        -------
+        Pipeline
+            Itself.
+        """
+        self._check_settings()
+        wanted = find_steps(self.steps)
+        train = [one for one in sentences if len(one)]
+        if not train:
+            raise DataError("there are no words to learn from")
+        held_out = None if dev is None else [one for one in dev if len(one)]
+        if held_out is not None:
+            _check_alike(train, held_out)
+        screen = open_screen() if self.verbose else None
+        trainer = Trainer(
+            None if self.minutes is None else 60.0 * self.minutes,
+            self.folds,
+            {"random_state": self.random_state, "n_jobs": self.n_jobs},
+            (lambda text: screen.show(text, now=True)) if screen else (lambda _: None),
+        )
+        trainer.gold_dev = held_out
+        trainer.train(wanted, train, held_out and with_words_only(held_out))
+        if screen:
+            screen.close()
+        if not trainer.steps:
+            raise DataError(
+                "there is nothing to learn: "
+                + "; ".join(f"{name}: {why}" for name, why in trainer.left_out.items())
+            )
+        self.steps_ = trainer.steps
+        self.left_out_ = trainer.left_out
+        self.scores_ = trainer.scores
+        return self
+
+    def _check_settings(self) -> None:
+        check_settings(self)
+        find_steps(self.steps)
+
+    # --- annotating ---------------------------------------------------------------
+
+    def annotate(self, text: str) -> Document:
+        """Annotate a text.
+
+        Parameters
+        ----------
+        text : str
+            Paragraphs end with blank lines; line breaks within them are spaces.
+
+        Returns
+        -------
+        Document
+            Its tokens and the spaces between them make up the text again.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a text is a string, not {type(text).__name__}")
+        return Document(list(self.stream(cut_paragraphs([text]))), text)
+
+    def stream(self, paragraphs: Iterable[Paragraph]) -> Iterator[Sentence]:
+        """Annotate paragraphs as they come in; see `partwise.data.read_paragraphs`."""
+        number = 0
+        for batch in _batches(paragraphs):
+            sentences = []
+            for paragraph, cut in zip(
+                batch,
+                self._boundaries().cut([one.text for one in batch]),
+                strict=True,
+            ):
+                for i, tokens in enumerate(cut):
+                    number += 1
+                    sentences.append(self._sentence(paragraph, cut, i, tokens, number))
+            yield from self.annotate_sentences(sentences)
+
+    def _boundaries(self) -> BoundaryStep:
+        self._check_fitted()
+        step = self.steps_.get("tokens")
+        if not isinstance(step, BoundaryStep):
+            raise DataError(
+                "the pipeline has no step for tokens and sentences; give it tokens, or "
+                "CoNLL-U"
+            )
+        return step
+
+    def _sentence(
+        self,
+        paragraph: Paragraph,
+        cut: Sequence[Sequence[Cut]],
+        i: int,
+        tokens: Sequence[Cut],
+        number: int,
+    ) -> Sentence:
+        """Return a sentence of a paragraph, without annotation."""
+        text = paragraph.text
+        next_start = cut[i + 1][0].start if i + 1 < len(cut) else len(text)
+        ends = [*(one.start for one in tokens[1:]), next_start]
+        gaps = [text[one.end : end] for one, end in zip(tokens, ends, strict=True)]
+        before = text[: tokens[0].start] if i == 0 else ""
+        comments = ["newpar"] * (i == 0 and paragraph.begins)
+        return self._made(
+            Written(before, [SurfaceToken(one.form, 0, 0) for one in tokens], gaps),
+            [*comments, f"sent_id = {number}"],
+            paragraph.start + tokens[0].start,
+        )
+
+    def _made(
+        self, written: Written, comments: Sequence[str], start: int | None = None
+    ) -> Sentence:
+        forms = [token.form for token in written.tokens]
+        splitter = self.steps_.get("words")
+        words = [[form] for form in forms]
+        if isinstance(splitter, MultiwordStep):
+            words = splitter.split(forms)
+        pieces = [
+            form + (" " if gap else "")
+            for form, gap in zip(forms, written.gaps, strict=True)
+        ]
+        text = "".join(pieces).rstrip(" ")
+        return make_sentence(written, words, [*comments, f"text = {text}"], start)
+
+    def annotate_tokens(
+        self, sentences: Iterable[Sequence[str]], *, first: int = 1
+    ) -> Document:
+        """Annotate sentences that are tokens already; multiword tokens are split.
+
+        Parameters
+        ----------
+        sentences : iterable of sequences of str
+            The tokens of each.
+        first : int
+            The number of the first sentence, for the comment ``sent_id``.
+        """
+        self._check_fitted()
+        made = []
+        for number, tokens in enumerate(sentences, first):
+            if isinstance(tokens, str):
+                raise TypeError("a sentence is a list of tokens; for text use annotate")
+            if not tokens:
+                continue
+            surface = [SurfaceToken(form, 0, 0) for form in tokens]
+            written = Written("", surface, [" "] * len(surface))
+            made.append(self._made(written, [f"sent_id = {number}"]))
+        return Document(self.annotate_sentences(made))
+
+    def annotate_sentences(
+        self, sentences: Iterable[Sentence], *, keep: Iterable[str] = ()
+    ) -> list[Sentence]:
+        """Annotate sentences whose words are given, as in CoNLL-U.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            With their words; comments, multiword tokens and empty nodes stay.
+        keep : iterable of str
+            Columns to keep as they are: "lemma", "upos", "xpos", "feats".
+
+        Returns
+        -------
+        list of Sentence
+            With everything that the steps of the pipeline add.
+        """
+        self._check_fitted()
+        kept = {KEPT[name] for name in _known(keep)}
+        found = list(sentences)
+        filled = [i for i, one in enumerate(found) if len(one)]
+        words = [found[i] for i in filled]
+        for step in self.steps_.values():
+            if step.adds and not kept.intersection(step.adds):
+                words = step.apply(words)
+        for i, one in zip(filled, words, strict=True):
+            found[i] = one
+        return found
+
+    def predict(self, X: Any) -> Any:
+        """Annotate a text, or the sentences of a treebank; see the other methods."""
+        return self.annotate(X) if isinstance(X, str) else self.annotate_sentences(X)
+
+    def set_params(self, **params: Any) -> Pipeline:
+        """Change settings; the number of threads is that of all steps."""
+        super().set_params(**params)
+        if "n_jobs" in params and hasattr(self, "steps_"):
+            for model in self.models_.values():
+                model.set_params(n_jobs=params["n_jobs"])
+        return self
+
+    # --- keeping ------------------------------------------------------------------
+
+    @property
+    def models_(self) -> dict[str, Any]:
+        """All estimators of all steps, by name."""
+        self._check_fitted()
+        return {k: v for step in self.steps_.values() for k, v in step.models.items()}
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "steps_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("this Pipeline is not fitted yet; call fit first")
+
+    def save(self, path: str | Path, dtype: str = "float32") -> None:
+        """Save all steps to one file, which `partwise.load` reads back.
+
+        Parameters
+        ----------
+        path : path
+            Where to; written atomically. The usual ending is ``.partwise``.
+        dtype : {"float32", "float64"}
+            How exactly weights are kept.
+        """
+        self._check_fitted()
+        tensors: dict[str, Any] = {}
+        settings: dict[str, Any] = {
+            "estimator": "Pipeline",
+            "params": {"folds": self.folds, "minutes": self.minutes},
+            "steps": list(self.steps_),
+            "left_out": self.left_out_,
+            "scores": self.scores_,
+        }
+        for name, step in self.steps_.items():
+            own, settings[f"step {name}"] = step.store(dtype)
+            tensors |= prefixed(f"step {name}", own)
+        model_file.write(path, tensors, settings, kind="model")
+
+    @classmethod
+    def _from_content(cls, content: Content) -> Pipeline:
+        """Return the pipeline that a file holds."""
+        names = content.setting("steps", list)
+        if not names or any(not isinstance(x, str) or x not in STEPS for x in names):
+            raise content.error("its steps are damaged, or of a newer version")
+        params = content.part("params")
+        pipeline = cls(folds=params.setting("folds", int, at_least=1))
+        pipeline.left_out_ = _strings(content, "left_out", str)
+        pipeline.scores_ = _strings(content, "scores", float)
+        pipeline.steps_ = {
+            name: STEPS[name].from_content(content.part(f"step {name}"))
+            for name in names
+        }
+        pipeline.steps = ",".join(names)
+        return pipeline
+
+
+def _strings(content: Content, name: str, kind: type) -> dict[str, Any]:
+    table = content.setting(name, dict)
+    if not all(type(value) is kind for value in table.values()):
+        raise content.error(f"{name} is damaged")
+    return dict(table)
+
+
+def find_steps(steps: str | Sequence[str]) -> list[str]:
+    """Return the steps that a user names, in their order.
+
+    Examples
+    --------
+    >>> find_steps("trees,upos")
+    ['upos', 'trees']
+    """
+    if steps == "all":
+        return list(STEPS)
+    names = steps.split(",") if isinstance(steps, str) else list(steps)
+    wanted = {name.strip() for name in names}
+    unknown = sorted(wanted - STEPS.keys())
+    if unknown or not wanted:
+        raise ValueError(
+            f"there is no step {(unknown or [''])[0]!r} (there are: "
+            f"{', '.join(STEPS)}; or all)"
+        )
+    return [name for name in STEPS if name in wanted]
+
+
+def _known(keep: Iterable[str]) -> list[str]:
+    names = [name.lower() for name in keep]
+    for name in names:
+        if name not in KEPT:
+            raise ValueError(
+                f"there is no column {name!r} to keep (there are: {', '.join(KEPT)})"
+            )
+    return names
+
+
+def _check_alike(train: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
+    """Refuse development data with another set of tags."""
+    if is_given(train, "upos") and is_given(dev, "upos"):
+        known, other = ({x for one in data for x in one.upos} for data in (train, dev))
+        if known.isdisjoint(other):
+            raise DataError(
+                "the development data has other parts of speech than the treebank "
+                f"({', '.join(sorted(other)[:3])} instead of "
+                f"{', '.join(sorted(known)[:3])}); use one with the same annotation"
+            )
+
+
+def _batches(paragraphs: Iterable[Paragraph]) -> Iterator[list[Paragraph]]:
+    """Yield paragraphs together, as many as have come in or fit into a batch."""
+    batch: list[Paragraph] = []
+    size = 0
+    for one in paragraphs:
+        batch.append(one)
+        size += len(one.text)
+        if size >= BATCH or one.last:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+Pipeline.__doc__ = document(Pipeline.__doc__ or "", Pipeline, "")

@@ -1,0 +1,130 @@
+"""Tags: a tagger for parts of speech, or several for large sets of features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from partwise.data.conllu_columns import with_column
+from partwise.data.treebank import Sentence
+from partwise.estimators.pipeline.bundles import Bundles
+from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.tables import Stored, read_models
+from partwise.model_file import Content
+
+MOST_LABELS = 96
+"""Larger sets of labels are taken apart."""
+
+
+class TagStep(Step):
+    """Fill a column of tags, from the words and the columns filled before."""
+
+    column: ClassVar[str]
+    reads: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bundles = Bundles()
+        self.constant: list[str] = []
+
+    def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
+        """Learn one tagger for every group of attributes."""
+        labels = [getattr(one, self.column) for one in sentences]
+        seen = {label for one in labels for label in one}
+        if len(seen) < 2:
+            raise NothingToLearn(f"all words have {min(seen, default='_')!r}")
+        self.bundles = Bundles.learn((x for one in labels for x in one), MOST_LABELS)
+        parts = {label: self.bundles.split(label) for label in seen}
+        X = self._inputs(sentences)
+        self.constant = []
+        for i in range(len(self.bundles.groups)):
+            y = [[parts[label][i] for label in one] for one in labels]
+            values = {label for one in y for label in one}
+            # A part that never changes needs no tagger.
+            self.constant.append(values.pop() if len(values) == 1 else "")
+            if not self.constant[-1]:
+                name = f"{self.name}.{i}" if len(self.bundles.groups) > 1 else self.name
+                self.models[name] = make("SequenceTagger").fit(X, y)
+        return self
+
+    def _inputs(self, sentences: Sequence[Sentence]) -> list[list[tuple[str, ...]]]:
+        columns = ("forms", *self.reads)
+        return [
+            list(zip(*(getattr(one, name) for name in columns), strict=True))
+            for one in sentences
+        ]
+
+    def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Return sentences with predicted tags."""
+        X = self._inputs(sentences)
+        models = iter(self.models.values())
+        found = [
+            [[constant] * len(one) for one in sentences]
+            if constant
+            else next(models).predict(X)
+            for constant in self.constant
+        ]
+        if self.bundles.kind == "whole":
+            rows = found[0]
+        else:
+            known: dict[tuple[str, ...], str] = {}
+            rows = []
+            for parts in zip(*found, strict=True):
+                row = []
+                for key in zip(*parts, strict=True):
+                    if key not in known:
+                        known[key] = self.bundles.join(key)
+                    row.append(known[key])
+                rows.append(row)
+        return [
+            with_column(one, self.column, row)
+            for one, row in zip(sentences, rows, strict=True)
+        ]
+
+    def store(self, dtype: str) -> Stored:
+        """Return the step as a part of a model file."""
+        tensors, settings = super().store(dtype)
+        return tensors, settings | {
+            "bundles": self.bundles.to_json(),
+            "constant": self.constant,
+        }
+
+    @classmethod
+    def from_content(cls, content: Content) -> Self:
+        """Return the step that a part of a model file holds."""
+        step = cls()
+        step.models = read_models(content)
+        stored = content.part("bundles")
+        kind = stored.setting("kind", str, choices=("whole", "attributes", "positions"))
+        groups = stored.setting("groups", list)
+        step.constant = content.setting("constant", list)
+        plain = [name for group in groups for name in group]
+        if not all(isinstance(x, str) for x in (*plain, *step.constant)):
+            raise content.error("its groups of attributes are damaged")
+        if kind == "positions" and not all(map(str.isdecimal, plain)):
+            raise content.error("its positions are damaged")
+        n_models = sum(not one for one in step.constant)
+        if len(step.constant) != len(groups) or len(step.models) != n_models:
+            raise content.error("the number of taggers does not fit")
+        step.bundles = Bundles(kind, tuple(tuple(group) for group in groups))
+        return step
+
+
+class UposStep(TagStep):
+    """Universal parts of speech."""
+
+    name, column, adds = "upos", "upos", ("upos",)
+
+
+class FeatsStep(TagStep):
+    """Morphological features."""
+
+    name, column, adds = "feats", "feats", ("feats",)
+    reads = ("upos",)
+
+
+class XposStep(TagStep):
+    """Parts of speech of the language's own."""
+
+    name, column, adds = "xpos", "xpos", ("xpos",)
+    reads = ("upos", "feats")

@@ -1,0 +1,75 @@
+"""Pipelines on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import message, run
+from tiny_treebank import tiny_text
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pipeline")
+    (path / "train.conllu").write_text(tiny_text() * 3)
+    (path / "dev.conllu").write_text(tiny_text())
+    (path / "text.txt").write_text("The dogs bark. Cats don't bark!\n\nHush.\n")
+    options = ["--folds", 1, "--dev", path / "dev.conllu"]
+    result = run(
+        *("train", "pipeline", path / "train.conllu"),
+        *("--model", path / "m.partwise", *options),
+    )
+    assert "SequenceTagger" in result.stdout
+    return path
+
+
+def test_pipeline_predicts_trees_from_text(folder: Path) -> None:
+    model, text = folder / "m.partwise", folder / "text.txt"
+    written = run("predict", model, text).stdout
+    assert "2-3\tdon't\t_" in written
+    assert "# text = Cats don't bark!" in written
+    piped = run("predict", model, "-", stdin=text.read_text()).stdout
+    assert piped == written == run("predict", model, text, "--jobs", 2).stdout
+    tokens = run(
+        "predict", model, "-", "--format", "tokens", stdin="Cats don't bark !\n"
+    )
+    assert "3\tn't\tnot\tPART" in tokens.stdout
+    kept = run("predict", model, folder / "dev.conllu", "--keep", "upos,feats").stdout
+    assert kept == (folder / "dev.conllu").read_text()
+
+
+@pytest.mark.parametrize("start", ["text", "tokens", "gold"])
+def test_pipeline_is_evaluated_from_anywhere(folder: Path, start: str) -> None:
+    command = ["evaluate", folder / "m.partwise", folder / "dev.conllu"]
+    found = json.loads(run(*command, "--from", start, "--json").stdout)
+    assert found["tokens"]["f1"] == found["las"]["f1"] == found["mlas"]["f1"] == 1.0
+    assert "BLEX" in run(*command, "--from", start).stdout
+
+
+def test_pipeline_shows_its_steps(folder: Path) -> None:
+    found = json.loads(run("inspect", folder / "m.partwise", "--json").stdout)
+    assert {one["step"] for one in found["steps"]} == {
+        *("tokens", "words", "upos", "feats", "xpos", "lemmas", "trees")
+    }
+    assert all(one["certificate"]["relative_gap"] < 1 for one in found["steps"])
+    assert found["dev"]["upos"] == 1.0
+    assert "DependencyParser" in run("inspect", folder / "m.partwise").stdout
+
+
+def test_pipeline_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
+    model, train = folder / "m.partwise", folder / "train.conllu"
+    assert "--keep is for CoNLL-U" in message(
+        "predict", model, folder / "text.txt", "--keep", "upos"
+    )
+    command = ["train", "pipeline", train, "--model"]
+    assert "the same file" in message(*command, train)
+    assert "there is no step 'tags'" in message(
+        *command, tmp_path / "m", "--steps", "tags"
+    )
+    broken = tmp_path / "broken.conllu"
+    broken.write_text(tiny_text().replace("\n3\t", "\n7\t"))
+    said = message("train", "pipeline", broken, "--model", tmp_path / "m")
+    assert "expected word 3" in said
+    assert "broken.conllu:" in said
+    assert "--from is for pipelines" not in said
