@@ -123,7 +123,9 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
     app.command()(KindOptions(["predict"], kinds).command(predict))
     app.command()(KindOptions(["evaluate", "compare"], kinds).command(evaluate))
     app.command()(KindOptions(["inspect"], kinds).command(inspect))
-    app.command()(KindOptions(["show", "draw"], kinds).command(show))
+    app.command()(
+        KindOptions(["show", "draw", "contrast", "labelled"], kinds).command(show)
+    )
     app.command()(KindOptions(["labelled"], kinds).command(report))
     app.command()(KindOptions(["labelled"], kinds).command(suspects))
     app.command("convert")(convert_model)
