@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from partwise.cli.confusions import found_confusions, show_confusions
 from partwise.cli.dependency.files import TreebankFiles
-from partwise.cli.options import Decoding, DecodingOption
+from partwise.cli.options import Confusion, Decoding, DecodingOption
 from partwise.cli.output import Report
 
 if TYPE_CHECKING:
@@ -31,12 +32,13 @@ def evaluate(
     *,
     decoding: DecodingOption = Decoding.best,
     no_subtypes: NoSubtypes = False,
+    confusion: Confusion = False,
     files: TreebankFiles,
 ) -> Report:
     """Measure a parser on a treebank."""
     gold = files.read(file)
     found = model.predict(gold, decoding=decoding.setting)
-    return _report(gold, found, no_subtypes)
+    return _report(gold, found, no_subtypes, confusion)
 
 
 def compare(
@@ -44,20 +46,35 @@ def compare(
     predicted: str,
     *,
     no_subtypes: NoSubtypes = False,
+    confusion: Confusion = False,
     files: TreebankFiles,
 ) -> Report:
     """Compare two treebanks.
 
     Two treebanks, GOLD PREDICTED, are compared by their heads and labels.
     """
-    return _report(files.read(gold), files.read(predicted), no_subtypes)
+    return _report(files.read(gold), files.read(predicted), no_subtypes, confusion)
 
 
 def _report(
-    gold: Sequence[Sentence], found: Sequence[Sentence], no_subtypes: bool
+    gold: Sequence[Sentence],
+    found: Sequence[Sentence],
+    no_subtypes: bool,
+    confusion: bool,
 ) -> Report:
     scores = measure(gold, found, subtypes=not no_subtypes)
-    return Report(scores, partial(_show, scores))
+    if not confusion:
+        return Report(scores, partial(_show, scores))
+    from partwise.pages import view_arcs
+
+    pairs = zip(found, gold, strict=True)
+    tables = found_confusions([view_arcs(*pair) for pair in pairs])
+
+    def show() -> None:
+        _show(scores)
+        show_confusions(tables)
+
+    return Report(scores.to_dict() | {"confusion": tables}, show)
 
 
 class TreeScores(NamedTuple):
