@@ -19,6 +19,9 @@ def serve(
     ],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8000,
+    jobs: Annotated[
+        int, typer.Option(help="How many threads share a batch.", metavar="N")
+    ] = 1,
     max_bytes: Annotated[
         int, typer.Option(min=1, help="The longest body of a request.", metavar="N")
     ] = 4_000_000,
@@ -56,7 +59,7 @@ def serve(
         max_waiting=max_waiting,
         seconds=seconds,
     )
-    app = make_app(_named(models), limits)
+    app = make_app(_named(models), limits, jobs)
     uvicorn.run(
         app,
         host=host,

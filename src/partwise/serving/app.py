@@ -60,7 +60,9 @@ class Limits(BaseModel):
     seconds: float = 10.0
 
 
-def make_app(models: Sequence[tuple[str, str]], limits: Limits | None = None) -> Any:
+def make_app(
+    models: Sequence[tuple[str, str]], limits: Limits | None = None, n_jobs: int = 1
+) -> Any:
     """Return the ASGI application that serves models.
 
     Parameters
@@ -69,10 +71,12 @@ def make_app(models: Sequence[tuple[str, str]], limits: Limits | None = None) ->
         The models.
     limits : Limits, optional
         What is refused.
+    n_jobs : int
+        How many threads share a batch.
     """
     bounds = limits or Limits()
     served = {
-        name: ServedModel(name, path, bounds.max_inputs, bounds.max_waiting)
+        name: ServedModel(name, path, bounds.max_inputs, bounds.max_waiting, n_jobs)
         for name, path in models
     }
     counts = Counts()

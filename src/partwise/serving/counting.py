@@ -48,8 +48,8 @@ class Counts:
         lines.append("# TYPE partwise_request_seconds histogram")
         for model, row in sorted(self.seconds.items()):
             name = f'partwise_request_seconds_bucket{{model="{model}",le='
-            for bound, count in zip([*map(str, BOUNDS), "+Inf"], row, strict=False):
-                lines.append(f'{name}"{bound}"}} {count:g}')
+            for bound, number in zip([*map(str, BOUNDS), "+Inf"], row, strict=False):
+                lines.append(f'{name}"{bound}"}} {number:g}')
             lines.append(f'partwise_request_seconds_sum{{model="{model}"}} {row[-1]}')
             lines.append(
                 f'partwise_request_seconds_count{{model="{model}"}} {row[-2]:g}'

@@ -7,7 +7,7 @@ from typing import Any
 
 from partwise.constituents import Tree
 from partwise.data import Sentence
-from partwise.data.lattice import LatticeInput, LatticePath
+from partwise.data.lattice import LatticeEdge, LatticeInput, LatticePath
 from partwise.errors import DataError
 
 Reader = Callable[[Any, Any], Any]
@@ -101,7 +101,7 @@ def _columns(token: Any) -> tuple[str, ...]:
 def _lattice(given: Any) -> LatticeInput:
     if not isinstance(given, Mapping) or not isinstance(given.get("edges"), list):
         raise DataError('expected a lattice: {"edges": [[from, to, features, words]]}')
-    return LatticeInput([tuple(edge) for edge in given["edges"]])
+    return LatticeInput([LatticeEdge(*edge) for edge in given["edges"]])
 
 
 def written(output: Any) -> Any:

@@ -34,19 +34,26 @@ class ServedModel:
         How many inputs are predicted at a time.
     max_waiting : int
         How many requests may wait.
+    n_jobs : int
+        How many threads share the inputs of a batch.
     """
 
-    def __init__(self, name: str, path: str, max_batch: int, max_waiting: int):
-        self.name, self.path = name, path
-        self.model = load(path)
+    def __init__(
+        self, name: str, path: str, max_batch: int, max_waiting: int, n_jobs: int = 1
+    ):
+        self.name, self.path, self.n_jobs = name, path, n_jobs
+        self.model = self._load()
         self.max_batch, self.max_waiting = max_batch, max_waiting
         self.problem = ""
         self.reloads = 0
         self._stamp = self._look()
         self._waiting: list[Job] = []
         self._wake = asyncio.Event()
-        # One thread: the kernels use as many as the model says by themselves.
+        # One thread: kernels share a batch among `n_jobs` by themselves.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"partwise-{name}")
+
+    def _load(self) -> Any:
+        return load(self.path).set_params(n_jobs=self.n_jobs)
 
     def _look(self) -> tuple[int, int]:
         found = os.stat(self.path)
@@ -123,7 +130,7 @@ class ServedModel:
     def reload(self) -> None:
         """Load the file; note what is wrong with it, if anything is."""
         try:
-            self.model = load(self.path)
+            self.model = self._load()
             self.problem, self.reloads = "", self.reloads + 1
         except (PartwiseError, ValueError, OSError) as error:
             self.problem = f"{time.strftime('%H:%M:%S')}: {error}"
