@@ -16,6 +16,7 @@ from partwise import (
     LatticeInput,
     LatticeRanker,
     MulticlassClassifier,
+    SegmentTagger,
     SequenceTagger,
 )
 from partwise.data import Sentence, read_brackets
@@ -57,6 +58,10 @@ def tag(**settings: Any) -> Any:
 
 def classify(**settings: Any) -> Any:
     return MulticlassClassifier(**settings).fit([[1.0], [-1.0], [0.5]], [0, 1, 1])
+
+
+def cut(**settings: Any) -> Any:
+    return SegmentTagger(**settings).fit([[["a"], ["b"]]], [[(0, 1, "x")]])
 
 
 def label_graph(**settings: Any) -> Any:
@@ -101,6 +106,7 @@ def fit_markov(**settings: Any) -> Any:
 
 FIT: dict[str, Callable[..., Any]] = {
     "chain": tag,
+    "segments": cut,
     "multiclass": classify,
     "graphs of any shape": label_graph,
     "graphs too wide": label_relaxed,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from partwise._jit import kernel
-from partwise.structures import Chain, Multiclass
+from partwise.structures import Chain, Multiclass, Segments
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
 from partwise.structures.bayesian_network import BayesianNetwork
@@ -23,6 +23,10 @@ from partwise.structures.lattice import Lattice
 
 class PlainChain(Chain):
     """A chain that compares outputs part by part, by the defaults of the waist."""
+
+
+class PlainSegments(Segments):
+    """Segments compared by the defaults of the waist."""
 
 
 class PlainMulticlass(Multiclass):
@@ -51,6 +55,7 @@ class PlainNetwork(BayesianNetwork):
 
 PLAIN_CLASSES = {
     Chain: PlainChain,
+    Segments: PlainSegments,
     Multiclass: PlainMulticlass,
     DependencyTrees: PlainTrees,
     Graph: PlainGraph,
@@ -175,6 +180,16 @@ def row_dot(rows, t, w, out):
 @kernel
 def row_add(rows, t, mu, scale, w):
     return feature_rows.row_add(rows, t, mu, scale, w)
+
+
+@kernel
+def rows_dot(rows, first, last, n_labels, w, out):
+    feature_rows.rows_dot(rows, first, last, n_labels, w, out)
+
+
+@kernel
+def rows_add(rows, first, last, n_labels, mu, scale, w):
+    return feature_rows.rows_add(rows, first, last, n_labels, mu, scale, w)
 
 
 @kernel

@@ -53,7 +53,7 @@ def make_multiclass(
 
     Parameters
     ----------
-    rows : SparseRows, PairRows or DenseRows
+    rows : SparseRows, PairRows, DenseRows, VectorRows or MixedRows
         The features of every example.
     labels : array of int
         The right class of every example (zeros when only predicting).
@@ -132,18 +132,14 @@ def _(s: Multiclass) -> int:
 def _(
     s: Multiclass, start: int, stop: int, w: FloatArray, theta: FloatArray, ws: Any
 ) -> None:
-    count = stop - start
-    scores = theta[: count * s.n_classes].reshape(count, s.n_classes)
-    rows_dot(s.rows, start, stop, w, scores)
+    rows_dot(s.rows, start, stop, s.n_classes, w, theta)
 
 
 @waist.add_block.implement(Multiclass)
 def _(
     s: Multiclass, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any
 ) -> None:
-    count = stop - start
-    shares = mu[: count * s.n_classes].reshape(count, s.n_classes)
-    rows_add(s.rows, start, stop, shares, w)
+    rows_add(s.rows, start, stop, s.n_classes, mu, 1.0, w)
 
 
 @waist.parts_of.implement(Multiclass)

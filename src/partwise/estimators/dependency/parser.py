@@ -29,6 +29,7 @@ from partwise.estimators.dependency.settings import DependencySettings
 from partwise.estimators.dependency.views import find_reasons, make_views
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.labels import LabelCodes, sorted_classes
+from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
 from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
@@ -166,6 +167,18 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._set_labels(LabelCodes(self._find_labels(trees)))
+        data = self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        return replace(data, kept=kept)
+
+    def _encoded(
+        self,
+        trees: list[Sentence],
+        sample_weight: FloatArray | None,
+        matrices: Any = None,
+        dev: Any = None,
+        dev_arc_features: Any = None,
+    ) -> TrainingData:
+        """Encode sentences whose trees are checked, and labels known."""
         listed = None
         if matrices is not None:
             n_features = matrices[0].shape[1]
@@ -201,7 +214,33 @@ class DependencyParser(StructuredEstimator, DependencySettings):
             evaluate = self._evaluator(as_sentences(dev, "dev"), dev_arc_features)
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
-        return TrainingData(structure, sample_weight, evaluate, kept=kept)
+        return TrainingData(structure, sample_weight, evaluate)
+
+    def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        trees = as_sentences(sentences)
+        check_training_trees(trees, self._settings())
+        labels = self._find_labels(trees)
+        survey = Survey(len(trees), form="labels" if labels else "no labels")
+        survey.count_labels(labels)
+        return survey
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._trees = self._settings()
+        classes = sorted_classes(list(survey.labels)) if survey.labels else []
+        self._set_labels(LabelCodes(classes))
+
+    def _prepare_shard(self, sentences: Any, sample_weight: Any = None) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        trees = as_sentences(sentences)
+        sample_weight = sample_weights(sample_weight, len(trees))
+        if self._trees.projective:
+            trees, kept = without_crossings(trees, self.crossing)
+            if sample_weight is not None:
+                sample_weight = sample_weight[kept]
+        return self._encoded(trees, sample_weight)
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""

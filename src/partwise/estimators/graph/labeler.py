@@ -145,7 +145,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         self._set_labels(codes)
         self._costs = cost_matrix(self.costs, codes)
         self._graphs, rows = GraphEncoder.learn(
-            read, codes, gold, self.min_count, self.hash_bits
+            read, codes, gold, self.min_count, self.hash_bits, self.scale_vectors
         )
         structure = self._graphs.structure(
             read,

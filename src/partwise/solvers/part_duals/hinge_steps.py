@@ -17,6 +17,7 @@ that cancel changes nothing.
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any
 
 from partwise._jit import kernel
@@ -30,10 +31,15 @@ from partwise.solvers.part_duals.dual_parts import (
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import dot
 
-FIRST_RANGE = 30.0
-"""The range of the scores of an example with all its mass on the right output: nearly
-all that leaves it goes to the output that is violated most."""
+FIRST_RANGE = 1.0
+"""The range of the scores that an example with all its mass on the right output tries
+first: nearly those of the uniform distribution."""
+WORTH_IT = 0.1
+"""The share of an example's gap that the distribution which it starts with has to
+promise. Less soft ones promise more, but rule out outputs that are needed later, and
+multiplying is slow to bring these back."""
 LARGEST_RANGE = 1e4
 """Steps that change scores by more find nothing that this one does not."""
 GROWTH = 4.0
@@ -162,15 +168,30 @@ def _start_scores(
     trial: Trial,
     scratch: Scratch,
     ws: Any,
-) -> None:
-    """Choose part scores for an example with all its mass on the right output."""
+) -> int:
+    """Choose part scores for an example with all its mass on the right output.
+
+    The softest ones in the direction `v` that are worth it; return the oracle calls.
+    """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    dual.step[i] = FIRST_RANGE / span
+    theta, spread = dual.theta[first : first + n], dual.spread[first:]
+    here = dot(trial.direction[:n], dual.mu[first : first + n])
+    eta, calls = FIRST_RANGE / span, 1
+    while True:
+        for r in range(n):
+            theta[r] = eta * trial.direction[r]
+        log_z = waist.marginals(s, i, theta, scratch.mu, ws)
+        there = dot(trial.direction[:n], scratch.mu[:n])
+        # No output has more of `v` than log_z / eta.
+        enough = WORTH_IT * (log_z / eta - here)
+        if there - here >= enough or eta * span >= LARGEST_RANGE:
+            break
+        eta *= GROWTH
+        calls += 1
+    dual.step[i] = eta
     for r in range(n):
-        dual.theta[first + r] = dual.step[i] * trial.direction[r]
-    waist.marginals(s, i, dual.theta[first : first + n], scratch.mu, ws)
-    for r in range(n):
-        dual.spread[first + r] = scratch.mu[r]
+        spread[r] = scratch.mu[r]
+    return calls
 
 
 @kernel
@@ -194,17 +215,19 @@ def _weigh(
     gain, slope, norm, size = _sums(trial, n)
     rise, blur = C * gain, ROUNDING * C * size
     limit = 1.0 - mass if rise > 0.0 else -mass
-    if abs(rise) <= blur or limit == 0.0:
+    if abs(rise) <= blur or abs(limit) < LEAST_MASS:
         return 0.0
     least, most = min(limit, 0.0), max(limit, 0.0)
     expected = dual.pull[i] * C * C * norm
     share = limit
     if expected > 0.0:
-        share = min(max(rise / expected, least), most)
+        # Not so little that its square would be zero.
+        share = copysign(max(abs(rise / expected), LEAST_MASS), rise)
+        share = min(max(share, least), most)
     grown = waist.add_parts(s, i, trial.change, -share * C, w, ws)
     seen = max(grown + 2.0 * share * C * slope, 0.0)
     # Rounding must not make the way look flat.
-    sqnorm = (seen + abs(share) * blur) / (share * share)
+    sqnorm = max((seen + abs(share) * blur) / (share * share), SMALLEST)
     if seen > abs(share) * blur:
         dual.pull[i] = seen / max(share * share * C * C * norm, SMALLEST)
     best = min(max(rise / sqnorm, least), most)
@@ -240,8 +263,7 @@ def ascend_hinge(
         if rise > 0.0:
             _look(s, i, w, dual, trial, ws)
     else:
-        _start_scores(s, i, dual, span, trial, scratch, ws)
-        rise, calls = 0.0, 1
+        rise, calls = 0.0, _start_scores(s, i, dual, span, trial, scratch, ws)
     return rise + _weigh(s, i, C, w, dual, n_gold, trial, scratch, ws), calls
 
 
