@@ -55,7 +55,7 @@ def read_input(model: Any, given: Any) -> Any:
             raise DataError("expected a list of numbers or an object of values")
         return given
     tokens = _tokens(given)
-    if "SequenceTagger" in names:
+    if "SequenceTagger" in names or "SegmentTagger" in names:
         return tokens if isinstance(tokens[0], dict) else [_columns(t) for t in tokens]
     if "HiddenMarkovModel" in names:
         return [_columns(token)[0] for token in tokens]
