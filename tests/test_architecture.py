@@ -27,7 +27,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     *("_jit", "_deadline", "_screen", "_threads"),
     *("structures", "losses", "solvers", "estimators"),
-    *("dask", "pycrfsuite", "sklearn_crfsuite", "serving", "cli"),
+    *("dask", "pycrfsuite", "sklearn_crfsuite", "testing", "serving", "cli"),
 ]
 # What the lower layers may know of the leaves, and one leaf of the layers:
 # solvers write checkpoints, features are encoded in compiled code.

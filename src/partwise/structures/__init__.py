@@ -35,6 +35,12 @@ from partwise.structures.graph import (
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.probabilities import (
+    Drawn,
+    draw,
+    expected_features,
+    log_probabilities,
+)
 from partwise.structures.pseudo_references import (
     GoodAndBad,
     PseudoReferences,
@@ -77,6 +83,7 @@ __all__ = [
     "ConstituencyTrees",
     "Decoded",
     "DenseRows",
+    "Drawn",
     "GoodAndBad",
     "GoodOutputs",
     "Grammar",
@@ -100,8 +107,11 @@ __all__ = [
     "Words",
     "decode",
     "decode_kbest",
+    "draw",
+    "expected_features",
     "find_pseudo_references",
     "good_and_bad",
+    "log_probabilities",
     "make_applications",
     "make_bayesian_network",
     "make_chain",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.inspect import Findings, print_top_features, top_features
-from partwise.cli.options import Label
+from partwise.cli.options import Label, Sign, WeightSign
 from partwise.cli.vectors import vectors_in, vectors_in_words
 from partwise.errors import PartwiseError
 
@@ -30,6 +30,7 @@ def inspect(
     top: int,
     *,
     label: Label = None,
+    sign: Sign = WeightSign.any,
     template: OnlyTemplate = False,
 ) -> Findings | None:
     """Return the features with the largest weights; or print the template."""
@@ -42,7 +43,7 @@ def inspect(
         say(str(read.text).rstrip("\n"))
         return None
     resources = {**_resources(read), **vectors_in(model)}
-    found = top_features(model, top, label)
+    found = top_features(model, top, label, sign)
     pairs = [
         *_resources_in_words(resources),
         *vectors_in_words(resources),
