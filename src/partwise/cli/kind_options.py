@@ -39,6 +39,7 @@ from partwise.errors import PartwiseError
 NO_MODEL = {
     "compare": ("evaluate", "partwise evaluate MODEL {file}"),
     "draw": ("show", "partwise show {file} --model MODEL"),
+    "contrast": ("labelled", "partwise show {file} --model MODEL -o page.html"),
 }
 """Functions that need no model: their counterparts that do, and how to call those."""
 

@@ -71,6 +71,9 @@ class Kind:
         ``show(model, file, *, ...)`` returns `partwise.cli.drawings.Drawings`.
     draw : str or callable, optional
         The same without a model: ``draw(file, *, ...)``.
+    contrast : str or callable, optional
+        ``contrast(gold, predicted, *, ...)`` returns a list of `partwise.pages.View`:
+        what two files say about the same examples.
     recognises : str or callable, optional
         ``recognises(file, encoding)`` says whether a file looks like data of this kind,
         for commands without a model.
@@ -102,6 +105,7 @@ class Kind:
     inspect: Reference | None = None
     show: Reference | None = None
     draw: Reference | None = None
+    contrast: Reference | None = None
     recognises: Reference | None = None
     demo: Any = None
     try_out: Reference | None = None

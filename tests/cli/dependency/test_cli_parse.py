@@ -483,9 +483,6 @@ def test_evaluate_parse_mistakes_say_what_to_do(folder: Path, model: Path) -> No
     assert "give it first" in message("evaluate", gold, model)
     assert "give the labelled data" in message("evaluate", model)
     assert "in predicted" in message("evaluate", gold, folder / "train.conllu")
-    assert "--confusion is for taggers" in message(
-        "evaluate", model, gold, "--confusion"
-    )
     said = message("evaluate", gold, gold, "--decoding", "best")
     assert "--decoding is for dependency parsers" in said
     assert "but no model was given" in said
@@ -608,3 +605,44 @@ def test_show_mistakes_say_what_to_do(
 @plain
 def test_show_of_a_model_says_what_is_missing(model: Path) -> None:
     assert "give it as --model" in message("show", model)
+
+
+@plain
+def test_evaluate_parse_confusion_counts_every_word(folder: Path, model: Path) -> None:
+    gold = folder / "test.conllu"
+    found = json.loads(run("evaluate", model, gold, "--json", "--confusion").stdout)
+    n_words = sum(map(len, read_trees(gold)))
+    for table in ("labels", "heads"):
+        assert np.sum(found["confusion"][table]["counts"]) == n_words
+    assert "no mistakes: heads" in run("evaluate", gold, gold, "--confusion").stdout
+
+
+@plain
+def test_show_two_treebanks_says_what_differs(folder: Path, tmp_path: Path) -> None:
+    gold = read_trees(folder / "test.conllu")
+    turned = gold[-1].with_tree([0, *range(1, len(gold[-1]))], gold[-1].labels)
+    write_trees(tmp_path / "found.conllu", [*gold[:-1], turned])
+    files = (folder / "test.conllu", tmp_path / "found.conllu")
+    shown = run("show", *files).stdout
+    assert shown.startswith(f"sentence {len(gold)} ")
+    assert "predicted <- ROOT" in shown
+    run("show", *files, "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "the same sentences" in message("show", files[0], folder / "train.conllu")
+    assert "need a second file" in message("show", files[0], "--min-length", "3")
+
+
+@plain
+def test_report_and_suspects_of_a_parser(
+    folder: Path, model: Path, tmp_path: Path
+) -> None:
+    train, page = folder / "train.conllu", tmp_path / "report.html"
+    run("report", model, folder / "test.conllu", "--train", train, "-o", page)
+    assert '"suspects":{"by":"by the mass' in page.read_text()
+    found = json.loads(run("suspects", model, train, "--top", "2", "--json").stdout)
+    assert len(found["suspects"]) == 2
+    scores = [one["score"] for one in found["suspects"]]
+    assert scores == sorted(scores, reverse=True)
+    said = message("report", model, folder / "test.conllu", "-o", model)
+    assert "are the same file" in said

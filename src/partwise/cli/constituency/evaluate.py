@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from partwise.cli.confusions import found_confusions, show_confusions
 from partwise.cli.constituency.files import TreesOnly
 from partwise.cli.constituency.predict import parse
+from partwise.cli.options import Confusion
 from partwise.cli.output import Report
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ def evaluate(
     file: str,
     *,
     cutoff: Cutoff = 40,
+    confusion: Confusion = False,
     files: TreesOnly,
 ) -> Report:
     """Measure a parser on trees in brackets."""
@@ -44,7 +47,7 @@ def evaluate(
             f"grammar (the first is {gold[failed[0]].place}): their trees are flat",
             err=True,
         )
-    return _report(gold, found, cutoff)
+    return _report(gold, found, cutoff, confusion)
 
 
 def compare(
@@ -52,17 +55,21 @@ def compare(
     predicted: str,
     *,
     cutoff: Cutoff = 40,
+    confusion: Confusion = False,
     files: TreesOnly,
 ) -> Report:
     """Compare two files of trees.
 
     Two files of trees in brackets, GOLD PREDICTED, are scored as by EVALB.
     """
-    return _report(files.read(gold), files.parses(predicted), cutoff)
+    return _report(files.read(gold), files.parses(predicted), cutoff, confusion)
 
 
 def _report(
-    gold: Sequence[PlacedTree], found: Sequence[Tree | None], cutoff: int
+    gold: Sequence[PlacedTree],
+    found: Sequence[Tree | None],
+    cutoff: int,
+    confusion: bool,
 ) -> Report:
     from partwise.metrics.brackets import bracket_scores
 
@@ -72,7 +79,18 @@ def _report(
         cutoff=cutoff,
         places=[placed.place for placed in gold],
     )
-    return Report(scores, partial(_show, scores))
+    if not confusion:
+        return Report(scores, partial(_show, scores))
+    from partwise.pages import view_brackets
+
+    pairs = zip(found, (placed.tree for placed in gold), strict=True)
+    tables = found_confusions([view_brackets(*pair) for pair in pairs])
+
+    def show() -> None:
+        _show(scores)
+        show_confusions(tables)
+
+    return Report(scores.to_dict() | {"confusion": tables}, show)
 
 
 def _show(scores: BracketScores) -> None:

@@ -16,6 +16,7 @@ KIND = Kind(
     inspect="partwise.cli.constituency.inspect:inspect",
     show="partwise.cli.constituency.show:show",
     draw="partwise.cli.constituency.show:draw",
+    contrast="partwise.cli.constituency.examples:contrast",
     recognises="partwise.cli.constituency.files:is_bracketed",
     demo="partwise.cli.constituency.demo:DEMO",
     try_out="partwise.estimators.constituency.tryout:try_out",

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from partwise.cli.confusions import found_confusions, show_confusions
 from partwise.cli.dependency.columns import columns_read
 from partwise.cli.dependency.files import TreebankFiles
-from partwise.cli.options import Decoding, DecodingOption
+from partwise.cli.options import Confusion, Decoding, DecodingOption
 from partwise.cli.output import Report
 
 if TYPE_CHECKING:
@@ -32,12 +33,14 @@ def evaluate(
     *,
     decoding: DecodingOption = Decoding.best,
     no_subtypes: NoSubtypes = False,
+    confusion: Confusion = False,
     files: TreebankFiles,
 ) -> Report:
     """Measure a parser on a treebank."""
     gold = files.read(file)
     found = model.predict(gold, decoding=decoding.setting)
-    return _report(gold, found, no_subtypes, columns_read(model, gold))
+    columns = columns_read(model, gold)
+    return _report(gold, found, no_subtypes, confusion, columns)
 
 
 def compare(
@@ -45,23 +48,36 @@ def compare(
     predicted: str,
     *,
     no_subtypes: NoSubtypes = False,
+    confusion: Confusion = False,
     files: TreebankFiles,
 ) -> Report:
     """Compare two treebanks.
 
     Two treebanks, GOLD PREDICTED, are compared by their heads and labels.
     """
-    return _report(files.read(gold), files.read(predicted), no_subtypes)
+    return _report(files.read(gold), files.read(predicted), no_subtypes, confusion)
 
 
 def _report(
     gold: Sequence[Sentence],
     found: Sequence[Sentence],
     no_subtypes: bool,
+    confusion: bool,
     columns: Sequence[str] = (),
 ) -> Report:
     scores = measure(gold, found, subtypes=not no_subtypes)._replace(reads=columns)
-    return Report(scores, partial(_show, scores))
+    if not confusion:
+        return Report(scores, partial(_show, scores))
+    from partwise.pages import view_arcs
+
+    pairs = zip(found, gold, strict=True)
+    tables = found_confusions([view_arcs(*pair) for pair in pairs])
+
+    def show() -> None:
+        _show(scores)
+        show_confusions(tables)
+
+    return Report(scores.to_dict() | {"confusion": tables}, show)
 
 
 class TreeScores(NamedTuple):

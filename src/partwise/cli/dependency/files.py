@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from partwise.data import Sentence
 
 
+LABELLED = range(2, 8)
+"""How many cells a line of labelled columns has; a word of a treebank has more."""
+
+
 class TreeFormat(StrEnum):
     """How a treebank is laid out."""
 
@@ -23,7 +28,15 @@ class TreeFormat(StrEnum):
 
 
 def recognises(file: str, encoding: str) -> bool:
-    """Take any file for a treebank."""
+    """Take any file for a treebank, but columns that end in a label."""
+    from partwise.data.files import read_lines
+
+    if not os.path.isfile(file):  # whoever reads it says what is wrong
+        return True
+    for _, line in read_lines(file, encoding=encoding):
+        cells = line.split()
+        if cells and not line.startswith("#"):
+            return len(cells) not in LABELLED or cells[-1].lstrip("-").isdigit()
     return True
 
 

@@ -16,6 +16,7 @@ KIND = Kind(
     inspect="partwise.cli.dependency.inspect:inspect",
     show="partwise.cli.dependency.show:show",
     draw="partwise.cli.dependency.show:draw",
+    contrast="partwise.cli.dependency.examples:contrast",
     recognises="partwise.cli.dependency.files:recognises",
     demo="partwise.cli.dependency.demo:DEMO",
     try_out="partwise.estimators.dependency.tryout:try_out",

@@ -14,6 +14,7 @@ KIND = Kind(
     compare="partwise.cli.sequence.evaluate:compare",
     labelled="partwise.cli.sequence.examples:labelled",
     inspect="partwise.cli.sequence.inspect:inspect",
+    contrast="partwise.cli.sequence.examples:contrast",
     recognises="partwise.cli.sequence.evaluate:recognises",
     demo="partwise.cli.sequence.demo:DEMO",
     try_out="partwise.estimators.sequence.tryout:try_out",

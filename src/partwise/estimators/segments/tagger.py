@@ -26,6 +26,7 @@ from partwise.estimators.segments.cuts import (
 )
 from partwise.estimators.segments.persistence import fill, store
 from partwise.estimators.segments.settings import SegmentTaggerSettings
+from partwise.estimators.segments.views import make_views
 from partwise.estimators.segments.weights import SegmentWeights
 from partwise.estimators.segments.whole import (
     WholeSegments,
@@ -76,6 +77,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 1  # words have no types
 
     def __sklearn_tags__(self) -> Any:

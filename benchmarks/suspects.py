@@ -1,0 +1,140 @@
+"""Annotation mistakes among training data: the share of them that suspects hold.
+
+One label, or head, of 2% of the training sentences is replaced at random. Sentences
+are ranked by the mass of their dual variables, and by how improbable models that have
+not seen them find their labels (two folds): in all, and at the worst token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.chunking import TEMPLATE, corpus
+from benchmarks.harness.parsing_task import EWT, SLOVENE, read_treebank
+from benchmarks.harness.report import Figure, Report, Table
+from partwise import DependencyParser, SequenceTagger
+from partwise.data import read_columns
+from partwise.trees import is_projective
+
+CORRUPTED = 0.02
+LOOKED_AT = (0.02, 0.05, 0.10)
+GOAL = 0.5
+SEED = 0
+RANKINGS = ("dual mass", "surprise, two folds", "worst token, two folds")
+
+
+def run(bench: Bench) -> Report:
+    """Corrupt, train, rank and count on three corpora."""
+    rows, figures = [], []
+    for name, examples, corrupt, fit in _tasks(bench):
+        rng = np.random.default_rng(SEED)
+        count = max(round(CORRUPTED * len(examples)), 1)
+        chosen = rng.permutation(len(examples))[:count]
+        data = list(examples)
+        for i in chosen.tolist():
+            data[i] = corrupt(data[i], rng)
+        for ranking, scores in zip(
+            RANKINGS, _scores(bench, name, data, fit), strict=True
+        ):
+            order = np.argsort(-scores, kind="stable")
+            found = [
+                float(np.isin(chosen, order[: round(share * len(data))]).mean())
+                for share in LOOKED_AT
+            ]
+            rows.append([name, ranking, *found])
+            if ranking == "dual mass":
+                title = f"{name}: corrupted sentences in the top 5% by dual mass"
+                figures.append(Figure(title, found[1], "share", at_least=GOAL))
+    headings = ["corpus", "ranked by", *(f"in the top {s:.0%}" for s in LOOKED_AT)]
+    return Report(
+        figures,
+        settings={"corrupted sentences": CORRUPTED, "seed": SEED},
+        tables=[Table("Share of the corrupted sentences", headings, rows)],
+        notes=[
+            "One label of each corrupted sentence is changed. The rest of the data "
+            "has mistakes of its own, which count against every ranking."
+        ],
+    )
+
+
+Fit = Callable[[Sequence[Any]], Any]
+
+
+def _tasks(bench: Bench) -> Any:
+    """Yield a name, examples, how to corrupt one, and how to train."""
+    data = read_columns(corpus(bench)[0])
+    labels = data.column_sequences(-1)
+    known = sorted({label for own in labels for label in own})
+
+    def change(example: Any, rng: Any) -> Any:
+        words, own = example
+        t = int(rng.integers(len(own)))
+        others = [label for label in known if label != own[t]]
+        new = [*own[:t], others[int(rng.integers(len(others)))], *own[t + 1 :]]
+        return words, new
+
+    def tagger(some: Sequence[Any]) -> Any:
+        model = SequenceTagger(loss="log_loss", C=1.0, template=TEMPLATE)
+        return model.fit([x for x, _ in some], [y for _, y in some])
+
+    pairs = list(zip(data.without(-1), labels, strict=True))
+    yield "CoNLL-2000", pairs, change, tagger
+    for treebank in (EWT, SLOVENE):
+        trees = [
+            sentence
+            for sentence in read_treebank(bench, treebank)["train"]
+            if len(sentence) > 2 and is_projective(sentence.heads or ())
+        ]
+
+        def parser(some: Sequence[Any]) -> Any:
+            model = DependencyParser(projective=False, single_root=False, max_iter=10)
+            return model.fit(list(some))
+
+        yield treebank.name, trees, _other_head, parser
+
+
+def _other_head(sentence: Any, rng: Any) -> Any:
+    """Give a word another head, such that a tree is left."""
+    heads = list(sentence.heads)
+    for word in rng.permutation(len(heads)).tolist():
+        below = {word + 1}
+        for _ in heads:
+            below |= {m + 1 for m, head in enumerate(heads) if head in below}
+        others = [
+            h for h in range(1, len(heads) + 1) if h not in below and h != heads[word]
+        ]
+        if others and heads[word]:
+            heads[word] = others[int(rng.integers(len(others)))]
+            break
+    return sentence.with_tree(heads, sentence.labels)
+
+
+def _scores(bench: Bench, name: str, data: list[Any], fit: Fit) -> list[Any]:
+    """Return how suspicious every example is, by every ranking."""
+    bench.say(f"{name}: training on {len(data)} sentences")
+    found = fit(data).suspects(*_split(data), n=len(data))
+    mass = np.zeros(len(data))
+    # Ranks rather than masses: those that are equal were told apart by their losses.
+    for rank, one in enumerate(found):
+        mass[one.example] = -rank
+    total, worst = np.zeros(len(data)), np.zeros(len(data))
+    for fold in range(2):
+        bench.say(f"{name}: fold {fold + 1}")
+        model = fit([x for i, x in enumerate(data) if i % 2 != fold])
+        own = [i for i in range(len(data)) if i % 2 == fold]
+        views = model._views(*_split([data[i] for i in own]))
+        for i, view in zip(own, views, strict=True):
+            total[i] = view.surprise
+            wrong = [p for p, right in view.certain if not right]
+            worst[i] = max(wrong, default=0.0)
+    return [mass, total, worst]
+
+
+def _split(data: Sequence[Any]) -> Any:
+    if isinstance(data[0], tuple):
+        return [x for x, _ in data], [y for _, y in data]
+    return (list(data),)

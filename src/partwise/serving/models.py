@@ -1,0 +1,136 @@
+"""Models that are served: requests batched, files watched."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from partwise import load
+from partwise.errors import PartwiseError
+
+WATCHED_EVERY = 1.0
+"""Seconds between two looks at a model's file."""
+
+Job = tuple[Callable[[Any, list[Any]], list[Any]], list[Any], "asyncio.Future[Any]"]
+
+
+class Busy(Exception):
+    """Raised when more requests wait than a server may keep."""
+
+
+class ServedModel:
+    """A model with its file; predictions of waiting requests are made together.
+
+    Parameters
+    ----------
+    name, path : str
+        What requests call it, and its file.
+    max_batch : int
+        How many inputs are predicted at a time.
+    max_waiting : int
+        How many requests may wait.
+    n_jobs : int
+        How many threads share the inputs of a batch.
+    """
+
+    def __init__(
+        self, name: str, path: str, max_batch: int, max_waiting: int, n_jobs: int = 1
+    ):
+        self.name, self.path, self.n_jobs = name, path, n_jobs
+        self.model = self._load()
+        self.max_batch, self.max_waiting = max_batch, max_waiting
+        self.problem = ""
+        self.reloads = 0
+        self._stamp = self._look()
+        self._waiting: list[Job] = []
+        self._wake = asyncio.Event()
+        # One thread: kernels share a batch among `n_jobs` by themselves.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"partwise-{name}")
+
+    def _load(self) -> Any:
+        return load(self.path).set_params(n_jobs=self.n_jobs)
+
+    def _look(self) -> tuple[int, int]:
+        found = os.stat(self.path)
+        return found.st_mtime_ns, found.st_size
+
+    async def ask(
+        self, answer: Callable[[Any, list[Any]], list[Any]], inputs: list[Any]
+    ) -> list[Any]:
+        """Return the answers to inputs, computed with those of other requests.
+
+        `answer` takes a model and a list of inputs; requests with the same one share a
+        batch.
+        """
+        if len(self._waiting) >= self.max_waiting:
+            raise Busy
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((answer, inputs, future))
+        self._wake.set()
+        found: list[Any] = await future
+        return found
+
+    async def work(self) -> None:
+        """Answer requests until cancelled: all that wait, while the kernel runs."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._wake.wait()
+            batch = self._next_batch()
+            if not batch:
+                self._wake.clear()
+                continue
+            results = await loop.run_in_executor(self._thread, self._answer, batch)
+            for (_, _, future), result in zip(batch, results, strict=True):
+                if future.done():  # the client is gone
+                    continue
+                if isinstance(result, BaseException):
+                    future.set_exception(result)
+                else:
+                    future.set_result(result)
+
+    def _next_batch(self) -> list[Job]:
+        """Take requests that ask the same, up to a number of inputs."""
+        batch: list[Job] = []
+        total = 0
+        while self._waiting:
+            answer, inputs, _ = self._waiting[0]
+            full = batch and total + len(inputs) > self.max_batch
+            if full or (batch and answer != batch[0][0]):
+                break
+            batch.append(self._waiting.pop(0))
+            total += len(inputs)
+        return batch
+
+    def _answer(self, batch: list[Job]) -> list[Any]:
+        model, answer = self.model, batch[0][0]
+        try:
+            found = iter(answer(model, [x for _, inputs, _ in batch for x in inputs]))
+            return [[next(found) for _ in inputs] for _, inputs, _ in batch]
+        except Exception as error:
+            if len(batch) == 1:
+                return [error]
+            # One of them is to blame: each gets an answer of its own.
+            return [self._answer([job])[0] for job in batch]
+
+    async def watch(self) -> None:
+        """Load the file again when it changes; keep the old model if that fails."""
+        while True:
+            await asyncio.sleep(WATCHED_EVERY)
+            with contextlib.suppress(OSError):
+                stamp = self._look()
+                if stamp != self._stamp:
+                    self._stamp = stamp
+                    await asyncio.to_thread(self.reload)
+
+    def reload(self) -> None:
+        """Load the file; note what is wrong with it, if anything is."""
+        try:
+            self.model = self._load()
+            self.problem, self.reloads = "", self.reloads + 1
+        except (PartwiseError, ValueError, OSError) as error:
+            self.problem = f"{time.strftime('%H:%M:%S')}: {error}"
