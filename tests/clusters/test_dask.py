@@ -45,7 +45,7 @@ SAME = {"rtol": 1e-9, "atol": 1e-12}
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with make_cluster(2) as cluster, Client(cluster) as one:
+    with make_cluster(2) as cluster, Client(cluster, set_as_default=False) as one:
         yield one
 
 
