@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from partwise.errors import DataError
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
+from partwise.estimators.reporting import Reporting
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
 from partwise.estimators.snapshot import of_one_model
@@ -65,15 +66,18 @@ class TrainingData:
         Scores weights on development data.
     reference : array or None
         The reference distributions of a generative model.
+    kept : sequence of int or None
+        The numbers of the examples that are left, where some were left out.
     """
 
     structure: Structure
     sample_weight: FloatArray | None = None
     evaluate: Evaluate | None = None
     reference: FloatArray | None = None
+    kept: Sequence[int] | None = None
 
 
-class StructuredEstimator(Estimator, TrainingSettings):
+class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     """Base class: everything about training that does not depend on the structure.
 
     Attributes
@@ -385,6 +389,18 @@ class StructuredEstimator(Estimator, TrainingSettings):
             raise NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call fit first"
             )
+
+    def predict_single(self, x: Any, **options: Any) -> Any:
+        """Return what `predict` returns for one example.
+
+        Examples
+        --------
+        >>> from partwise import SequenceTagger
+        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
+        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
+        ['D']
+        """
+        return self.predict([x], **options)[0]
 
     def _store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the tensors and settings of a model file that are the class's own."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.features.array_features import Vectors
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -60,6 +62,8 @@ class Encoded(NamedTuple):
     edges : AttributeRows
         The attributes of the transition into each token; a sequence's first
         token has none. Without any, ``n_columns`` is 0 and ``ptr`` is ``[0]``.
+    vectors : dict of str to Vectors
+        The features of tokens that are arrays, by name.
 
     Examples
     --------
@@ -72,6 +76,7 @@ class Encoded(NamedTuple):
     ptr: NDArray[np.int64]
     nodes: AttributeRows
     edges: AttributeRows
+    vectors: Mapping[str, Vectors] = {}
 
 
 def no_attributes(n_rows: int = 0) -> AttributeRows:

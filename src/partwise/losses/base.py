@@ -120,12 +120,25 @@ class Loss(ABC):
         """Write ``loss_i(w)`` to ``out[i]`` for the examples start..stop-1."""
 
     @abstractmethod
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return the dual value at `point`, where ``w = w(alpha)``."""
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return the dual value at `point`, where ``w = w(alpha)``.
+
+        The penalty has the share `l1_ratio` of the L1 norm.
+        """
 
     @abstractmethod
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Split the gap over the examples, given ``values = loss_i(w)``; all >= 0."""
+
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray | None:
+        """Return the dual mass on wrong outputs that ``values = loss_i(w)`` come to.
+
+        At the optimum this is the mass of the dual variables themselves; None where
+        the value of a loss does not determine it.
+        """
+        return None
 
     def values(self, s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArray:
         """Return ``loss_i(w)`` for every example, computed by `n_jobs` threads."""

@@ -35,6 +35,7 @@ def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
     fresh = copy.deepcopy(source)
     y = checks.label_lists(y)
     tokens = source.fit_encode(X)
+    self._refuse_vectors(getattr(source, "encoder", None))
     checks.check_labelled(tokens.ptr, y)
     found = Survey(len(y), source=fresh, form=describe(source))
     found.count_labels(label for labels in y for label in labels)
@@ -45,6 +46,7 @@ def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
 
 def settle(self: Any, survey: Survey) -> None:
     """Set all that follows from the survey of the whole corpus."""
+    self._refuse_vectors()
     source = survey.source
     if isinstance(source, DenseInput):
         source.n_columns = survey.form[1]

@@ -11,9 +11,12 @@ from partwise import metrics
 from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
+from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
+from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
@@ -23,11 +26,16 @@ from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.estimators.sequence.shards import prepare_shard, settle, survey
+from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
+from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
+from partwise.estimators.sequence.views import find_reasons, make_views
+from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.chain import (
     Chain,
     illegal_position,
+    legal_sequences,
     make_chain,
     with_observed_transitions,
 )
@@ -43,7 +51,7 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(StructuredEstimator, TaggerSettings):
+class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -66,6 +74,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
     _pairs: Pairs | None
     _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
@@ -96,9 +105,11 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
 
         Parameters
         ----------
-        X : iterable of sequences
+        X : iterable of sequences, or pair
             Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
-            array per sequence; or, with a template, tuples of column strings.
+            array per sequence; or, with a template, tuples of column strings. Features
+            of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
+            sequence, adds a vector to every token.
         y : iterable of sequences of labels
             A label (str or int) for every token.
         sample_weight : array, optional
@@ -136,6 +147,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
             )
+        X, matrices = split_vectors(X)
+        tables = as_word_vectors(self.vectors)
         source, X = choose_input(
             X,
             self.template,
@@ -145,8 +158,12 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             self.transition_features,
         )
         y = checks.label_lists(y)
+        X = rereadable(X, tables, source.kind)
         tokens = source.fit_encode(X)
         checks.check_labelled(tokens.ptr, y)
+        tokens, self._vectors = learn_vectors(
+            tokens, X, matrices, tables, self.scale_vectors
+        )
         flat = [label for labels in y for label in labels]
         self._set_source(source, sorted_classes(flat))
         labels = self._labels
@@ -222,6 +239,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         nodes = tokens.nodes
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
+        if tokens.vectors is not None:
+            nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
         return make_chain(
             nodes,
             tokens.ptr,
@@ -241,7 +260,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         y = checks.label_lists(y)
-        tokens = self._input.encode(X)
+        tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
             raise DataError("dev: none of its labels occurs in the training data")
@@ -252,12 +271,31 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
 
     # --- predicting ---------------------------------------------------------------
 
+    def _tokens(self, X: Any) -> Tokens:
+        """Encode sequences, with their vectors if the model has any."""
+        X, matrices = split_vectors(X)
+        X = rereadable(X, self._vectors.tables, self._input.kind)
+        tokens = self._input.encode(X, self._jobs())
+        return add_vectors(tokens, X, matrices, self._vectors)
+
     def _encode(self, X: Any, allowed: Any = None) -> Chain:
         self._check_fitted()
-        return self._chain(self._input.encode(X, self._jobs()), None, allowed)
+        return self._chain(self._tokens(X), None, allowed)
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
+
+    def _given(self, X: Any, y: Any = None, *, allowed: Any = None) -> Given:
+        chain = self._encode(X, allowed)
+        legal = None
+        if y is not None:
+            y = checks.label_lists(y)
+            checks.check_labelled(chain.ptr, y)
+            flat = [label for labels in y for label in labels]
+            chain = chain._replace(labels=self._labels.encode(flat, "y"))
+            legal = legal_sequences(chain)
+        decode = self._labels.decode
+        return Given(chain, self.weights_, lambda i, y: decode(y.tolist()), legal)
 
     def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
         """Return the best labels of every sequence.
@@ -275,18 +313,6 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         return self._decode(self._encode(X, allowed), self.weights_)
 
-    def predict_single(self, x: Any) -> list[Label]:
-        """Return the best labels of one sequence.
-
-        Examples
-        --------
-        >>> from partwise import SequenceTagger
-        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
-        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
-        ['D']
-        """
-        return self.predict([x])[0]
-
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
     ) -> list[NDArray[np.float64]]:
@@ -302,6 +328,57 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         chain, K = self._encode(X, allowed), len(self._labels)
         return answers.label_probabilities(chain, self.weights_, K, self._jobs())
+
+    def predict_transitions(
+        self, X: Any, *, allowed: Any = None
+    ) -> list[NDArray[np.float64]]:
+        """Return the probability of every pair of labels at neighbouring tokens.
+
+        Returns
+        -------
+        list of arrays of shape (n_tokens - 1, n_classes, n_classes)
+            ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
+        """
+        chain, K = self._encode(X, allowed), len(self._labels)
+        return answers.transition_probabilities(chain, self.weights_, K, self._jobs())
+
+    def predict_span_marginals(
+        self,
+        X: Any,
+        *,
+        at_least: float = 0.001,
+        scheme: str | None = None,
+        allowed: Any = None,
+    ) -> list[list[Span]]:
+        """Return all chunks that sequences may have, with their probabilities.
+
+        `predict_spans` has those of the best labels only; and its score is that of the
+        very labels, here all ways to spell a chunk count.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As in `fit`.
+        at_least : float
+            Chunks that are less probable are left out.
+        scheme : str, optional
+            How labels spell chunks; by default as the CoNLL evaluation reads them.
+        allowed : list, optional
+            As in `predict`.
+
+        Returns
+        -------
+        list of list of Span
+            ``(start, end, label, score)``, the most probable first.
+        """
+        chain, K = self._encode(X, allowed), len(self._labels)
+        pairs = answers.transition_probabilities(chain, self.weights_, K, self._jobs())
+        nodes = answers.label_probabilities(chain, self.weights_, K, self._jobs())
+        spelling = Spelling(self._labels.classes, scheme)
+        return [
+            span_probabilities(*both, spelling, at_least)
+            for both in zip(nodes, pairs, strict=True)
+        ]
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
@@ -372,18 +449,14 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             self._input.edge_names(),
             self.start,
             self.end,
+            vectors=self._vectors.names,
         )
 
     @property
     def transitions_(self) -> NDArray[np.float64]:
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
-        K = len(self._labels)
-        at = (
-            self._input.n_features * K
-            if self._pairs is None
-            else self._pairs.label.size
-        )
+        K, at = len(self._labels), self._weights.transition_at
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(
@@ -424,7 +497,8 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         -------
         Explanation
         """
+        x, matrix = split_one(x)
         x = x if hasattr(x, "__len__") else list(x)
-        chain = self._encode([x])
+        chain = self._encode([x] if matrix is None else ([x], [matrix]))
         words = [explanation.show_token(token) for token in x]
         return explanation.explain_sequence(chain, self.weights_, self._weights, words)
