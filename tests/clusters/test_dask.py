@@ -45,7 +45,7 @@ SAME = {"rtol": 1e-9, "atol": 1e-12}
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with make_cluster(2) as cluster, Client(cluster) as one:
+    with make_cluster(2) as cluster, Client(cluster, set_as_default=False) as one:
         yield one
 
 
@@ -207,6 +207,31 @@ def test_dask_mixing_is_the_average_of_shards() -> None:
     alone = local.start(problem, rng, None)
     list(local.run_pass(problem, alone, rng))
     np.testing.assert_allclose(state.w, alone.w, **SAME)  # of one shard: its own
+
+
+def test_dask_arrays_may_arrive_anywhere_in_memory() -> None:
+    s = problems.make_small(problems.chain_sparse)
+    arrived = _displaced(s)
+    assert not arrived.ptr.flags.aligned
+    shard = of_workers.Held(arrived, None)
+    problem, other = (
+        make_problem(x, get_loss("log_loss")) for x in (s, shard.structure)
+    )
+    w = np.linspace(-1.0, 1.0, problem.n_weights)
+    np.testing.assert_array_equal(problem.values(w), other.values(w))
+
+
+def _displaced(thing: Any) -> Any:
+    """Return arrays as they may come out of the buffer of a message."""
+    if isinstance(thing, np.ndarray):
+        memory = np.zeros(thing.nbytes + 1, np.uint8)
+        moved = memory[1:].view(thing.dtype).reshape(thing.shape)
+        moved[...] = thing
+        moved.flags.writeable = False
+        return moved
+    if isinstance(thing, tuple):
+        return type(thing)(*map(_displaced, thing))
+    return thing
 
 
 # --- workers that are lost ---

@@ -119,9 +119,9 @@ def test_good_outputs_around_exact_graphs_cost_no_pass_to_prove(make, monkeypatc
         waist.gold(s, i, y)
     sets = [[y, 1 - y] for y in right]
 
-    def watched(fill, *args):
-        passes.append(fill)
-        return fill_all(fill, *args)
+    def watched(job, *args, **options):
+        passes.append(job)
+        return fill_all(job, *args, **options)
 
     monkeypatch.setattr(margin, "fill_all", watched)
     relaxed = make is make_relaxed_graph

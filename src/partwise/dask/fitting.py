@@ -11,17 +11,18 @@ from distributed import Client, get_client
 
 from partwise.dask.parts import Part, Reader, find_parts
 from partwise.dask.workers import (
+    Held,
     Workers,
     check_versions,
     gathered,
     look_at,
-    structure_of,
     versions,
 )
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
 from partwise.estimators.survey import merge
 from partwise.structures.shards import Shards, tree_sum
+from partwise.structures.sharing import arranged
 
 
 def fit(
@@ -93,18 +94,14 @@ def _encode(fitted: Any, parts: list[Part], client: Client) -> TrainingData:
     looks = gathered(
         [submit(look_at, part.future, pure=False) for part in encoded], names
     )
-    held = [
-        Part(part.name, submit(structure_of, part.future, pure=False))
-        for part in encoded
-    ]
-    pattern = submit(_prepare_first, settled, parts[0].future, pure=False).result()
-    facts = tuple(facts for facts, _, _ in looks)
+    first = submit(_prepare_first, settled, parts[0].future, pure=False).result()
+    facts = tuple(facts for facts, _ in looks)
     weights = [
-        np.ones(own.n_parts.size) if weight is None else weight
-        for own, weight, _ in looks
+        np.ones(own.n_parts.size) if weight is None else weight for own, weight in looks
     ]
     return TrainingData(
-        Shards(pattern, facts, Workers(client, held)), np.concatenate(weights)
+        Shards(first.structure, facts, Workers(client, encoded)),
+        np.concatenate(weights),
     )
 
 
@@ -147,6 +144,13 @@ def _for_workers(estimator: Any) -> Any:
     return traveller
 
 
+def _arrived(estimator: Any) -> Any:
+    """Return a copy whose arrays lie as kernels want them."""
+    arrival = copy.copy(estimator)
+    arrival.__dict__ = {name: arranged(value) for name, value in vars(arrival).items()}
+    return arrival
+
+
 def _same(thing: Any) -> Any:
     return thing
 
@@ -159,9 +163,9 @@ def _count(survey: Any) -> int:
     return int(survey.n_examples)
 
 
-def _prepare(estimator: Any, part: Any) -> TrainingData:
-    data: TrainingData = estimator._prepare_shard(*part)
-    return data
+def _prepare(estimator: Any, part: Any) -> Held:
+    data = _arrived(estimator)._prepare_shard(*part)
+    return Held(data.structure, data.sample_weight)
 
 
 def _prepare_first(estimator: Any, part: Any) -> Any:
@@ -170,9 +174,9 @@ def _prepare_first(estimator: Any, part: Any) -> Any:
         column[:1] if hasattr(column, "__getitem__") else list(islice(column, 1))
         for column in part
     )
-    return estimator._prepare_shard(*first).structure
+    return _prepare(estimator, first)
 
 
 def _predict(examples: Any, estimator: Any) -> list[Any]:
     examples = list(examples)
-    return list(estimator.predict(examples)) if examples else []
+    return list(_arrived(estimator).predict(examples)) if examples else []

@@ -12,10 +12,11 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
+from queue import Empty, Queue
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future, wait
+from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
 from partwise import __version__
@@ -34,6 +35,7 @@ from partwise.structures.shards import (
     facts_of,
     tree_sum,
 )
+from partwise.structures.sharing import arranged
 
 LOOK_AFTER = 0.5
 """Seconds between two looks at the clock while workers are busy."""
@@ -103,7 +105,7 @@ class Workers(Team):
             warnings.filterwarnings("ignore", "Sending large graph")
             common = submit(_same, order, pure=False)
             done = [
-                submit(do, part.future, common, piece, pure=False)
+                submit(_do, part.future, common, piece, pure=False)
                 for part, piece in zip(self.shards, pieces, strict=True)
             ]
             parts = [submit(_sums, future, pure=False) for future in done if order.sums]
@@ -114,37 +116,44 @@ class Workers(Team):
         self.bytes_sent += _size(order) + sum(map(_size, pieces))
         number_of = {future.key: number for number, future in enumerate(written)}
         count = 0
-        for future in _as_they_come(written, self.shards):
+        for future in _as_they_come(written, len(pieces)):
             if order.writes:
                 keep(number_of[future.key], future.result())
             count += 1
             yield count / len(written)
         if total is not None:
-            for future in _as_they_come([total], self.shards):
+            for future in _as_they_come([total], len(pieces)):
                 yield future.result()
 
 
-def _as_they_come(futures: list[Future], shards: Sequence[Part]) -> Iterator[Future]:
+def _as_they_come(futures: list[Future], n_shards: int) -> Iterator[Future]:
     """Yield futures when they are done; look at the clock, and at errors, meanwhile."""
-    left = set(futures)
-    while left:
-        done: set[Future] = set()
-        with suppress(TimeoutError):
-            done = set(wait(left, LOOK_AFTER, "FIRST_COMPLETED").done)
-        check_time()
-        left -= done
-        for future in done:
-            if future.status == "error":
-                _raise(future, shards)
-            yield future
+    done: Queue[Future] = Queue()
+    for future in futures:
+        future.add_done_callback(done.put)
+    for _ in futures:
+        future = None
+        while future is None:
+            check_time()
+            with suppress(Empty):
+                future = done.get(timeout=LOOK_AFTER)
+        if future.status != "finished":
+            _raise(future, n_shards)
+        yield future
 
 
-def _raise(future: Future, shards: Sequence[Part]) -> None:
+def _raise(future: Future, n_shards: int) -> None:
+    """Say why a task has not been done."""
+    if future.status != "error":
+        raise PartwiseError(
+            "the cluster is gone, or has forgotten its tasks; connect to another one, "
+            "and resume from the checkpoint, if there is one"
+        )
     error = future.exception()
     if isinstance(error, KilledWorker):
         raise OutOfMemoryError(
             "workers died again and again at the same task, usually for lack of "
-            f"memory: {error}; there are {len(shards)} shards: make more and smaller "
+            f"memory: {error}; there are {n_shards} shards: make more and smaller "
             "ones, or give workers more memory"
         ) from error
     raise error
@@ -163,15 +172,25 @@ def gathered(futures: list[Future], names: Sequence[str]) -> list[Any]:
     return results
 
 
-def look_at(data: Any) -> tuple[Facts, Any, int]:
-    """Return the facts of an encoded shard, its sample weights, and its bytes."""
-    mark = structure_fingerprint(data.structure)
-    return facts_of(data.structure, mark), data.sample_weight, _size(data.structure)
+class Held:
+    """An encoded shard; where it arrives, its arrays lie as kernels want them."""
+
+    def __init__(self, structure: Any, sample_weight: Any):
+        self.structure, self.sample_weight = arranged(structure), sample_weight
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as what it was made of."""
+        return Held, (self.structure, self.sample_weight)
 
 
-def structure_of(data: Any) -> Any:
-    """Return the structure of training data."""
-    return data.structure
+def look_at(shard: Held) -> tuple[Facts, Any]:
+    """Return the facts of a shard, and its sample weights."""
+    mark = structure_fingerprint(shard.structure)
+    return facts_of(shard.structure, mark), shard.sample_weight
+
+
+def _do(shard: Held, order: Order, piece: Sequence[Any]) -> Done:
+    return do(shard.structure, order, piece)
 
 
 def _same(thing: Any) -> Any:

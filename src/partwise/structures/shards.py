@@ -24,6 +24,7 @@ from partwise.structures.parallel import Crew, Job, Threads, make_crew
 from partwise.structures.sharing import (
     Slot,
     Sum,
+    arranged,
     collect,
     marked,
     piece_for,
@@ -83,7 +84,8 @@ def facts_of(s: Structure, fingerprint: str) -> Facts:
 def do(s: Structure, order: Order, piece: Sequence[Any]) -> Done:
     """Do a job on all of a shard, in one thread; return what came of it."""
     own = [unfolded(part) for part in piece]
-    things = replaced(order.common, lambda slot: own[slot.number])  # type: ignore[attr-defined]
+    common = arranged(order.common)
+    things = replaced(common, lambda slot: own[slot.number])  # type: ignore[attr-defined]
     Threads(s, k=order.k).run(order.job, *things)
     return Done(
         [own[slot.number] for slot in order.slots if slot.is_written],

@@ -169,7 +169,20 @@ def unfolded(piece: Any) -> Any:
     """Return an array to work on: a blank's zeros, or one that may be written."""
     if isinstance(piece, Blank):
         return np.zeros(piece.shape, piece.dtype)
-    return np.require(piece, requirements=["C", "A", "W"])
+    return arranged(piece)
+
+
+def arranged(things: Any) -> Any:
+    """Return the same things with arrays as kernels want them.
+
+    What came from another process may lie anywhere in memory, and be read-only.
+    """
+    if isinstance(things, np.ndarray):
+        return np.require(things, requirements=["C", "A", "W"])
+    if not isinstance(things, tuple):
+        return things
+    parts = [arranged(thing) for thing in things]
+    return tuple(parts) if type(things) is tuple else type(things)(*parts)
 
 
 def collect(things: Any, start: int, stop: int, written: list[Any]) -> None:
