@@ -96,6 +96,22 @@ def one_of(*choices: str, other: str = "") -> Allowed:
     return Allowed(f"{', '.join(first)} or {last}", f"{{{names}}}", allows, choices)
 
 
+def optional(*choices: str) -> Allowed:
+    """Allow some names, or nothing.
+
+    Examples
+    --------
+    >>> optional("l2", "l1").allows(None)
+    True
+    """
+    named = one_of(*choices)
+
+    def allows(value: Any) -> bool:
+        return value is None or named.allows(value)
+
+    return Allowed(f"{named.words}, or None", named.type_text, allows, choices)
+
+
 def metric(*choices: str) -> Allowed:
     """Allow the names of metrics, and functions of ``(y_true, y_pred)``."""
     named = one_of(*choices)

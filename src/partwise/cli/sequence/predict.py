@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,6 +32,15 @@ def predict(
     kbest: KBest = None,
     spans: Spans = False,
     json: JsonLines = False,
+    risk: Annotated[
+        float | None,
+        typer.Option(
+            help="Abstain, with ? for a label, where a set of labels that lacks the "
+            "right one no more often than this has several (models trained with "
+            "--calibrate).",
+            metavar="SHARE",
+        ),
+    ] = None,
     labels: Annotated[
         bool,
         typer.Option(
@@ -50,10 +60,21 @@ def predict(
     "# rank R score S".
     """
     check_format(model, files.format)
-    Tagging(model, model.predict, columns_read(model)).write(
+    if risk is not None and (marginals or spans or kbest is not None):
+        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
+    labels_of = model.predict if risk is None else partial(_abstaining, model, risk)
+    Tagging(model, labels_of, columns_read(model)).write(
         *(output, files.pieces(input, labels), input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
+
+
+def _abstaining(model: SequenceTagger, risk: float, X: Any) -> list[list[Any]]:
+    """Return labels, and ? where a model abstains."""
+    return [
+        ["?" if label is None else label for label in labels]
+        for labels in model.predict(X, risk=risk)
+    ]
 
 
 def check_format(model: SequenceTagger, chosen: Format | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,14 @@ from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.calibration import (
+    Calibration,
+    best_scale,
+    check_risk,
+    fit_isotonic,
+    right_shares,
+    split_dev,
+)
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
@@ -177,10 +186,14 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
                 f"the constraints forbid the labels of sequence {i} at token {t} "
                 f"({context}); correct the labels or loosen the constraints"
             )
+        calibrate = None
+        if self.calibrate is not None:
+            dev, held_out = split_dev(dev, self.calibrate)
+            calibrate = self._calibrator(dev, held_out)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
-        return TrainingData(structure, sample_weight, evaluate)
+        return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
     def _class_weights(
         self, gold: CodeArray, ptr: IntArray, sample_weight: FloatArray | None
@@ -230,7 +243,50 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         rehearse(measure, y)
         return lambda w: measure(y, self._decode(chain, w))
 
+    def _calibrator(self, dev: Any, held_out: Any) -> Callable[..., Calibration]:
+        """Make the function that calibrates weights on development data."""
+        asked, unseen = self._gold_chain(*dev), self._gold_chain(*held_out)
+        K, jobs = len(self._labels), self._jobs()
+
+        def calibrate(w: FloatArray) -> Calibration:
+            chain, codes = asked
+            scale = best_scale(chain, w, jobs)
+            found = Calibration(scale, *np.zeros((3, 0)))
+            if self.calibrate == "isotonic":
+                shares = answers.label_probabilities(chain, scale * w, K, jobs)
+                right = np.eye(K + 1)[codes][:, :K]  # the code -1 is no label
+                line = fit_isotonic(np.vstack(shares).ravel(), right.ravel())
+                found = found._replace(given=line[0], meant=line[1])
+            chain, codes = unseen
+            shares = answers.label_probabilities(chain, scale * w, K, jobs)
+            right = right_shares([*map(found.adjust, shares)], codes, chain.ptr)
+            return found._replace(strangeness=np.sort(1.0 - right))
+
+        return calibrate
+
+    def _gold_chain(self, X: Any, y: Any) -> tuple[Chain, NDArray[np.int64]]:
+        """Return labelled sequences, and codes that are -1 for unknown labels."""
+        y = checks.label_lists(y)
+        tokens = self._input.encode(X)
+        checks.check_labelled(tokens.ptr, y)
+        code = {label: k for k, label in enumerate(self._labels.classes)}
+        codes = np.array([code.get(label, -1) for one in y for label in one], np.int64)
+        return self._chain(tokens, np.maximum(codes, 0).astype(np.int32)), codes
+
     # --- predicting ---------------------------------------------------------------
+
+    def _shares(self, chain: Chain) -> list[NDArray[np.float64]]:
+        """Return the probability of every label at every token, calibrated if asked."""
+        K, found = len(self._labels), self._calibration
+        w = self._scaled_weights
+        shares = answers.label_probabilities(chain, w, K, self._jobs())
+        return shares if found is None else [*map(found.adjust, shares)]
+
+    @property
+    def _scaled_weights(self) -> FloatArray:
+        """The weights whose probabilities are meant."""
+        found = self._calibration
+        return self.weights_ if found is None else found.scale * self.weights_
 
     def _encode(self, X: Any, allowed: Any = None) -> Chain:
         self._check_fitted()
@@ -239,7 +295,9 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
 
-    def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
+    def predict(
+        self, X: Any, *, allowed: Any = None, risk: float | None = None
+    ) -> list[list[Label]]:
         """Return the best labels of every sequence.
 
         Parameters
@@ -248,12 +306,55 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
             As in `fit`.
         allowed : list, optional
             Per sequence None or, per token, None or the labels it may have.
+        risk : float, optional
+            Abstain, with None for a label, where the `predict_sets` of this risk has
+            other labels than the best one. For models with `calibrate`.
 
         Returns
         -------
         list of list of labels
         """
-        return self._decode(self._encode(X, allowed), self.weights_)
+        chain = self._encode(X, allowed)
+        best = self._decode(chain, self.weights_)
+        if risk is None:
+            return best
+        sets = self._sets(chain, risk)
+        return [
+            [y if some == [y] else None for y, some in zip(*pair, strict=True)]
+            for pair in zip(best, sets, strict=True)
+        ]
+
+    def predict_sets(
+        self, X: Any, risk: float = 0.1, *, allowed: Any = None
+    ) -> list[list[list[Label]]]:
+        """Return a set of labels for every token that has the right one.
+
+        At most a share `risk` of the sets lacks it, on average over tokens of new
+        sequences like those of the development data (split conformal prediction). For
+        models with `calibrate`.
+
+        Returns
+        -------
+        list of list of list of labels
+            The most probable label of a set is the first.
+        """
+        return self._sets(self._encode(X, allowed), risk)
+
+    def _sets(self, chain: Chain, risk: float) -> list[list[list[Label]]]:
+        check_risk(risk)
+        if self._calibration is None:
+            raise ValueError(
+                "the model is not calibrated: fit it with calibrate='temperature' and "
+                "development data"
+            )
+        least, classes = self._calibration.least_share(risk), self._labels.classes
+        return [
+            [
+                [classes[k] for k in np.argsort(-row, kind="stable") if row[k] >= least]
+                for row in rows
+            ]
+            for rows in self._shares(chain)
+        ]
 
     def predict_single(self, x: Any) -> list[Label]:
         """Return the best labels of one sequence.
@@ -273,15 +374,14 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """Return the probability of every label at every token.
 
         Probabilities are those of the log-linear model with these weights; they are
-        calibrated only for models trained with the log loss.
+        calibrated only for models trained with the log loss, or with `calibrate`.
 
         Returns
         -------
         list of arrays of shape (n_tokens, n_classes)
             Columns are in the order of `classes_`; rows add up to one.
         """
-        chain, K = self._encode(X, allowed), len(self._labels)
-        return answers.label_probabilities(chain, self.weights_, K, self._jobs())
+        return self._shares(self._encode(X, allowed))
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
@@ -318,7 +418,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         """
         chain = self._encode(X, allowed)
         return answers.best_spans(
-            chain, self.weights_, self._labels, scheme, self._jobs()
+            chain, self._scaled_weights, self._labels, scheme, self._jobs()
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
