@@ -1,8 +1,8 @@
-"""Probabilities of margin models: calibration error, and the coverage of sets of labels.
+"""Probabilities of margin models: calibration error, and coverage of sets of labels.
 
 Five corpora: names in Spanish and Dutch, parts of speech of the WSJ sample and of EWT,
-chunks of CoNLL-2000. Every tagger is trained with the squared hinge; its development data
-scales and maps probabilities, and promises the coverage of sets. Test data is asked.
+chunks of CoNLL-2000. Every tagger is trained with the squared hinge; its development
+data scales and maps probabilities, and promises the coverage of sets. Test data judges.
 """
 
 from __future__ import annotations

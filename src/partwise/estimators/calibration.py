@@ -120,10 +120,16 @@ def right_shares(
     return found
 
 
-def check_risk(risk: Any) -> None:
-    """Raise `ValueError` unless a risk is between 0 and 1."""
+def least_share(found: Calibration | None, risk: Any) -> float:
+    """Return `Calibration.least_share`; raise `ValueError` for what has none."""
     if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0 < risk < 1:
         raise ValueError(f"risk must be a number between 0 and 1, not {risk!r}")
+    if found is None:
+        raise ValueError(
+            "the model is not calibrated: fit it with calibrate='temperature' and "
+            "development data"
+        )
+    return found.least_share(float(risk))
 
 
 def calibration_tensors(found: Calibration | None) -> tuple[dict[str, Any], Any]:

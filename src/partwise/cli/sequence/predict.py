@@ -22,6 +22,16 @@ Spans = Annotated[
     bool, typer.Option("--spans", help="Write chunks, one JSON object per sentence.")
 ]
 
+Risk = Annotated[
+    float | None,
+    typer.Option(
+        help="Abstain where a set of answers that lacks the right one no more often "
+        "than this has several: a label is then ?, and a segment is left out (models "
+        "trained with --calibrate).",
+        metavar="SHARE",
+    ),
+]
+
 
 def predict(
     model: SequenceTagger,
@@ -32,15 +42,7 @@ def predict(
     kbest: KBest = None,
     spans: Spans = False,
     json: JsonLines = False,
-    risk: Annotated[
-        float | None,
-        typer.Option(
-            help="Abstain, with ? for a label, where a set of labels that lacks the "
-            "right one no more often than this has several (models trained with "
-            "--calibrate).",
-            metavar="SHARE",
-        ),
-    ] = None,
+    risk: Risk = None,
     labels: Annotated[
         bool,
         typer.Option(
@@ -60,13 +62,18 @@ def predict(
     "# rank R score S".
     """
     check_format(model, files.format)
-    if risk is not None and (marginals or spans or kbest is not None):
-        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
+    check_risk_alone(risk, marginals or spans or kbest is not None)
     labels_of = model.predict if risk is None else partial(_abstaining, model, risk)
     Tagging(model, labels_of, columns_read(model)).write(
         *(output, files.pieces(input, labels), input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
+
+
+def check_risk_alone(risk: float | None, others: bool) -> None:
+    """Refuse --risk with options whose answers do not abstain."""
+    if risk is not None and others:
+        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
 
 
 def _abstaining(model: SequenceTagger, risk: float, X: Any) -> list[list[Any]]:

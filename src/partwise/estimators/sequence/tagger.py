@@ -16,8 +16,8 @@ from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.calibration import (
     Calibration,
     best_scale,
-    check_risk,
     fit_isotonic,
+    least_share,
     right_shares,
     split_dev,
 )
@@ -341,13 +341,7 @@ class SequenceTagger(StructuredEstimator, TaggerSettings):
         return self._sets(self._encode(X, allowed), risk)
 
     def _sets(self, chain: Chain, risk: float) -> list[list[list[Label]]]:
-        check_risk(risk)
-        if self._calibration is None:
-            raise ValueError(
-                "the model is not calibrated: fit it with calibrate='temperature' and "
-                "development data"
-            )
-        least, classes = self._calibration.least_share(risk), self._labels.classes
+        least, classes = least_share(self._calibration, risk), self._labels.classes
         return [
             [
                 [classes[k] for k in np.argsort(-row, kind="stable") if row[k] >= least]
