@@ -10,9 +10,17 @@ import pytest
 import problems
 from command_line import message, run
 from corruption import corruptions
-from partwise import C_path, DataError, ModelFileError, SequenceTagger, load
+from partwise import (
+    C_path,
+    DataError,
+    DependencyParser,
+    ModelFileError,
+    SequenceTagger,
+    load,
+)
 from partwise.estimators.calibration import Calibration
 from partwise.metrics import calibration_error, coverage
+from small_treebank import short_sentences
 
 pytestmark = problems.plain_only
 
@@ -155,6 +163,37 @@ def test_calibration_is_saved(tagger: SequenceTagger, tmp_path: Path) -> None:
             continue
         if model.calibrate is not None:
             model.predict_sets(X, 0.2)
+
+
+# --- arcs -----------------------------------------------------------------------------
+
+
+def test_calibration_of_arcs_keeps_its_promise(tmp_path: Path) -> None:
+    trees = short_sentences(90)
+    settings = {"hash_bits": 10, "tol": 0.3, "labelled": False}
+    parser = DependencyParser(calibrate="temperature", **settings)
+    parser.fit(trees[:10], dev=trees[10:60])
+    plain = DependencyParser(**settings).fit(trees[:10], dev=trees[10:60:2])
+    np.testing.assert_array_equal(plain.weights_, parser.weights_)
+    sets = [some for one in parser.predict_sets(trees[60:], 0.2) for some in one]
+    right = [head for tree in trees[60:] for head in tree.heads or ()]
+    spread = 3 * np.sqrt(0.2 * 0.8 * 2 / len(right))
+    assert coverage(sets, right) >= 0.8 - spread
+    shares = parser.predict_marginals(trees[60:61])[0]
+    found = parser.predict_sets(trees[60:61], 0.2)[0]
+    for m, some in enumerate(found, 1):
+        assert some == sorted(some, key=lambda h: -shares[h, m])
+    before = plain.predict_marginals(trees[60:61])[0]
+    assert np.abs(before - shares).max() > 0.01
+    path = tmp_path / "parser"
+    parser.save(path)
+    assert load(path).predict_sets(trees[60:], 0.2) == parser.predict_sets(
+        trees[60:], 0.2
+    )
+    with pytest.raises(ValueError, match="not calibrated"):
+        plain.predict_sets(trees[60:])
+    with pytest.raises(DataError, match="needs development data"):
+        DependencyParser(calibrate="temperature", **settings).fit(trees[:5])
 
 
 def test_calibration_on_the_command_line(tmp_path: Path) -> None:
