@@ -14,8 +14,8 @@ from places import SUPPORT, TESTS
 from plain_files import find_plain, needs_plain, plain_names
 
 GROUPS = {
-    "structures": "chain segments finite_answers multiclass rows jit graph "
-    "relaxed_graph graph_labeler",
+    "structures": "chain segments probabilities distribution finite_answers multiclass "
+    "rows jit graph relaxed_graph graph_labeler",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
     "eg_freezing",
@@ -29,7 +29,7 @@ GROUPS = {
     "segments": "segment_tagger cli_segments calibration",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
-    "model_files explanations warm",
+    "model_files explanations warm dask vectors_beside_words",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "

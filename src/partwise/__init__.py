@@ -55,6 +55,8 @@ _HOME = {
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "StochasticGradientDescent": "partwise.solvers",
+    "WithVectors": "partwise.estimators.given_vectors",
+    "WordVectors": "partwise.features",
     "convert": "partwise.estimators.persistence",
     "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser
+    from partwise.estimators.given_vectors import WithVectors
     from partwise.estimators.graph.inputs import GraphArrays
     from partwise.estimators.graph.labeler import GraphLabeler
     from partwise.estimators.hidden_markov.model import HiddenMarkovModel
@@ -90,6 +93,7 @@ if TYPE_CHECKING:
     from partwise.estimators.segments.tagger import SegmentTagger
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
+    from partwise.features import WordVectors
     from partwise.losses import Certificate
     from partwise.solvers import (
         AROW,
@@ -172,6 +176,8 @@ __all__ = [
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",
     "StochasticGradientDescent",
+    "WithVectors",
+    "WordVectors",
     "__version__",
     "convert",
     "find_pseudo_references",

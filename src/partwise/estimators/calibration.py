@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.checks import as_pair
+from partwise.estimators.given_vectors import WithVectors, split_vectors
 from partwise.losses import get_loss
 from partwise.model_file import Content
 from partwise.structures.interface import FloatArray, IntArray, Structure
@@ -74,7 +75,11 @@ def split_dev(dev: Any, method: str) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
             f"calibrate={method!r} needs development data: fit(X, y, dev=(X_dev, "
             "y_dev)), or --dev in a command"
         )
-    X, y = (list(part) for part in as_pair(dev))
+    given, labels = as_pair(dev)
+    inputs, matrices = split_vectors(given)
+    X, y = list(inputs), list(labels)
+    if matrices is not None:
+        X = [WithVectors(*pair) for pair in zip(X, matrices, strict=True)]
     if len(X) < 2 or len(X) != len(y):
         raise DataError(
             f"calibrate={method!r} needs at least two sequences of development data, "

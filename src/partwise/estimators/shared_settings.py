@@ -145,6 +145,25 @@ class VocabularySettings:
 
 
 @declares_settings
+class VectorSettings:
+    """Vectors beside words.
+
+    Parameters
+    ----------
+    vectors : path, WordVectors or list of these
+        Vectors to look words up in: a word2vec, GloVe or fastText text file, or what
+        `WordVectors.read` returns.
+    scale_vectors
+        Whether the columns of vectors are brought to mean 0 and the same standard
+        deviation, as in the training data, so that a vector weighs as much as ten
+        features: the penalty on weights depends on scale.
+    """
+
+    vectors: Any = setting(default=None, transient=True)
+    scale_vectors: bool = setting(default=False, allowed=allow.FLAG)
+
+
+@declares_settings
 class LabelCostSettings:
     """What mistakes cost.
 

@@ -55,7 +55,7 @@ def _fill_squares(
 
 @kernel
 def _mark_unproved(
-    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:
     ws = worker.ws
     for i in range(start, stop):
@@ -71,7 +71,7 @@ def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
     """
     if not waist.shortfall.changed_by(type(waist.innermost(s))):
         return 0
-    return int(fill_all(_mark_unproved, s, w, n_jobs).sum())
+    return int(fill_all(_mark_unproved, s, w, n_jobs=n_jobs).sum())
 
 
 class Hinge(Loss):

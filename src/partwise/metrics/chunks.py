@@ -110,7 +110,7 @@ def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
     kind = ""
     previous = OUTSIDE
     for t, label in enumerate(chain(labels, [OUTSIDE])):
-        step = _step(scheme, previous, label)
+        step = chunk_step(scheme, previous, label)
         if start >= 0 and not step.continues:
             if step.complete:
                 found.append((start, t, kind))
@@ -122,7 +122,8 @@ def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _step(scheme: str | None, previous: str, label: str) -> _Step:
+def chunk_step(scheme: str | None, previous: str, label: str) -> _Step:
+    """Say what happens to the chunk between two neighbouring labels."""
     before, after = _parse(scheme, previous), _parse(scheme, label)
     prefixes = before.prefix + after.prefix
     same = before.type == after.type
@@ -218,11 +219,17 @@ class ChunkScores:
         """The mean F1 of the types, each counting the same."""
         return shared.mean([scores.f1 for scores in self.per_type.values()])
 
+    @property
+    def weighted_f1(self) -> float:
+        """The mean F1 of the types, each counting as often as it is right."""
+        return shared.weighted_f1(self.per_type.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
         return {
             **self.overall._asdict(),
             "macro_f1": self.macro_f1,
+            "weighted_f1": self.weighted_f1,
             "per_type": {name: s._asdict() for name, s in self.per_type.items()},
         }
 

@@ -71,6 +71,9 @@ def choose_solver(problem: Problem) -> Choice:
     loss = problem.loss.name
     solver = default_solver(loss, problem.penalty)
     what = LOSS_NAMES.get(loss, loss)
+    if problem.is_elsewhere and problem.penalty == "l2" and loss in BATCH:
+        reason = f"the default for {what} of a corpus in shards"
+        return Choice(make_solver(BATCH[loss].solver), reason)
     if problem.penalty != "l2":
         # Generative models have no setting of this name, so it would explain nothing.
         is_setting = not problem.penalty.endswith("divergence")

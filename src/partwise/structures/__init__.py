@@ -35,6 +35,12 @@ from partwise.structures.graph import (
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.probabilities import (
+    Drawn,
+    draw,
+    expected_features,
+    log_probabilities,
+)
 from partwise.structures.pseudo_references import (
     GoodAndBad,
     PseudoReferences,
@@ -43,12 +49,16 @@ from partwise.structures.pseudo_references import (
 )
 from partwise.structures.rows import (
     DenseRows,
+    MixedRows,
     PairRows,
     SparseRows,
+    VectorRows,
     make_dense_rows,
+    make_mixed_rows,
     make_pair_rows,
     make_pairs,
     make_sparse_rows,
+    make_vector_rows,
     observed_pairs,
 )
 from partwise.structures.segments import (
@@ -73,6 +83,7 @@ __all__ = [
     "ConstituencyTrees",
     "Decoded",
     "DenseRows",
+    "Drawn",
     "GoodAndBad",
     "GoodOutputs",
     "Grammar",
@@ -82,6 +93,7 @@ __all__ = [
     "LatticeLayout",
     "Layout",
     "Matches",
+    "MixedRows",
     "Multiclass",
     "Network",
     "PairRows",
@@ -91,11 +103,15 @@ __all__ = [
     "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
+    "VectorRows",
     "Words",
     "decode",
     "decode_kbest",
+    "draw",
+    "expected_features",
     "find_pseudo_references",
     "good_and_bad",
+    "log_probabilities",
     "make_applications",
     "make_bayesian_network",
     "make_chain",
@@ -106,6 +122,7 @@ __all__ = [
     "make_hidden_markov",
     "make_lattice",
     "make_matches",
+    "make_mixed_rows",
     "make_multiclass",
     "make_network",
     "make_pair_rows",
@@ -115,6 +132,7 @@ __all__ = [
     "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",
+    "make_vector_rows",
     "observed_pairs",
     "part_marginals",
     "with_good_outputs",

@@ -154,6 +154,11 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         source, X = choose_input(X, *settings)
         X = _kept(X)
         tokens = source.fit_encode(X)
+        if tokens.arrays:
+            raise DataError(
+                f"the feature {next(iter(tokens.arrays))!r} is an array; segments have "
+                "no vectors beside words: leave it out, or use SequenceTagger"
+            )
         cuts = segment_lists(y, np.diff(tokens.ptr).tolist(), self.outside)
         if not tokens.ptr[-1]:
             raise DataError("all sequences are empty: there is nothing to learn from")

@@ -34,6 +34,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
+from partwise.structures.sharing import filled, given, summed
 
 MOST_TRIALS = 60
 # What rounding leaves uncertain, with scores of a hundred or so: as a share of what
@@ -208,10 +209,12 @@ class ThetaState(BatchFormState):
 
     def move(self, eta: float, momentum: float) -> Iterator[float]:
         """Move all part scores by the same step, from the same weights."""
-        s, C, dual = self.problem.structure, self.problem.C, self.parts.dual
+        C, dual = self.problem.C, self.parts.dual
         here = dual._replace(theta=self.theta)
 
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, w: FloatArray
+        ) -> None:
             scratch, ws = worker.scratch, worker.ws
             _move_theta(
                 s, self.w, here, eta, self.before, momentum, start, stop, dual.theta,
@@ -221,7 +224,7 @@ class ThetaState(BatchFormState):
             dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, w, scratch, ws)
 
         self.tried_w = np.zeros_like(self.w)
-        yield from self.crew.sum_up(add, self.tried_w)
+        yield from self.crew.visit(add, summed(self.tried_w))
         self.tried_value = dual.value
         self.oracle_calls += self.problem.n_examples
 
@@ -269,15 +272,15 @@ def _pull(
 @kernel
 def _evaluate_log_loss(
     s: Structure,
-    C: FloatArray,
-    z: FloatArray,
     start: int,
     stop: int,
+    worker: Worker,
+    C: FloatArray,
+    z: FloatArray,
     w: FloatArray,
     value: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
+    scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, z, scratch.theta, ws)
@@ -289,17 +292,17 @@ def _evaluate_log_loss(
 @kernel
 def _evaluate_hinge(
     s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
     C: FloatArray,
     z: FloatArray,
     tau: float,
-    start: int,
-    stop: int,
     w: FloatArray,
     value: FloatArray,
-    costs: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
+    scratch, ws = worker.scratch, worker.ws
+    costs = np.zeros(scratch.theta.size)
     for i in range(start, stop):
         waist.visit(s, i, ws)
         n = waist.n_parts(s, i)
@@ -342,19 +345,13 @@ class PrimalState(BatchFormState):
         self.keep()
 
     def _evaluate(self) -> Iterator[float]:
-        s, C = self.problem.structure, self.problem.C
-        z, tau, value = self.tried_z, self.tried_tau, self.tried_value
-
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            scratch, ws = worker.scratch, worker.ws
-            if self.problem.loss.name == "log_loss":
-                _evaluate_log_loss(s, C, z, start, stop, w, value, scratch, ws)
-            else:
-                costs = np.zeros_like(scratch.theta)
-                _evaluate_hinge(s, C, z, tau, start, stop, w, value, costs, scratch, ws)
-
+        C, z, tau = given(self.problem.C), self.tried_z, self.tried_tau
         self.tried_w = np.zeros_like(self.z)
-        yield from self.crew.sum_up(add, self.tried_w)
+        sums = summed(self.tried_w), filled(self.tried_value)
+        if self.problem.loss.name == "log_loss":
+            yield from self.crew.visit(_evaluate_log_loss, C, z, *sums)
+        else:
+            yield from self.crew.visit(_evaluate_hinge, C, z, tau, *sums)
         self.oracle_calls += self.problem.n_examples
 
     def move(self, eta: float, momentum: float) -> Iterator[float]:

@@ -19,6 +19,7 @@ from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import make_scratch
+from partwise.structures.sharing import summed
 
 BYTES = 8
 
@@ -178,14 +179,15 @@ class DualPartsState(State):
     def refresh(self, problem: Problem) -> None:
         """Recompute weights and dual value from the dual variables."""
         w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
-        s, C, dual = problem.structure, problem.C, self.dual
+        C, dual = problem.C, self.dual
 
-        def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, own: FloatArray
+        ) -> None:
             tools = worker.scratch, worker.ws
             dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, own, *tools)
 
-        for _ in problem.crew(n_sums=w.size).sum_up(add, w):
-            pass
+        problem.crew(n_sums=w.size).run(add, summed(w))
         self.w = w
         value = self.dual.value
         point = DualPoint(value, value, value, value)
@@ -194,10 +196,10 @@ class DualPartsState(State):
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate, with weights free of rounding."""
         self.refresh(problem)
-        n, s, dual = problem.n_examples, problem.structure, self.dual
+        n, dual = problem.n_examples, self.dual
         values, margins = np.zeros(n), np.zeros(n)
 
-        def look(start: int, stop: int, worker: Worker) -> None:
+        def look(s: Structure, start: int, stop: int, worker: Worker) -> None:
             own = worker.scratch, worker.ws
             problem.loss.fill(s, self.w, values, start, stop, worker)
             dual_parts.margins_of(

@@ -291,7 +291,7 @@ class DualCoordinateDescent(Solver):
         order: IntArray,
     ) -> Iterator[float]:
         found, done = NOT_FOUND, 0.0
-        if self.variant == "cpd" and len(problem.crew().workers) > 1:
+        if self.variant == "cpd" and problem.crew().size > 1:
             # The weights stay the same: threads find all outputs before any enters.
             worst = make_worst_outputs(output_pointers(problem.structure))
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):

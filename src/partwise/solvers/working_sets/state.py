@@ -20,6 +20,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.sharing import summed
 
 
 @kernel
@@ -124,17 +125,16 @@ class WorkingSetState(State):
 
     def refresh(self, problem: Problem, scale: FloatArray) -> None:
         """Recompute weights and dual value from the dual variables."""
-        s, sets = problem.structure, self.sets
-        crew = problem.crew(n_sums=self.w.size)
-        diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
+        sets = self.sets
 
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            own = worker.scratch.y_gold, diffs[worker.number], worker.ws
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, w: FloatArray
+        ) -> None:
+            own = worker.scratch.y_gold, waist.make_diff(s), worker.ws
             _weights_of(s, scale, start, stop, w, sets, *own)
 
         w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
-        for _ in crew.sum_up(add, w):
-            pass
+        problem.crew(n_sums=w.size).run(add, summed(w))
         self.w = w
         costs = np.zeros(problem.n_examples)
         _sum_costs(sets, costs)

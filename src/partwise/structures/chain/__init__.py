@@ -21,6 +21,7 @@ from partwise.structures.chain.corpus import (
     ChainMask,
     check_gold,
     illegal_position,
+    legal_sequences,
     make_chain,
     with_observed_transitions,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "gibbs",
     "illegal_position",
     "inference",
+    "legal_sequences",
     "make_chain",
     "parts",
     "segment_probabilities",

@@ -72,17 +72,33 @@ def _(rows: DenseRows) -> int:
 
 
 @interface.rows_dot.implement(DenseRows)
-def _(rows: DenseRows, first: int, last: int, w: FloatArray, out: FloatArray) -> None:
-    n_columns, n_labels = rows.values.shape[1], out.shape[1]
+def _(
+    rows: DenseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    w: FloatArray,
+    out: FloatArray,
+) -> None:
+    n_columns = rows.values.shape[1]
     matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
-    np.dot(rows.values[first:last], matrix, out)
+    scores = out[: (last - first) * n_labels].reshape(last - first, n_labels)
+    np.dot(rows.values[first:last], matrix, scores)
 
 
 @interface.rows_add.implement(DenseRows)
-def _(rows: DenseRows, first: int, last: int, mu: FloatArray, w: FloatArray) -> None:
-    n_columns, n_labels = rows.values.shape[1], mu.shape[1]
-    matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
-    matrix += np.dot(rows.values[first:last].T, mu)
+def _(
+    rows: DenseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    w: FloatArray,
+) -> float:
+    shares = mu[: (last - first) * n_labels].reshape(last - first, n_labels)
+    step = np.dot(rows.values[first:last].T, shares)
+    return add_scaled(w, 0, step.reshape(step.size), scale)
 
 
 @interface.row_diff_dot.implement(DenseRows)

@@ -103,7 +103,8 @@ def _score_tokens(s: Segments, i: int, w: FloatArray, ws: Any) -> None:
     is ``first_t - S_t + S_(u + 1) + last_u``.
     """
     K, first, n = s.layout.n_labels, s.ptr[i], s.ptr[i + 1] - s.ptr[i]
-    rows_dot(s.nodes, first, first + n, w, ws.roles[:n])
+    n_scores = ws.roles.shape[1]
+    rows_dot(s.nodes, first, first + n, n_scores, w, ws.roles.reshape(ws.roles.size))
     for k in range(K):
         total = 0.0
         for t in range(n):
