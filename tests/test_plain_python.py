@@ -20,6 +20,7 @@ GROUPS = {
     "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
     "eg_freezing",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
+    "dual_elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
     "generalization_bound relay",
     "online": "perceptron mira arow_and_pa sgd parallel softmax_margin slack_rescaling "

@@ -29,6 +29,7 @@ from partwise.structures.rows import (
     row_diff_dot,
     row_dot,
     row_entries,
+    row_shrink,
     row_size,
     rows_add,
     rows_at_once,
@@ -128,6 +129,19 @@ def _(
     s: Multiclass, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any
 ) -> float:
     return row_add(s.rows, i, mu[: s.n_classes], scale, w)
+
+
+@waist.shrink_parts.implement(Multiclass)
+def _(
+    s: Multiclass,
+    i: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    return row_shrink(s.rows, i, s.n_classes, v, w, l1_ratio)
 
 
 @waist.block_size.implement(Multiclass)
