@@ -88,12 +88,29 @@ def one_of(*choices: str, other: str = "") -> Allowed:
     "'l2', 'l1' or 'elasticnet'"
     """
     *first, last = [*map(repr, choices), *filter(None, [other])]
+    listed = f"{', '.join(first)} or {last}" if first else last
     names = ", ".join(f'"{choice}"' for choice in choices)
 
     def allows(value: Any) -> bool:
         return value in choices if isinstance(value, str) else bool(other)
 
-    return Allowed(f"{', '.join(first)} or {last}", f"{{{names}}}", allows, choices)
+    return Allowed(listed, f"{{{names}}}", allows, choices)
+
+
+def optional(*choices: str) -> Allowed:
+    """Allow some names, or nothing.
+
+    Examples
+    --------
+    >>> optional("l2", "l1").allows(None)
+    True
+    """
+    named = one_of(*choices)
+
+    def allows(value: Any) -> bool:
+        return value is None or named.allows(value)
+
+    return Allowed(f"{named.words}, or None", named.type_text, allows, choices)
 
 
 def metric(*choices: str) -> Allowed:

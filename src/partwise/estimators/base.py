@@ -16,6 +16,7 @@ from partwise._interrupts import Interruptible
 from partwise._screen import compile_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
+from partwise.estimators.calibration import Calibration
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
@@ -68,6 +69,8 @@ class TrainingData:
         The reference distributions of a generative model.
     kept : sequence of int or None
         The numbers of the examples that are left, where some were left out.
+    calibrate : callable or None
+        Returns what development data says about the probabilities of weights.
     """
 
     structure: Structure
@@ -75,6 +78,7 @@ class TrainingData:
     evaluate: Evaluate | None = None
     reference: FloatArray | None = None
     kept: Sequence[int] | None = None
+    calibrate: Callable[[FloatArray], Calibration] | None = None
 
 
 class StructuredEstimator(Reporting, Estimator, TrainingSettings):
@@ -133,6 +137,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     solver_: Solver
     C_: float
     bound_: float | None
+    _calibration: Calibration | None = None
     _labels: LabelCodes
     _reason: str
     _mark: str
@@ -344,6 +349,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
             reason = f"after {name_of(first)}, {reason}"
         self._keep(solution, at_work, reason, bound)
         self._mark = mark
+        self._calibration = data.calibrate(solution.w) if data.calibrate else None
         return solution
 
     def _keep(

@@ -11,6 +11,7 @@ from partwise.metrics.attachment import (
     is_punctuation,
 )
 from partwise.metrics.brackets import BracketGroup, BracketScores, bracket_scores
+from partwise.metrics.calibration import calibration_error, coverage
 from partwise.metrics.chunks import (
     ChunkScores,
     Span,
@@ -54,10 +55,12 @@ __all__ = [
     "are_chunk_labels",
     "attachment_scores",
     "bracket_scores",
+    "calibration_error",
     "chunk_f1",
     "chunk_scores",
     "confusion_table",
     "conll18_scores",
+    "coverage",
     "edit_distance",
     "is_punctuation",
     "label_scores",

@@ -98,5 +98,21 @@ def test_train_segments_refuses_bad_options(
     assert words in message(*train, *options)
 
 
+def test_predict_abstains_at_a_risk(folder: Path) -> None:
+    (folder / "dev").write_text(DATA * 30)
+    train = ("train", "segments", folder / "train", "-m", folder / "c", "-q")
+    options = ("--calibrate", "temperature", "--dev", folder / "dev", "-C", 10)
+    run(*train, *options)
+
+    def predicted(risk: float) -> set[str]:
+        out = run("predict", folder / "c", folder / "train", "--risk", risk).stdout
+        return {line.split()[-1] for line in out.splitlines() if line}
+
+    assert predicted(0.2) >= {"B-LOC", "I-LOC"}
+    assert predicted(0.001) == {"O"}  # so much cannot be promised: all is disputed
+    both = ("--risk", 0.2, "--spans")
+    assert "goes with none" in message("predict", folder / "c", folder / "train", *both)
+
+
 def test_evaluate_refuses_labels_that_are_no_segments(folder: Path) -> None:
     assert "choose another" in message("evaluate", folder / "m", folder / "other")

@@ -1,5 +1,6 @@
 """Segment taggers: what they learn, what they refuse, and their files."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,54 @@ def test_segment_scores_count_whole_segments() -> None:
     assert scores.per_type["1"].recall == 1.0
     with pytest.raises(DataError, match="2 sequences, but y_pred has 1"):
         segment_scores([[], []], [[]])
+
+
+# --- calibration --------------------------------------------------------------------
+
+
+def noisy(count: int, seed: int) -> tuple[Any, Any]:
+    """Draw letters, of which a word is more probable than not to begin with a."""
+    random = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(count):
+        letters = random.choice(["a", "b"], 6)
+        begins = random.random(6) < np.where(letters == "a", 0.8, 0.2)
+        at = [0, *(np.flatnonzero(begins[1:]) + 1).tolist(), 6]
+        X.append([[letter] for letter in letters.tolist()])
+        y.append([(a, b, "w") for a, b in pairwise(at)])
+    return X, y
+
+
+@plain_only
+def test_segment_tagger_sets_keep_their_promise(tmp_path: Path) -> None:
+    model = tagger(calibrate="temperature", max_length=6, C=10.0)
+    model.fit(*noisy(30, 1), dev=noisy(120, 2))
+    X, y = noisy(150, 3)
+    for risk in (0.1, 0.4):
+        sets = [{one[:3] for one in some} for some in model.predict_sets(X, risk)]
+        hits = [one in some for cut, some in zip(y, sets, strict=True) for one in cut]
+        spread = 3 * np.sqrt(risk * (1 - risk) * (1 / len(hits) + 1 / 200))
+        assert np.mean(hits) >= 1 - risk - spread
+    assert np.mean(hits) <= 1 - risk + spread
+    best, sure = model.predict(X), model.predict(X, risk=0.4)
+    assert all(set(a) <= set(b) for a, b in zip(sure, best, strict=True))
+    assert 0 < sum(map(len, sure)) < sum(map(len, best))
+    model.save(tmp_path / "m")
+    loaded = load(tmp_path / "m")
+    assert loaded.predict_sets(X[:5], 0.2) == model.predict_sets(X[:5], 0.2)
+    assert loaded.predict_spans(X[:5]) == model.predict_spans(X[:5])
+
+
+@plain_only
+def test_segment_tagger_calibration_needs_development_data() -> None:
+    X, y = noisy(4, 1)
+    with pytest.raises(DataError, match="needs development data"):
+        tagger(calibrate="temperature").fit(X, y)
+    with pytest.raises(ValueError, match="not calibrated"):
+        tagger().fit(X, y).predict(X, risk=0.1)
+    other = [[(0, 6, "new")]] * 4
+    with pytest.raises(DataError, match="no sequence has only labels"):
+        tagger(calibrate="temperature").fit(X, y, dev=(X, other))
 
 
 # --- bad input ----------------------------------------------------------------------

@@ -38,7 +38,12 @@ TREES = "Trees"
         "morphology, suffixes, markers, neighbours, between, agreement.",
     ),
     *options_in(
-        LEARNING, "head_cost", "label_cost", "punctuation_weight", "dev_metric"
+        LEARNING,
+        "head_cost",
+        "label_cost",
+        "punctuation_weight",
+        "calibrate",
+        "dev_metric",
     ),
 )
 def parse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.options import (
@@ -16,7 +17,12 @@ from partwise.cli.options import (
 from partwise.cli.output import Report
 from partwise.cli.sequence.evaluate import report
 from partwise.cli.sequence.files import ColumnsOnly
-from partwise.cli.sequence.predict import Spans, columns_read
+from partwise.cli.sequence.predict import (
+    Risk,
+    Spans,
+    check_risk_alone,
+    columns_read,
+)
 from partwise.cli.sequence.tagging import Tagging, check_columns
 from partwise.errors import DataError, PartwiseError
 
@@ -33,6 +39,7 @@ def predict(
     kbest: KBest = None,
     spans: Spans = False,
     json: JsonLines = False,
+    risk: Risk = None,
     files: ColumnsOnly,
 ) -> None:
     """Cut sequences into segments.
@@ -40,8 +47,10 @@ def predict(
     Segment taggers add a column that spells segments: B-NP where one begins, I-NP where
     it goes on, O outside.
     """
+    check_risk_alone(risk, marginals or spans or kbest is not None)
     spelled = Spelled(model)
-    SegmentTagging(spelled, spelled.predict, _columns(model)).write(
+    labels_of = partial(spelled.predict, risk=risk)
+    SegmentTagging(spelled, labels_of, _columns(model)).write(
         *(output, files.stream(input), input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
@@ -98,9 +107,9 @@ class Spelled:
 
         return spell(cuts, np.diff(X.ptr).tolist(), "O")
 
-    def predict(self, X: Any) -> list[list[str]]:
+    def predict(self, X: Any, risk: float | None = None) -> list[list[str]]:
         """Return the labels of the best segments."""
-        return self.spell(X, self._model.predict(X))
+        return self.spell(X, self._model.predict(X, risk=risk))
 
     def predict_kbest(self, X: Any, k: int) -> list[list[Any]]:
         """Return the labels of the k best segmentations."""

@@ -26,6 +26,7 @@ from partwise.estimators.segments.settings import SegmentTaggerSettings
     *options_in(FEATURES, "whole_min_count", "lengths", "start", "end"),
     SettingOption("border_cost"),
     SettingOption("segment_cost"),
+    SettingOption("calibrate"),
     SettingOption("dev_metric"),
 )
 def segments(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +21,16 @@ Spans = Annotated[
     bool, typer.Option("--spans", help="Write chunks, one JSON object per sentence.")
 ]
 
+Risk = Annotated[
+    float | None,
+    typer.Option(
+        help="Abstain where a set of answers that lacks the right one no more often "
+        "than this has several: a label is then ?, and a segment is left out (models "
+        "trained with --calibrate).",
+        metavar="SHARE",
+    ),
+]
+
 
 def predict(
     model: SequenceTagger,
@@ -32,6 +43,7 @@ def predict(
     sample: Sample = None,
     seed: Seed = 0,
     json: JsonLines = False,
+    risk: Risk = None,
     labels: Annotated[
         bool,
         typer.Option(
@@ -54,11 +66,14 @@ def predict(
     "# rank R score S"; with --sample N times, after a line "# sample R".
     """
     check_format(model, files.format)
+    others = marginals or spans or kbest is not None or sample is not None
+    check_risk_alone(risk, others)
     attach(model, vectors)
     tagging, pieces = Tagging, files.pieces(input, labels)
     if writes_conllu(model, files.format):
         tagging, pieces = ConlluTagging, files.conllu_pieces(input)
-    writer = tagging(model, model.predict, columns_read(model))
+    labels_of = model.predict if risk is None else partial(_abstaining, model, risk)
+    writer = tagging(model, labels_of, columns_read(model))
     if sample is not None:
         writer.write_samples(output, pieces, input, sample, seed, json)
         return
@@ -66,6 +81,20 @@ def predict(
         *(output, pieces, input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
+
+
+def check_risk_alone(risk: float | None, others: bool) -> None:
+    """Refuse --risk with options whose answers do not abstain."""
+    if risk is not None and others:
+        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
+
+
+def _abstaining(model: SequenceTagger, risk: float, X: Any) -> list[list[Any]]:
+    """Return labels, and ? where a model abstains."""
+    return [
+        ["?" if label is None else label for label in labels]
+        for labels in model.predict(X, risk=risk)
+    ]
 
 
 def check_format(model: SequenceTagger, chosen: Format | None) -> None:

@@ -37,6 +37,7 @@ from partwise.estimators.sequence.settings import TaggerSettings
         help="What a wrong label costs: 'balanced' (rare labels more), or factors such "
         "as B-PER=2,O=0.5.",
     ),
+    SettingOption("calibrate"),
     SettingOption("dev_metric"),
 )
 def tag(

@@ -12,9 +12,15 @@ from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
+from partwise.estimators.calibration import least_share
 from partwise.estimators.checks import check_choice, check_k, check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency import explanation, features
+from partwise.estimators.dependency.calibration import (
+    arc_shares,
+    make_calibrator,
+    split_trees,
+)
 from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
@@ -34,7 +40,7 @@ from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
 from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
-from partwise.structures.decoding import Decoded, decode, part_marginals
+from partwise.structures.decoding import Decoded, decode
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
 from partwise.structures.interface import CodeArray, FloatArray
@@ -211,12 +217,18 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             head_cost=float(self.head_cost),
             label_cost=float(self.label_cost),
         )
-        evaluate = None
+        evaluate = calibrate = None
+        if self.calibrate is not None:
+            asked, unseen = split_trees(dev, dev_arc_features, self.calibrate)
+            dev, dev_arc_features = asked
+            calibrate = make_calibrator(
+                asked, unseen, self._trees, self._labels, self._jobs()
+            )
         if dev is not None:
             evaluate = self._evaluator(as_sentences(dev, "dev"), dev_arc_features)
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
-        return TrainingData(structure, sample_weight, evaluate)
+        return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
@@ -286,6 +298,12 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         return evaluate
 
     # --- predicting -----------------------------------------------------------------
+
+    @property
+    def _scaled_weights(self) -> FloatArray:
+        """The weights whose probabilities are meant."""
+        found = self._calibration
+        return self.weights_ if found is None else found.scale * self.weights_
 
     def _encode(
         self, sentences: Any, arc_features: Any, k: int = 1
@@ -388,8 +406,8 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         """Return the probability of every arc.
 
         Probabilities are those of the log-linear model with these weights; they are
-        calibrated only for models trained with the log loss. `arc_features` are as in
-        `predict`.
+        calibrated only for models trained with the log loss, or with `calibrate`.
+        `arc_features` are as in `predict`.
 
         Returns
         -------
@@ -398,11 +416,34 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             but the first sums to one.
         """
         words, corpus = self._encode(sentences, arc_features)
-        sizes = np.array([len(sentence) + 1 for sentence in words], np.int64)
-        ptr, mu, _ = part_marginals(corpus, self.weights_, sizes**2, self._jobs())
+        return arc_shares(words, corpus, self._scaled_weights, self._jobs())
+
+    def predict_sets(
+        self,
+        sentences: Iterable[Sentence],
+        risk: float = 0.1,
+        *,
+        arc_features: Iterable[Any] | None = None,
+    ) -> list[list[list[int]]]:
+        """Return a set of heads for every word that has the right one.
+
+        At most a share `risk` of the sets lacks it, on average over words of new
+        sentences like those of the development data (split conformal prediction). For
+        parsers with `calibrate`; `arc_features` are as in `predict`.
+
+        Returns
+        -------
+        list of list of list of int
+            The most probable head of a set is the first; head 0 is the root.
+        """
+        words, corpus = self._encode(sentences, arc_features)
+        least = least_share(self._calibration, risk)
         return [
-            mu[ptr[i] : ptr[i + 1]].reshape(size, size)
-            for i, size in enumerate(sizes.tolist())
+            [
+                [int(h) for h in np.argsort(-heads, kind="stable") if heads[h] >= least]
+                for heads in rows.T[1:]
+            ]
+            for rows in arc_shares(words, corpus, self._scaled_weights, self._jobs())
         ]
 
     def predict_kbest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
 from partwise.estimators.stored_labels import check_mark, mark_of
 from partwise.features import arc_codes
@@ -33,7 +34,12 @@ def arc_features() -> tuple[Any, ...]:
 def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     # What the weights were learnt with, whatever was set after fitting.
-    return {}, {"trees": asdict(model._trees), "features": mark_of(arc_features())}
+    tensors, calibration = calibration_tensors(model._calibration)
+    return tensors, {
+        "trees": asdict(model._trees),
+        "features": mark_of(arc_features()),
+        "calibration": calibration,
+    }
 
 
 def fill(model: Any, content: Content) -> int:
@@ -48,6 +54,7 @@ def fill(model: Any, content: Content) -> int:
         n_arc_features=_n_arc_features(trees),
     )
     check_mark(content, arc_features())
+    model._calibration = read_calibration(content, model.calibrate)
     _check_named_groups(model, content)
     for label in model._labels.classes:
         if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):

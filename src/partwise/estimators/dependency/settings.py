@@ -44,6 +44,9 @@ class DependencySettings(LearningSettings):
         What multiplies these costs for punctuation; 0 if it does not count.
     tol
         ... Trees hardly change any more long before it is small.
+    calibrate
+        "temperature" scales the weights so that development data is most probable;
+        every other sentence of it is then held out for `predict_sets`.
     dev_metric
         What is measured on development data; by default "las", or "uas" without labels.
         A function takes the right and the predicted sentences.
@@ -64,6 +67,7 @@ class DependencySettings(LearningSettings):
     label_cost: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
     punctuation_weight: float = setting(default=1.0, allowed=allow.NOT_NEGATIVE)
     tol: float = 0.1
+    calibrate: str | None = setting(default=None, allowed=allow.optional("temperature"))
     dev_metric: Any = setting(
         default=None, allowed=allow.metric("las", "uas", "complete")
     )

@@ -94,6 +94,72 @@ def scored_segments(
     return result
 
 
+def shares_of(
+    s: Segments, w: FloatArray, cuts: Iterable[Any], labels: LabelCodes, n_jobs: int
+) -> FloatArray:
+    """Return the probabilities of given segments, end to end; 0 for impossible ones."""
+    ptr, mu = _marginals(s, w, n_jobs)
+    code = {label: k for k, label in enumerate(labels.classes)}
+    limits = np.diff(s.shape_at)
+    found = []
+    for first, cut in zip(ptr.tolist(), cuts, strict=False):
+        for start, end, label in cut:
+            k, length = code.get(label, -1), end - start
+            possible = k >= 0 and length <= limits[k]
+            shape = int(s.shape_at[k]) + length - 1
+            at = first + start * s.layout.n_shapes + shape
+            found.append(float(mu[at]) if possible else 0.0)
+    return np.array(found)
+
+
+def likely_segments(
+    s: Segments,
+    w: FloatArray,
+    labels: LabelCodes,
+    outside: Label,
+    least: float,
+    n_jobs: int,
+) -> list[list[ScoredSegment]]:
+    """Return all segments that are at least this probable, in order."""
+    ptr, mu = _marginals(s, w, n_jobs)
+    label = np.repeat(np.arange(len(labels)), np.diff(s.shape_at))
+    length = np.arange(label.size) - s.shape_at[label] + 1
+    result = []
+    for (a, b), n in zip(pairwise(ptr.tolist()), np.diff(s.ptr).tolist(), strict=True):
+        share = mu[a:b].reshape(n, -1)
+        fits = np.arange(n)[:, None] + length <= n
+        found = [
+            ScoredSegment(t, t + int(length[j]), labels.classes[label[j]], share[t, j])
+            for t, j in np.argwhere((share >= least) & fits).tolist()
+        ]
+        result.append([one for one in found if one.label != outside])
+    return result
+
+
+def undisputed(
+    cut: Sequence[Segment], likely: Sequence[ScoredSegment]
+) -> list[Segment]:
+    """Return the segments of a cut that are likely, and that no other likely one meets.
+
+    Examples
+    --------
+    >>> cut = [Segment(0, 2, "PER"), Segment(3, 4, "LOC"), Segment(5, 6, "LOC")]
+    >>> likely = [ScoredSegment(*one, 0.9) for one in cut[:2]]
+    >>> undisputed(cut, [*likely, ScoredSegment(1, 3, "LOC", 0.1)])
+    [Segment(start=3, end=4, label='LOC')]
+    """
+    known = {one[:3] for one in likely}
+    return [
+        one
+        for one in cut
+        if one in known
+        and not any(
+            other.start < one.end and one.start < other.end and other[:3] != one
+            for other in likely
+        )
+    ]
+
+
 def spell(
     cuts: Iterable[Sequence[Any]], lengths: Iterable[int], outside: Label
 ) -> list[list[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from partwise.errors import ModelFileError
+from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.segments.whole import View, WholeSegments
 from partwise.estimators.sequence.persistence import (
     fill_shared,
@@ -37,7 +38,8 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "has_limits": isinstance(model.max_length, Mapping),
         "resources": described,
     }
-    return tensors, settings
+    stored, described = calibration_tensors(model._calibration)
+    return tensors | stored, settings | {"calibration": described}
 
 
 def fill(model: Any, content: Content) -> int:
@@ -57,6 +59,7 @@ def fill(model: Any, content: Content) -> int:
         )
         model.max_length.pop(model.outside, None)
     model._whole = _read_whole(model, content)
+    model._calibration = read_calibration(content, model.calibrate)
     n_nodes = read_pairs(model, content, 3 * K)
     ends = K * (int(model.start) + int(model.end))
     n_whole = model._whole.n_attributes * K

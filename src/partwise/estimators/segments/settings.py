@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import COUNT, FLAG, metric, number, one_of
+from partwise.estimators.allowed_values import (
+    COUNT,
+    FLAG,
+    metric,
+    number,
+    one_of,
+    optional,
+)
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import LearningSettings, VocabularySettings
 
@@ -58,6 +65,9 @@ class SegmentTaggerSettings(VocabularySettings, LearningSettings):
         are `outside` cost nothing.
     constraints : Constraints
         Which labels may not follow each other, or come first or last.
+    calibrate
+        "temperature" scales the weights so that development data is most probable;
+        every other sequence of it is then held out for `predict_sets`.
     dev_metric
         What is measured on development data: the F1 of segments, or the share of tokens
         or of sequences that are right. A callable takes ``(y_true, y_pred)``, lists of
@@ -84,6 +94,7 @@ class SegmentTaggerSettings(VocabularySettings, LearningSettings):
     border_cost: float = setting(default=1.0, allowed=number(at_least=0))
     segment_cost: float = setting(default=0.0, allowed=number(at_least=0))
     constraints: Any = None
+    calibrate: str | None = setting(default=None, allowed=optional("temperature"))
     dev_metric: Any = setting(
         default="segment_f1",
         allowed=metric("segment_f1", "accuracy", "sequence_accuracy"),

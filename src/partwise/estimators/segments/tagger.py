@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,12 @@ from partwise.errors import DataError
 from partwise.estimators import checks
 from partwise.estimators import costs as weighting
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.calibration import (
+    Calibration,
+    best_scale,
+    least_share,
+    split_dev,
+)
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.segments import answers
@@ -176,12 +183,15 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         structure = self._segments(X, tokens, codes, token_weight=token_weight)
         self._check_gold(structure, cuts)
         sample_weight = weighting.sample_weights(sample_weight, len(cuts))
+        calibrate = None
+        if self.calibrate is not None:
+            dev, held_out = split_dev(dev, self.calibrate)
+            calibrate = self._calibrator(dev, held_out)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         given = self.costs is not None or token_weight is not None
         wanted = given or self.segment_cost > 0.0
-        return TrainingData(
-            self._with_costs(structure, wanted), sample_weight, evaluate
-        )
+        structure = self._with_costs(structure, wanted)
+        return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
     def _learn_labels(self, cuts: list[list[Segment]], ptr: IntArray) -> None:
         """Give the labels numbers: those of segments, and `outside` if it is needed."""
@@ -254,7 +264,50 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         rehearse(measure, cuts)
         return lambda w: measure(cuts, self._decode(s, w))
 
+    def _calibrator(self, dev: Any, held_out: Any) -> Callable[..., Calibration]:
+        """Make the function that calibrates weights on development data."""
+        asked, unseen = self._possible(*dev), self._encode(held_out[0], self._input)
+        lengths = np.diff(unseen.ptr).tolist()
+        cuts = segment_lists(held_out[1], lengths, self.outside)
+
+        def calibrate(w: FloatArray) -> Calibration:
+            scale = best_scale(asked, w, self._jobs())
+            right = answers.shares_of(
+                unseen, scale * w, cuts, self._labels, self._jobs()
+            )
+            return Calibration(scale, np.zeros(0), np.zeros(0), np.sort(1.0 - right))
+
+        return calibrate
+
+    def _possible(self, X: Any, y: Any) -> Segments:
+        """Return the sequences whose segments are possible ones, with these as gold."""
+        X = _kept(X)
+        given = self._encode(X, self._input)
+        cuts = segment_lists(y, np.diff(given.ptr).tolist(), self.outside)
+        limits = dict(zip(self._labels.classes, self._limits.tolist(), strict=True))
+        inside = [sum(one.end - one.start for one in cut) for cut in cuts]
+        kept = [
+            i
+            for i, cut in enumerate(cuts)
+            if all(one.end - one.start <= limits.get(one.label, 0) for one in cut)
+            and (self.outside in limits or inside[i] == given.ptr[i + 1] - given.ptr[i])
+        ]
+        if not kept:
+            raise DataError("dev: no sequence has only labels of the training data")
+        some = [X[i] for i in kept]
+        some = as_columns(some) if isinstance(self._input, TemplateInput) else some
+        tokens = self._input.encode(some)
+        chosen = [cuts[i] for i in kept]
+        codes = encode_segments(chosen, tokens.ptr, self._labels, self.outside)
+        return self._segments(some, tokens, codes)
+
     # --- predicting ---------------------------------------------------------------
+
+    @property
+    def _scaled_weights(self) -> FloatArray:
+        """The weights whose probabilities are meant."""
+        found = self._calibration
+        return self.weights_ if found is None else found.scale * self.weights_
 
     def _encode(
         self, X: Any, source: Input, allowed: Any = None, known: Any = None
@@ -275,7 +328,12 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         return answers.best_segments(s, w, self._labels, self.outside, self._jobs())
 
     def predict(
-        self, X: Any, *, allowed: Any = None, known: Any = None
+        self,
+        X: Any,
+        *,
+        allowed: Any = None,
+        known: Any = None,
+        risk: float | None = None,
     ) -> list[list[Segment]]:
         """Return the best segments of every sequence.
 
@@ -287,13 +345,41 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
             Per sequence None or, per token, None or the labels its segment may have.
         known : list, optional
             Per sequence None or segments that are known to be right.
+        risk : float, optional
+            Leave out segments that overlap with others of the `predict_sets` of this
+            risk, or are not among them. For models with `calibrate`.
 
         Returns
         -------
         list of list of Segment
             Each a ``(start, end, label)``; `end` is exclusive.
         """
-        return self._decode(self._new(X, allowed, known), self.weights_)
+        s = self._new(X, allowed, known)
+        best = self._decode(s, self.weights_)
+        if risk is None:
+            return best
+        sets = self._sets(s, risk)
+        return [answers.undisputed(*pair) for pair in zip(best, sets, strict=True)]
+
+    def predict_sets(
+        self, X: Any, risk: float = 0.1, *, allowed: Any = None, known: Any = None
+    ) -> list[list[ScoredSegment]]:
+        """Return segments, some of which overlap, with the right ones among them.
+
+        At most a share `risk` of right segments is missing, on average over those of
+        new sequences like those of the development data (split conformal prediction).
+        For models with `calibrate`.
+
+        Returns
+        -------
+        list of list of ScoredSegment
+        """
+        return self._sets(self._new(X, allowed, known), risk)
+
+    def _sets(self, s: Segments, risk: float) -> list[list[ScoredSegment]]:
+        least = least_share(self._calibration, risk)
+        w, labels = self._scaled_weights, self._labels
+        return answers.likely_segments(s, w, labels, self.outside, least, self._jobs())
 
     def predict_marginals(
         self, X: Any, *, allowed: Any = None, known: Any = None
@@ -301,7 +387,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         """Return the probability of every label at every token.
 
         Probabilities are those of the log-linear model with these weights; they are
-        calibrated only for models trained with the log loss.
+        calibrated only for models trained with the log loss, or with `calibrate`.
 
         Returns
         -------
@@ -309,7 +395,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
             Columns are in the order of `classes_`; rows add up to one.
         """
         s = self._new(X, allowed, known)
-        return answers.label_probabilities(s, self.weights_, self._jobs())
+        return answers.label_probabilities(s, self._scaled_weights, self._jobs())
 
     def predict_spans(
         self, X: Any, *, allowed: Any = None, known: Any = None
@@ -324,7 +410,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         """
         s = self._new(X, allowed, known)
         return answers.scored_segments(
-            s, self.weights_, self._labels, self.outside, self._jobs()
+            s, self._scaled_weights, self._labels, self.outside, self._jobs()
         )
 
     def predict_kbest(

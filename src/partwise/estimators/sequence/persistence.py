@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.stored_labels import cost_tensors, read_costs
@@ -18,7 +19,8 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a tagger's own."""
     tensors, settings = shared_tensors(model)
     store_vectors(model._vectors, tensors, settings)
-    return tensors, settings
+    stored, described = calibration_tensors(model._calibration)
+    return tensors | stored, settings | {"calibration": described}
 
 
 def shared_tensors(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -45,6 +47,7 @@ def fill(model: Any, content: Content) -> int:
     if isinstance(model._input, DictInput):
         model.transition_features = model._input.encoder.transition_features
     n_nodes = read_pairs(model, content, K)
+    model._calibration = read_calibration(content, model.calibrate)
     encoder = getattr(model._input, "encoder", None)
     model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
     model.vectors = model._vectors.setting

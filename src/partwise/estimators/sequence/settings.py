@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import FLAG, metric, one_of
+from partwise.estimators.allowed_values import FLAG, metric, one_of, optional
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
@@ -52,6 +52,10 @@ class TaggerSettings(
     conllu_column : str
         Where the labels belong in CoNLL-U files: "upos", "xpos", "feats", or
         "misc.NER" for an entry in MISC. Commands read and write them there.
+    calibrate
+        How probabilities are calibrated on development data, of which every other
+        sequence is then held out for prediction sets: "temperature" scales the weights,
+        "isotonic" replaces probabilities by how often they were right.
     dev_metric
         What is measured on development data; "auto" is chunk F1 for chunk labels, else
         accuracy. A callable takes ``(y_true, y_pred)``; higher is better.
@@ -74,6 +78,9 @@ class TaggerSettings(
     costs: Any = None
     constraints: Any = None
     conllu_column: str | None = None
+    calibrate: str | None = setting(
+        default=None, allowed=optional("temperature", "isotonic")
+    )
     dev_metric: Any = setting(
         default="auto",
         allowed=metric(

@@ -47,6 +47,11 @@ def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
 def settle(self: Any, survey: Survey) -> None:
     """Set all that follows from the survey of the whole corpus."""
     self._refuse_vectors()
+    if self.calibrate is not None:
+        raise ValueError(
+            "calibrate needs development data, which is not there for shards; leave it "
+            "out"
+        )
     source = survey.source
     if isinstance(source, DenseInput):
         source.n_columns = survey.form[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.calibration import (
+    Calibration,
+    best_scale,
+    fit_isotonic,
+    least_share,
+    right_shares,
+    split_dev,
+)
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
@@ -174,10 +183,14 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight)
+        calibrate = None
+        if self.calibrate is not None:
+            dev, held_out = split_dev(dev, self.calibrate)
+            calibrate = self._calibrator(dev, held_out)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
-        return TrainingData(structure, sample_weight, evaluate)
+        return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
     def _set_source(self, source: Input, classes: list[Label]) -> None:
         """Set the encoder, and all that follows from the labels."""
@@ -269,7 +282,50 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         rehearse(measure, y)
         return lambda w: measure(y, self._decode(chain, w))
 
+    def _calibrator(self, dev: Any, held_out: Any) -> Callable[..., Calibration]:
+        """Make the function that calibrates weights on development data."""
+        asked, unseen = self._gold_chain(*dev), self._gold_chain(*held_out)
+        K, jobs = len(self._labels), self._jobs()
+
+        def calibrate(w: FloatArray) -> Calibration:
+            chain, codes = asked
+            scale = best_scale(chain, w, jobs)
+            found = Calibration(scale, *np.zeros((3, 0)))
+            if self.calibrate == "isotonic":
+                shares = answers.label_probabilities(chain, scale * w, K, jobs)
+                right = np.eye(K + 1)[codes][:, :K]  # the code -1 is no label
+                line = fit_isotonic(np.vstack(shares).ravel(), right.ravel())
+                found = found._replace(given=line[0], meant=line[1])
+            chain, codes = unseen
+            shares = answers.label_probabilities(chain, scale * w, K, jobs)
+            right = right_shares([*map(found.adjust, shares)], codes, chain.ptr)
+            return found._replace(strangeness=np.sort(1.0 - right))
+
+        return calibrate
+
+    def _gold_chain(self, X: Any, y: Any) -> tuple[Chain, NDArray[np.int64]]:
+        """Return labelled sequences, and codes that are -1 for unknown labels."""
+        y = checks.label_lists(y)
+        tokens = self._tokens(X)
+        checks.check_labelled(tokens.ptr, y)
+        code = {label: k for k, label in enumerate(self._labels.classes)}
+        codes = np.array([code.get(label, -1) for one in y for label in one], np.int64)
+        return self._chain(tokens, np.maximum(codes, 0).astype(np.int32)), codes
+
     # --- predicting ---------------------------------------------------------------
+
+    def _shares(self, chain: Chain) -> list[NDArray[np.float64]]:
+        """Return the probability of every label at every token, calibrated if asked."""
+        K, found = len(self._labels), self._calibration
+        w = self._scaled_weights
+        shares = answers.label_probabilities(chain, w, K, self._jobs())
+        return shares if found is None else [*map(found.adjust, shares)]
+
+    @property
+    def _scaled_weights(self) -> FloatArray:
+        """The weights whose probabilities are meant."""
+        found = self._calibration
+        return self.weights_ if found is None else found.scale * self.weights_
 
     def _tokens(self, X: Any) -> Tokens:
         """Encode sequences, with their vectors if the model has any."""
@@ -295,9 +351,13 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             chain = chain._replace(labels=self._labels.encode(flat, "y"))
             legal = legal_sequences(chain)
         decode = self._labels.decode
-        return Given(chain, self.weights_, lambda i, y: decode(y.tolist()), legal)
+        return Given(
+            chain, self._scaled_weights, lambda i, y: decode(y.tolist()), legal
+        )
 
-    def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
+    def predict(
+        self, X: Any, *, allowed: Any = None, risk: float | None = None
+    ) -> list[list[Label]]:
         """Return the best labels of every sequence.
 
         Parameters
@@ -306,12 +366,49 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             As in `fit`.
         allowed : list, optional
             Per sequence None or, per token, None or the labels it may have.
+        risk : float, optional
+            Abstain, with None for a label, where the `predict_sets` of this risk has
+            other labels than the best one. For models with `calibrate`.
 
         Returns
         -------
         list of list of labels
         """
-        return self._decode(self._encode(X, allowed), self.weights_)
+        chain = self._encode(X, allowed)
+        best = self._decode(chain, self.weights_)
+        if risk is None:
+            return best
+        sets = self._sets(chain, risk)
+        return [
+            [y if some == [y] else None for y, some in zip(*pair, strict=True)]
+            for pair in zip(best, sets, strict=True)
+        ]
+
+    def predict_sets(
+        self, X: Any, risk: float = 0.1, *, allowed: Any = None
+    ) -> list[list[list[Label]]]:
+        """Return a set of labels for every token that has the right one.
+
+        At most a share `risk` of the sets lacks it, on average over tokens of new
+        sequences like those of the development data (split conformal prediction). For
+        models with `calibrate`.
+
+        Returns
+        -------
+        list of list of list of labels
+            The most probable label of a set is the first.
+        """
+        return self._sets(self._encode(X, allowed), risk)
+
+    def _sets(self, chain: Chain, risk: float) -> list[list[list[Label]]]:
+        least, classes = least_share(self._calibration, risk), self._labels.classes
+        return [
+            [
+                [classes[k] for k in np.argsort(-row, kind="stable") if row[k] >= least]
+                for row in rows
+            ]
+            for rows in self._shares(chain)
+        ]
 
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
@@ -319,15 +416,14 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         """Return the probability of every label at every token.
 
         Probabilities are those of the log-linear model with these weights; they are
-        calibrated only for models trained with the log loss.
+        calibrated only for models trained with the log loss, or with `calibrate`.
 
         Returns
         -------
         list of arrays of shape (n_tokens, n_classes)
             Columns are in the order of `classes_`; rows add up to one.
         """
-        chain, K = self._encode(X, allowed), len(self._labels)
-        return answers.label_probabilities(chain, self.weights_, K, self._jobs())
+        return self._shares(self._encode(X, allowed))
 
     def predict_transitions(
         self, X: Any, *, allowed: Any = None
@@ -415,7 +511,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         """
         chain = self._encode(X, allowed)
         return answers.best_spans(
-            chain, self.weights_, self._labels, scheme, self._jobs()
+            chain, self._scaled_weights, self._labels, scheme, self._jobs()
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -65,7 +65,7 @@ def _entries(
         return 0
     found, end, label = 0, end_of(s, y, t, n), y[t]
     if not _same_segment(s, n, y, other, t):
-        found = segment_entries(s, i, t, label, end - t, diff.idx, diff.val)
+        found = segment_entries(s, i, t, label, end - t, other, diff.idx, diff.val)
         # The label of the last token is that of the end, wherever its segment begins.
         if s.layout.has_end and end == n and other[n - 1] % K != label:
             diff.idx[found], diff.val[found] = s.layout.end_at + label, 1.0

@@ -222,15 +222,23 @@ def segment_entries(
     t: int,
     label: int,
     length: int,
+    other: CodeArray,
     idx: IntArray,
     val: FloatArray,
 ) -> int:
-    """Write the features of a segment from token `t` on; return how many."""
+    """Write the features of a segment from token `t` on; return how many.
+
+    Without those that tokens have in any segment of their label, where another output
+    gives them the same label; an empty one gives none.
+    """
     K, first = s.layout.n_labels, s.ptr[i] + t
     width, last = s.layout.n_roles * K, first + length - 1
     found = 0
-    for u in range(first, last + 1):
-        found += row_entries(s.nodes, u, label, width, idx[found:], val[found:])
+    for u in range(length):
+        if other.size == 0 or other[t + u] % K != label:
+            found += row_entries(
+                s.nodes, first + u, label, width, idx[found:], val[found:]
+            )
     if s.layout.n_roles > 1:
         for u, role in ((first, K), (last, 2 * K)):
             found += row_entries(
@@ -260,7 +268,7 @@ def _(s: Segments, i: int, r: int, idx: IntArray, val: FloatArray, ws: Any) -> i
     length = shape - s.shape_at[label] + 1
     if t + length > n:
         return 0
-    return segment_entries(s, i, t, label, length, idx, val)
+    return segment_entries(s, i, t, label, length, ws.cursor[:0], idx, val)
 
 
 @waist.gold.implement(Segments)
