@@ -27,7 +27,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     *("_jit", "_deadline", "_screen", "_threads"),
     *("structures", "losses", "solvers", "estimators"),
-    *("dask", "pycrfsuite", "sklearn_crfsuite", "cli"),
+    *("dask", "pycrfsuite", "sklearn_crfsuite", "testing", "cli"),
 ]
 # What the lower layers may know of the leaves, and one leaf of the layers:
 # solvers write checkpoints, features are encoded in compiled code.
@@ -48,12 +48,16 @@ FLOORS = [
         frozenset(
             {
                 ("hidden_markov", "sequence"),
+                ("segments", "sequence"),
                 ("hidden_markov", "generative"),
                 ("bayesian_network", "generative"),
             }
         ),
     ),
-    Floor("partwise.cli", frozenset({("hidden_markov", "sequence")})),
+    Floor(
+        "partwise.cli",
+        frozenset({("hidden_markov", "sequence"), ("segments", "sequence")}),
+    ),
     Floor(
         "partwise.structures",
         # A network is a graph with probabilities, a hidden Markov model a chain.

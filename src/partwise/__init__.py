@@ -51,6 +51,7 @@ _HOME = {
     "Pipeline": "partwise.estimators.pipeline.pipeline",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
+    "SegmentTagger": "partwise.estimators.segments.tagger",
     "SequenceTagger": "partwise.estimators.sequence.tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import convert, load
     from partwise.estimators.pipeline.pipeline import Pipeline
+    from partwise.estimators.segments.tagger import SegmentTagger
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.features import WordVectors
@@ -172,6 +174,7 @@ __all__ = [
     "Pipeline",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
+    "SegmentTagger",
     "SequenceTagger",
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",

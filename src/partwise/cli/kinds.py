@@ -17,6 +17,7 @@ from partwise.errors import PartwiseError
 # One line per task. The order is that of `partwise train --help`.
 ROOMS = (
     "partwise.cli.sequence.kind:KIND",
+    "partwise.cli.segments.kind:KIND",
     "partwise.cli.dependency.kind:KIND",
     "partwise.cli.pipeline.kind:KIND",
     "partwise.cli.constituency.kind:KIND",

@@ -390,6 +390,18 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
                 f"this {type(self).__name__} is not fitted yet; call fit first"
             )
 
+    def predict_single(self, x: Any, **options: Any) -> Any:
+        """Return what `predict` returns for one example.
+
+        Examples
+        --------
+        >>> from partwise import SequenceTagger
+        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
+        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
+        ['D']
+        """
+        return self.predict([x], **options)[0]
+
     def _store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the tensors and settings of a model file that are the class's own."""
         raise NotImplementedError(f"{type(self).__name__} has no file format")

@@ -120,8 +120,13 @@ class Loss(ABC):
         """Write ``loss_i(w)`` to ``out[i]`` for the examples start..stop-1."""
 
     @abstractmethod
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return the dual value at `point`, where ``w = w(alpha)``."""
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return the dual value at `point`, where ``w = w(alpha)``.
+
+        The penalty has the share `l1_ratio` of the L1 norm.
+        """
 
     @abstractmethod
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:

@@ -41,9 +41,11 @@ class LogLoss(Loss):
     needs = (waist.marginals, waist.log_partition)
     fill = staticmethod(_fill_log_losses)
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum_i C_i H(alpha_i) - 1/2 |w|^2``."""
-        return float(C @ point.entropy - 0.5 * w @ w)
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum_i C_i H(alpha_i) - (1 - l1_ratio)/2 |w|^2``."""
+        return float(C @ point.entropy - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C KL(alpha || p(w))`` per example."""

@@ -89,9 +89,11 @@ class Hinge(Loss):
     needs = (waist.argmax, waist.add_costs, waist.cost)
     fill = staticmethod(_fill_slacks)
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum_i C_i alpha_i cost - 1/2 |w|^2``."""
-        return float(C @ point.cost - 0.5 * w @ w)
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum_i C_i alpha_i cost - (1 - l1_ratio)/2 |w|^2``."""
+        return float(C @ point.cost - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C [max_y (cost - w.dPhi) - sum_y alpha (cost - w.dPhi)]``."""
@@ -115,10 +117,12 @@ class SquaredHinge(Hinge):
     name = "squared_hinge"
     fill = staticmethod(_fill_squares)
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum alpha cost - 1/2 |w|^2 - sum_i a_i^2 / (4 C_i)``."""
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum alpha cost - sum_i a_i^2/(4 C_i) - (1 - l1_ratio)/2 |w|^2``."""
         pull = _pull(C, point.mass)
-        return float((point.cost - pull).sum() - 0.5 * w @ w)
+        return float((point.cost - pull).sum() - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C xi^2 + a^2/(4C) - sum_y alpha (cost - w.dPhi)``."""

@@ -300,10 +300,10 @@ class State(Keeper, ABC):
         return (self.w.size,)
 
     def certified(self, problem: Problem, dual: float) -> Certificate:
-        """Return the exact certificate of the weights, with this lower bound (L2)."""
+        """Return the exact certificate of the weights, with this lower bound."""
         values = problem.values(self.w)
         self.oracle_calls += values.size
-        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        primal = problem.penalise(self.w) + float(problem.C @ values)
         return Certificate(primal, dual)
 
     def choices(self) -> list[FloatArray]:

@@ -8,6 +8,9 @@ from partwise.solvers.names import either
 from partwise.solvers.registry import make_solver, name_of, solvers_for
 from partwise.structures.interface import REQUIRED, innermost
 
+LOSSES_TO_SET = ("log_loss", "squared_hinge", "hinge")
+"""What the setting `loss` may be."""
+
 
 def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
     """Raise `PairingError` unless the solver minimises the loss with the penalty."""
@@ -25,6 +28,10 @@ def check_objective(solver: Solver, loss: str, penalty: str = "l2") -> None:
         advice = "no solver does; use penalty='l2', or loss='log_loss'"
     else:
         advice = f"no solver minimises it yet; use loss={solver.losses[0]!r}"
+    # Who names a solver means its loss more often than the default one.
+    other = next((own for own in solver.losses if own in LOSSES_TO_SET), None)
+    if penalty == "l2" and loss in LOSSES_TO_SET and other and other != loss:
+        advice = f"set loss={other!r}, or {advice}"
     raise PairingError(f"{name_of(solver)} cannot minimise {wanted}: {advice}")
 
 

@@ -59,6 +59,37 @@ class ConlluTagging(Tagging):
 
             write_trees(out, annotated())
 
+    def write_samples(
+        self,
+        output: str,
+        pieces: Iterable[Any],
+        path: str,
+        n: int,
+        seed: int,
+        json: bool,
+    ) -> None:
+        """Write `n` outputs of every sentence, each after a comment "# sample = R"."""
+        import numpy as np
+
+        from partwise.data import open_output, write_trees
+        from partwise.data.tree_notes import with_comments
+
+        if json:
+            super().write_samples(output, pieces, path, n, seed, json)
+            return
+        random = np.random.default_rng(seed)
+
+        def drawn() -> Iterator[Sentence]:
+            for piece in pieces:
+                samples = self.model.sample(piece, n, random)
+                for sentence, own in zip(piece.sentences, samples, strict=True):
+                    for number, labels in enumerate(own, 1):
+                        [labelled] = self._place.put([sentence], [labels])
+                        yield with_comments(labelled, {"sample": number})
+
+        with open_output(output) as out:
+            write_trees(out, drawn())
+
     @property
     def _place(self) -> LabelPlace:
         from partwise.data.conllu_columns import LabelPlace

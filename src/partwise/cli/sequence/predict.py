@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partwise.cli.options import JsonLines, KBest, Marginals
+from partwise.cli.options import JsonLines, KBest, Marginals, Sample, Seed
 from partwise.cli.sequence.conllu import ConlluTagging
 from partwise.cli.sequence.files import Format, SequenceFiles
 from partwise.cli.sequence.tagging import Tagging
@@ -29,6 +29,8 @@ def predict(
     marginals: Marginals = False,
     kbest: KBest = None,
     spans: Spans = False,
+    sample: Sample = None,
+    seed: Seed = 0,
     json: JsonLines = False,
     labels: Annotated[
         bool,
@@ -49,14 +51,18 @@ def predict(
     after each sequence.
 
     With --kbest, each sentence is written K times, best first, after a line
-    "# rank R score S".
+    "# rank R score S"; with --sample N times, after a line "# sample R".
     """
     check_format(model, files.format)
     attach(model, vectors)
-    tagging, pieces = Tagging, files.pieces(input, labels)
+    made, pieces = Tagging, files.pieces(input, labels)
     if writes_conllu(model, files.format):
-        tagging, pieces = ConlluTagging, files.conllu_pieces(input)
-    tagging(model, model.predict, columns_read(model)).write(
+        made, pieces = ConlluTagging, files.conllu_pieces(input)
+    tagging = made(model, model.predict, columns_read(model))
+    if sample is not None:
+        tagging.write_samples(output, pieces, input, sample, seed, json)
+        return
+    tagging.write(
         *(output, pieces, input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip

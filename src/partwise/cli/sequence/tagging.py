@@ -71,6 +71,39 @@ class Tagging:
                     self._write_labels(out, piece, marginals)
                 out.flush()
 
+    def write_samples(
+        self,
+        output: str,
+        pieces: Iterable[Any],
+        path: str,
+        n: int,
+        seed: int,
+        json: bool,
+    ) -> None:
+        """Write `n` outputs of every sequence, drawn from the model."""
+        import numpy as np
+
+        from partwise.data import open_output
+
+        random = np.random.default_rng(seed)
+        with open_output(output) as out:
+            for piece in pieces:
+                if self.columns:
+                    check_columns(self.columns, piece, path)
+                drawn = self.model.sample(piece, n, random)
+                for one, samples in zip(_singles(piece), drawn, strict=True):
+                    if json:
+                        found = {"samples": samples}
+                        if self.columns:
+                            words = one.column_sequences(self.columns[0])[0]
+                            found = {"words": words, **found}
+                        out.write(as_json(found) + "\n")
+                        continue
+                    for number, labels in enumerate(samples, start=1):
+                        out.write(f"# sample {number}\n")
+                        _append(out, one, [labels])
+                out.flush()
+
     def _write_labels(self, out: IO[str], X: Any, marginals: bool) -> None:
         extra: list[Any] = [self.labels_of(X)]
         if marginals:

@@ -21,6 +21,7 @@ from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.classifier.views import find_reasons, make_views
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
@@ -46,7 +47,7 @@ INTERCEPT = "(intercept)"
 
 
 class MulticlassClassifier(
-    HasVectors, Classifier, StructuredEstimator, ClassifierSettings
+    HasVectors, Classifier, StructuredEstimator, Samples, ClassifierSettings
 ):
     """Predict one label per example, with one weight vector per class.
 
@@ -134,7 +135,7 @@ class MulticlassClassifier(
             self.n_features_in_ = self._encoder.n_attributes
             rows = self._rows(encoded.nodes)
             self._vectors = VectorColumns(tables, self.scale_vectors)
-            vectors = self._vectors.learn(*self._given(X, matrix, encoded))
+            vectors = self._vectors.learn(*self._vectors_given(X, matrix, encoded))
             rows = rows if vectors is None else make_mixed_rows(rows, vectors)
             target = _label_list(y)
             checks.check_same_length(encoded.ptr.size - 1, len(target))
@@ -294,7 +295,7 @@ class MulticlassClassifier(
             encoded = self._encoder.encode_rows(X)
             count, rows = encoded.ptr.size - 1, self._rows(encoded.nodes)
             if self._vectors.blocks:
-                vectors = self._vectors.encode(*self._given(X, matrix, encoded))
+                vectors = self._vectors.encode(*self._vectors_given(X, matrix, encoded))
                 rows = make_mixed_rows(rows, vectors)
         else:
             from sklearn.utils.validation import validate_data
@@ -306,7 +307,7 @@ class MulticlassClassifier(
             count, rows = X.shape[0], self._rows(X)
         return self._structure(rows, np.zeros(count, np.int32))
 
-    def _given(self, X: Any, matrix: Any, encoded: Encoded) -> tuple[Any, ...]:
+    def _vectors_given(self, X: Any, matrix: Any, encoded: Encoded) -> tuple[Any, ...]:
         """Return arrays, the matrix and the words of examples."""
         count = encoded.ptr.size - 1
         if matrix is not None:
@@ -336,6 +337,15 @@ class MulticlassClassifier(
                 f"{self.n_features_in_}"
             )
         return self._structure(self._rows(row), np.zeros(1, np.int32))
+
+    def _given(self, X: Any, y: Any = None) -> Given:
+        s = self._encode(X)
+        if y is not None:
+            target = _whole_numbers(y) if isinstance(y, np.ndarray) else _label_list(y)
+            checks.check_same_length(s.labels.size, len(target))
+            s = s._replace(labels=self._labels.encode(target, "y"))
+        classes = self._labels.classes
+        return Given(s, self.weights_, lambda i, y: classes[y[0]])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
@@ -397,12 +407,16 @@ class MulticlassClassifier(
         )
 
     def top_features(
-        self, n: int = 20, label: Label | None = None
+        self, n: int = 20, label: Label | None = None, *, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
-        """Return the `n` features with the largest weights, in absolute value."""
+        """Return the `n` features with the largest weights, in absolute value.
+
+        Only those of one `label`, or of one `sign`, "positive" or "negative": what
+        speaks for a class, or against it.
+        """
         self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
-        return self._weights.top(self.weights_, n, code)
+        return self._weights.top(self.weights_, n, code, sign)
 
     def explain(self, x: Any) -> Choice:
         """Say which features made the class of one example win over the runner-up."""

@@ -12,7 +12,7 @@ from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
-from partwise.estimators.checks import check_choice, check_k
+from partwise.estimators.checks import check_choice, check_k, check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency import explanation, features
 from partwise.estimators.dependency.corpus import (
@@ -28,6 +28,7 @@ from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
 from partwise.estimators.dependency.views import find_reasons, make_views
 from partwise.estimators.dev_metrics import find_measure, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
@@ -37,6 +38,7 @@ from partwise.structures.decoding import Decoded, decode, part_marginals
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.trees import is_projective
 
 DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
     "best": decode,
@@ -45,7 +47,7 @@ DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
 """How a tree is chosen."""
 
 
-class DependencyParser(StructuredEstimator, DependencySettings):
+class DependencyParser(StructuredEstimator, Samples, DependencySettings):
     """Predict the dependency tree of a sentence from its words and tags.
 
     First-order parsing: the score of a tree is the sum of the scores of its arcs, which
@@ -307,6 +309,45 @@ class DependencyParser(StructuredEstimator, DependencySettings):
         n, y = len(sentence), codes.tolist()
         labels = self._labels.decode(y[n:]) if len(self._labels) else None
         return sentence.with_tree(y[:n], labels)
+
+    def _given(
+        self, sentences: Any, y: Any = None, *, arc_features: Any = None
+    ) -> Given:
+        words, corpus = self._encode(sentences, arc_features)
+        legal = None
+        if y is not None:
+            trees = as_sentences(y)
+            check_same_length(len(words), len(trees))
+            check_training_trees(trees, replace(self._trees, single_root=False))
+            legal = np.array([self._is_possible(tree) for tree in trees], np.bool_)
+            # Any tree will do in the place of one that is ruled out.
+            trees = [
+                tree if fine else tree.with_tree(range(len(tree)), tree.labels)
+                for tree, fine in zip(trees, legal, strict=True)
+            ]
+            right = self._trees.structure(trees, self._labels, gold=True)
+            corpus = corpus._replace(heads=right.heads, word_labels=right.word_labels)
+        return Given(corpus, self.weights_, lambda i, y: self._tree(words[i], y), legal)
+
+    def _is_possible(self, tree: Sentence) -> bool:
+        """Say whether the parser can predict this tree."""
+        heads = list(tree.heads or ())
+        one_root = heads.count(0) <= 1 or not self._trees.single_root
+        return one_root and (not self._trees.projective or is_projective(heads))
+
+    def log_probability(
+        self, sentences: Any, y: Any = None, *, arc_features: Any = None
+    ) -> FloatArray:
+        """Return the log-probability of the tree of every sentence.
+
+        Those of `sentences`, or of others with the same words, `y`. -inf for trees that
+        the parser cannot predict: with crossing arcs, or with several roots.
+        """
+        trees = as_sentences(sentences)
+        result: FloatArray = super().log_probability(
+            trees, trees if y is None else y, arc_features=arc_features
+        )
+        return result
 
     def predict(
         self,

@@ -14,6 +14,7 @@ from partwise.estimators import costs as weighting
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
@@ -25,6 +26,7 @@ from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.estimators.sequence.shards import prepare_shard, settle, survey
+from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
 from partwise.features.word_vectors import as_word_vectors
@@ -33,6 +35,7 @@ from partwise.structures import rows as feature_rows
 from partwise.structures.chain import (
     Chain,
     illegal_position,
+    legal_sequences,
     make_chain,
     with_observed_transitions,
 )
@@ -48,7 +51,7 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
+class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -282,6 +285,18 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
 
+    def _given(self, X: Any, y: Any = None, *, allowed: Any = None) -> Given:
+        chain = self._encode(X, allowed)
+        legal = None
+        if y is not None:
+            y = checks.label_lists(y)
+            checks.check_labelled(chain.ptr, y)
+            flat = [label for labels in y for label in labels]
+            chain = chain._replace(labels=self._labels.encode(flat, "y"))
+            legal = legal_sequences(chain)
+        decode = self._labels.decode
+        return Given(chain, self.weights_, lambda i, y: decode(y.tolist()), legal)
+
     def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
         """Return the best labels of every sequence.
 
@@ -298,18 +313,6 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
         """
         return self._decode(self._encode(X, allowed), self.weights_)
 
-    def predict_single(self, x: Any) -> list[Label]:
-        """Return the best labels of one sequence.
-
-        Examples
-        --------
-        >>> from partwise import SequenceTagger
-        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
-        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
-        ['D']
-        """
-        return self.predict([x])[0]
-
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
     ) -> list[NDArray[np.float64]]:
@@ -325,6 +328,57 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
         """
         chain, K = self._encode(X, allowed), len(self._labels)
         return answers.label_probabilities(chain, self.weights_, K, self._jobs())
+
+    def predict_transitions(
+        self, X: Any, *, allowed: Any = None
+    ) -> list[NDArray[np.float64]]:
+        """Return the probability of every pair of labels at neighbouring tokens.
+
+        Returns
+        -------
+        list of arrays of shape (n_tokens - 1, n_classes, n_classes)
+            ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
+        """
+        chain, K = self._encode(X, allowed), len(self._labels)
+        return answers.transition_probabilities(chain, self.weights_, K, self._jobs())
+
+    def predict_span_marginals(
+        self,
+        X: Any,
+        *,
+        at_least: float = 0.001,
+        scheme: str | None = None,
+        allowed: Any = None,
+    ) -> list[list[Span]]:
+        """Return all chunks that sequences may have, with their probabilities.
+
+        `predict_spans` has those of the best labels only; and its score is that of the
+        very labels, here all ways to spell a chunk count.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As in `fit`.
+        at_least : float
+            Chunks that are less probable are left out.
+        scheme : str, optional
+            How labels spell chunks; by default as the CoNLL evaluation reads them.
+        allowed : list, optional
+            As in `predict`.
+
+        Returns
+        -------
+        list of list of Span
+            ``(start, end, label, score)``, the most probable first.
+        """
+        chain, K = self._encode(X, allowed), len(self._labels)
+        pairs = answers.transition_probabilities(chain, self.weights_, K, self._jobs())
+        nodes = answers.label_probabilities(chain, self.weights_, K, self._jobs())
+        spelling = Spelling(self._labels.classes, scheme)
+        return [
+            span_probabilities(*both, spelling, at_least)
+            for both in zip(nodes, pairs, strict=True)
+        ]
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None

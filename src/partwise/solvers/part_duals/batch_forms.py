@@ -26,6 +26,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
 from partwise.solvers.base import NOT_FINITE, STALLED, Problem, State
+from partwise.solvers.dual_weights import best_multiple, weights_at
 from partwise.solvers.facts import positive
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts
@@ -66,7 +67,10 @@ class BatchFormState(State):
 
     @abstractmethod
     def move(self, eta: float, momentum: float) -> Iterator[float]:
-        """Try a step and a share of the last one: set `tried_w` and `tried_value`."""
+        """Try a step and a share of the last one: set `tried_w` and `tried_value`.
+
+        The first is the vector of the dual point, as yet.
+        """
 
     @abstractmethod
     def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
@@ -79,16 +83,16 @@ class BatchFormState(State):
 
     def tried_dual(self) -> float:
         """Return the dual value of the point last tried, with the best share of it."""
-        self.tried_scale = 1.0
+        self.tried_scale, l1_ratio = 1.0, self.problem.l1_ratio
         if not self.fixed:
-            gain = float(self.problem.C @ self.tried_value)
-            sqnorm = float(self.tried_w @ self.tried_w)
-            if gain < sqnorm:
-                self.tried_scale = max(gain, 0.0) / sqnorm
+            gain = max(float(self.problem.C @ self.tried_value), 0.0)
+            self.tried_scale = best_multiple(gain, self.tried_w, l1_ratio, 1.0)
+            if self.tried_scale < 1.0:
                 self.tried_w = self.tried_scale * self.tried_w
+        self.tried_w = weights_at(self.tried_w, l1_ratio)
         value = self.tried_scale * self.tried_value
         point = DualPoint(value, value, value, value)
-        return self.problem.loss.dual(self.tried_w, self.problem.C, point)
+        return self.problem.loss.dual(self.tried_w, self.problem.C, point, l1_ratio)
 
     def has_loss(self, loss: Loss) -> bool:
         """Say whether the dual point is one of this loss."""
@@ -143,7 +147,7 @@ class BatchFormState(State):
         should grow: mass that has vanished comes back when scores have come far enough.
         """
         change = self.tried_w - self.w
-        sqnorm = float(change @ change)
+        sqnorm = (1.0 - self.problem.l1_ratio) * float(change @ change)
         gain = reached - self.dual_value + 0.5 * sqnorm
         if self.problem.loss.name == "log_loss":
             gain /= 1.0 - 0.5 * min(self.step, 1.0)
@@ -203,7 +207,8 @@ class ThetaState(BatchFormState):
         self.oracle_calls = parts.oracle_calls
         self.theta = parts.dual.theta.copy()
         self.before = self.theta.copy()
-        self.tried_w, self.tried_value = parts.w, parts.dual.value
+        self.tried_w = parts.v if problem.l1_ratio else parts.w
+        self.tried_value = parts.dual.value
         self.dual_value = self.tried_dual()
         self.keep()
 

@@ -23,6 +23,7 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.dual_weights import PENALTIES
 from partwise.solvers.part_duals import batch_forms, dual_parts
 from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
@@ -153,6 +154,7 @@ class ExponentiatedGradient(Solver):
         "eg-halving": {"step": "halving", "order": "cyclic", "start_at": "gold"},
     }
     losses = ("log_loss", "hinge")
+    penalties = PENALTIES
     needs = (waist.marginals,)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"form": FORMS, "order": ORDERS}
 

@@ -10,6 +10,7 @@ from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.chain.forward_backward import (
     ForwardBackwardSpace,
+    draw_paths,
     forward_backward,
     log_sum_of_paths,
     make_forward_backward_space,
@@ -27,7 +28,12 @@ from partwise.structures.chain.viterbi import (
     make_viterbi_space,
     viterbi,
 )
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import (
+    CodeArray,
+    CodeTable,
+    FloatArray,
+    IntArray,
+)
 
 
 class ChainSpace(NamedTuple):
@@ -104,3 +110,18 @@ def _(s: Chain, i: int, theta: FloatArray, ws: Any) -> float:
         return 0.0
     given = part_views(s, i, theta, ws.zeros)
     return log_sum_of_paths(given, ws.sums)
+
+
+@waist.sample.implement(Chain)
+def _(
+    s: Chain,
+    i: int,
+    theta: FloatArray,
+    space: waist.SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    if s.ptr[i + 1] == s.ptr[i]:
+        return True
+    return draw_paths(part_views(s, i, theta, ws.zeros), ys, state, ws.sums)
