@@ -70,6 +70,7 @@ from partwise.structures.interface import (
 )
 from partwise.structures.lattice import Lattice, LatticeLayout, make_lattice
 from partwise.trees import is_projective
+from remembered import remembered
 
 Floats = NDArray[np.float64]
 Example = tuple[Floats, NDArray[np.int32]]
@@ -567,6 +568,7 @@ def _phi(s: Any, i: int, y: NDArray[np.int32]) -> Floats:
     return total
 
 
+@remembered
 def enumerate_outputs(s: Any) -> list[Outputs]:
     """List every legal output of every example, the right one among them."""
     listed = []
@@ -590,6 +592,7 @@ def cost_by_parts(s: Any, i: int, y: NDArray[np.int32]) -> float:
     return float(diff.counts[:found] @ theta[diff.ids[:found]])
 
 
+@remembered
 def best_squared_hinge(outputs: list[Outputs], C: Floats) -> tuple[float, Floats]:
     """Minimise the squared hinge exactly: return the objective and the weights.
 
@@ -612,6 +615,7 @@ def best_squared_hinge(outputs: list[Outputs], C: Floats) -> tuple[float, Floats
     return float(0.5 * u @ u), u[:d]
 
 
+@remembered
 def best_hinge(outputs: list[Outputs], C: Floats) -> tuple[float, Floats]:
     """Minimise the hinge: return the objective and the weights.
 

@@ -8,9 +8,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.options import JsonLines, KBest, Marginals
+from partwise.cli.options import JsonLines, KBest, Marginals, Sample, Seed
 from partwise.cli.output import as_json
 from partwise.cli.sequence.files import Format, SequenceFiles
+from partwise.cli.vectors import Vectors, attach
 from partwise.errors import DataError, PartwiseError
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def predict(
     marginals: Marginals = False,
     kbest: KBest = None,
     spans: Spans = False,
+    sample: Sample = None,
+    seed: Seed = 0,
     json: JsonLines = False,
     labels: Annotated[
         bool,
@@ -38,6 +41,7 @@ def predict(
             help="crfsuite: whether lines begin with a label, which is ignored.",
         ),
     ] = True,
+    vectors: Vectors = None,
     files: SequenceFiles,
 ) -> None:
     """Tag sequences.
@@ -47,9 +51,16 @@ def predict(
     the output has one label per line, and an empty line after each sequence.
 
     With --kbest, each sentence is written K times, best first, after a line
-    "# rank R score S".
+    "# rank R score S"; with --sample N times, after a line "# sample R".
     """
     check_format(model, files.format)
+    attach(model, vectors)
+    if sample is not None:
+        pieces = files.pieces(input, labels)
+        Tagging(model, model.predict, columns_read(model)).write_samples(
+            output, pieces, input, sample, seed, json
+        )
+        return
     Tagging(model, model.predict, columns_read(model)).write(
         *(output, files.pieces(input, labels), input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
@@ -59,6 +70,11 @@ def predict(
 def check_format(model: SequenceTagger, chosen: Format | None) -> None:
     """Refuse a format that a tagger cannot read."""
     kind = model._input.kind
+    if model._vectors.takes_matrices:
+        raise PartwiseError(
+            "the model reads vectors that are given with every sentence, for which "
+            "there is no file format; load it in Python with partwise.load"
+        )
     if kind == "dense":
         raise PartwiseError(
             "the model reads dense arrays, for which there is no file format; load it "
@@ -142,6 +158,39 @@ class Tagging:
                     self._write_ranked(out, piece, kbest)
                 else:
                     self._write_labels(out, piece, marginals)
+                out.flush()
+
+    def write_samples(
+        self,
+        output: str,
+        pieces: Iterable[Any],
+        path: str,
+        n: int,
+        seed: int,
+        json: bool,
+    ) -> None:
+        """Write `n` outputs of every sequence, drawn from the model."""
+        import numpy as np
+
+        from partwise.data import open_output
+
+        random = np.random.default_rng(seed)
+        with open_output(output) as out:
+            for piece in pieces:
+                if self.columns:
+                    check_columns(self.columns, piece, path)
+                drawn = self.model.sample(piece, n, random)
+                for one, samples in zip(_singles(piece), drawn, strict=True):
+                    if json:
+                        found = {"samples": samples}
+                        if self.columns:
+                            words = one.column_sequences(self.columns[0])[0]
+                            found = {"words": words, **found}
+                        out.write(as_json(found) + "\n")
+                        continue
+                    for number, labels in enumerate(samples, start=1):
+                        out.write(f"# sample {number}\n")
+                        _append(out, one, [labels])
                 out.flush()
 
     def _write_labels(self, out: IO[str], X: Any, marginals: bool) -> None:
