@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
 import problems
 from hinge_problems import HINGE, WEIGHTS, passes, small
@@ -20,6 +20,9 @@ from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows
 from problems import ANY, Floats, Maker, Outputs, plain_only
+
+if problems.PLAIN_PYTHON:
+    from scaled import Scaled
 
 MAKERS = problems.EACH_KIND if problems.PLAIN_PYTHON else (problems.ANY,)
 
@@ -198,6 +201,30 @@ def test_cutting_plane_of_squared_losses_reaches_the_optimum(
     best, _ = problems.best_squared_hinge(outputs, 2 * C * WEIGHTS)
     assert again.certificate is not None
     assert 0.0 < again.certificate.dual <= best * (1 + 1e-8)
+
+
+@plain_only
+@pytest.mark.parametrize("features", [1e4, 1e8])
+def test_cutting_plane_huge_features_change_no_loss(features: float) -> None:
+    """Weights that cost nothing: what is left is a linear program of the losses."""
+    s = problems.make_small(problems.classes_costs)
+    outputs = problems.enumerate_outputs(s)
+    d, n = outputs[0].dphi.shape[1], len(outputs)
+    rows = [
+        np.hstack([own.dphi, np.tile(np.eye(n)[i], (len(own.cost), 1))])
+        for i, own in enumerate(outputs)
+    ]
+    peer = linprog(
+        np.repeat([0.0, 1.0], [d, n]),
+        A_ub=-np.vstack(rows),
+        b_ub=-np.concatenate([own.cost for own in outputs]),
+        bounds=(None, None),
+    )
+    problem = make_problem(Scaled(s, features), HINGE)
+    solution = solve(problem, CuttingPlane(), tol=1e-6, max_iter=100)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(peer.fun, rel=1e-6)
 
 
 # --- the programme ---

@@ -8,7 +8,13 @@ import pytest
 import problems
 from partwise import MulticlassClassifier
 from partwise.losses import get_loss
-from partwise.solvers import FrankWolfe, Problem, make_problem, solve
+from partwise.solvers import (
+    ExponentiatedGradient,
+    FrankWolfe,
+    Problem,
+    make_problem,
+    solve,
+)
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_softmax_margin
 
@@ -86,3 +92,14 @@ def test_eg_freezing_costs_that_differ_by_orders_of_magnitude(name: str) -> None
         assert model.certificate_.primal == pytest.approx(
             other.certificate_.primal, rel=2e-4
         )
+
+
+@problems.plain_only
+@pytest.mark.parametrize("order", ["gaps", "cyclic"])
+def test_eg_freezing_large_C_is_no_plateau(order: str) -> None:
+    """Outputs that the first scores rule out are needed for the optimum."""
+    corpus = problems.make_small(problems.chain_costs)
+    problem = make_problem(corpus, get_loss("hinge"), 10.0)
+    solver = ExponentiatedGradient(order=order)
+    solution = solve(problem, solver, tol=5e-3, max_iter=300)
+    assert solution.converged, solution.status

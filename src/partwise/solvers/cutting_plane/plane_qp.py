@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from partwise._deadline import check_time
 from partwise.structures.interface import FloatArray
 
-RIDGE = 1e-10
+RIDGE = 1e-13
 """Added to the diagonal, whose elements are one: the planes may be dependent. A step
-goes a little less far for it, and the next one the rest."""
+goes a little less far for it, and the next one the rest. Where features are huge the
+planes cancel nearly, and what is left of them must not drown in this."""
 
-ENOUGH = 1e-9
-"""The share of the value that a step must gain for another one."""
+ENOUGH = 1e-12
+"""The share of the value that a step must gain for another one: what rounding leaves of
+it. Many small gains may still be ahead."""
 
 MOST_STEPS = 10
 """For every plane; usually about one is enough."""
