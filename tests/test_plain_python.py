@@ -28,7 +28,7 @@ GROUPS = {
     "grammars": "grammar constituency_parser",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
-    "model_files explanations warm",
+    "model_files explanations warm partial_fit",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "

@@ -16,6 +16,7 @@ from partwise._screen import compile_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.learning_on import Seen, as_seen
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
 from partwise.estimators.settings import check_settings, document
@@ -130,6 +131,8 @@ class StructuredEstimator(Estimator, TrainingSettings):
     _labels: LabelCodes
     _reason: str
     _mark: str
+    _seen: Seen | None = None
+    _space: Any = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Document the settings; let predictions be those of one fit."""
@@ -241,6 +244,49 @@ class StructuredEstimator(Estimator, TrainingSettings):
         since a filter may turn it into an exception.
         """
         fitted = copy.copy(self)
+        fitted._seen = None
+        return self._become(fitted, *data, **options)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any
+    ) -> Self:
+        """Learn on, from more examples.
+
+        The examples of all calls are kept, and the model is that of all of them, with a
+        certificate as from `fit`; but it is found faster, since the solver goes on from
+        what it has. New features and new labels get weights. `fit` forgets all.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; features of the same kind as before.
+        **options
+            As in `fit`. `classes`, as in scikit-learn, is not needed, and ignored.
+
+        Examples
+        --------
+        >>> from partwise import MulticlassClassifier
+        >>> model = MulticlassClassifier().partial_fit([[0.0], [1.0]], ["a", "b"])
+        >>> model.partial_fit([[2.0]], ["c"]).classes_.tolist()
+        ['a', 'b', 'c']
+        """
+        options.pop("classes", None)
+        new = as_seen(X, y, sample_weight, options)
+        before: Seen | None = getattr(self, "_seen", None)
+        seen = new if before is None else before.joined(new)
+        fitted = copy.copy(self)
+        fitted._seen = seen
+        # The state of the solver is kept, though the setting may be off.
+        setting, fitted.warm_start = self.warm_start, True
+        try:
+            return self._become(
+                fitted, seen.X, seen.y, seen.sample_weight, **seen.options
+            )
+        finally:
+            self.warm_start = setting
+
+    def _become(self, fitted: Self, *data: Any, **options: Any) -> Self:
+        """Let a copy learn, and take over what it has learnt."""
         with Interruptible() as interruptible:
             with interruptible.here():
                 with compile_notes() if self.verbose else nullcontext():
@@ -292,6 +338,9 @@ class StructuredEstimator(Estimator, TrainingSettings):
         mark = structure_fingerprint(structure) if self.warm_start else ""
         if previous is None and mark and mark == getattr(self, "_mark", ""):
             previous = self.solution_.state
+        elif previous is None and self._goes_on():
+            state = self.solution_.state
+            previous = None if state is None else state.unwrapped().grown(problem)
         solution = solve(
             problem,
             choice.solver,
@@ -317,7 +366,17 @@ class StructuredEstimator(Estimator, TrainingSettings):
             reason = f"after {name_of(first)}, {reason}"
         self._keep(solution, at_work, reason, bound)
         self._mark = mark
+        self._space = self._output_space() if self._seen is not None else None
         return solution
+
+    def _goes_on(self) -> bool:
+        """Say whether examples begin with those of before, with the same outputs."""
+        space = getattr(self, "_space", None)
+        return self._seen is not None and space == self._output_space()
+
+    def _output_space(self) -> Any:
+        """Return what the codes of outputs depend on, besides the example."""
+        return tuple(self._labels.classes)
 
     def _keep(
         self,
