@@ -237,7 +237,7 @@ TARGETS: dict[str, Target] = {
     **{f"model_{name}": _model_target(name) for name in KINDS},
     "crfsuite_model": Target(
         check_crfsuite_model,
-        lambda: generators.damaged(_crfsuite_files()),
+        lambda: generators.changed_bytes(_crfsuite_files()),
         _crfsuite_files,
     ),
     "checkpoint": Target(check_checkpoint, _checkpoint_inputs, _checkpoint_seeds),

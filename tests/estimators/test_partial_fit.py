@@ -91,7 +91,9 @@ def test_partial_fit_refuses_other_kinds_of_features() -> None:
         model.partial_fit(X[:4])
     assert model.weights_ is before
     classes = MulticlassClassifier().partial_fit(np.eye(3), [0, 1, 2])
-    with pytest.raises(ValueError, match="X has 2 features, but the examples seen so"):
+    with pytest.raises(
+        ValueError, match="X has 2 features, but MulticlassClassifier is"
+    ):
         classes.partial_fit(np.eye(2), [0, 1])
 
 

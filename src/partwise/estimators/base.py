@@ -273,7 +273,7 @@ class StructuredEstimator(Estimator, TrainingSettings):
         options.pop("classes", None)
         new = as_seen(X, y, sample_weight, options)
         before: Seen | None = getattr(self, "_seen", None)
-        seen = new if before is None else before.joined(new)
+        seen = new if before is None else before.joined(new, type(self).__name__)
         fitted = copy.copy(self)
         fitted._seen = seen
         # The state of the solver is kept, though the setting may be off.

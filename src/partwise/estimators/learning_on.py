@@ -24,14 +24,15 @@ class Seen(NamedTuple):
     sample_weight: Any
     options: dict[str, Any]
 
-    def joined(self, new: Seen) -> Seen:
-        """Return these examples and new ones."""
+    def joined(self, new: Seen, owner: str) -> Seen:
+        """Return these examples and new ones, for an estimator of class `owner`."""
         before, after = kind_of(self.X), kind_of(new.X)
         if before != after and None not in (before, after):
             raise DataError(
                 f"the examples seen so far are {before}, these are {after}; give the "
                 "same kind, or fit a new model"
             )
+        _check_width(self.X, new.X, owner)
         options = {
             name: _join_option(name, self.options.get(name), new.options.get(name))
             for name in {**self.options, **new.options}
@@ -90,26 +91,25 @@ def _join(before: Any, after: Any, name: str) -> Any:
     if hasattr(before, "toarray"):
         import scipy.sparse
 
-        _check_width(before, after)
         return scipy.sparse.vstack([before, after], format="csr")
     if hasattr(before, "iloc"):
         import pandas as pd
 
         return pd.concat([before, after], ignore_index=True)
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
-        if before.ndim > 1:
-            _check_width(before, after)
         return np.concatenate([before, after])
     if hasattr(before, "from_sentences"):
         return type(before).from_sentences([*before, *after])
     return [*before, *after]
 
 
-def _check_width(before: Any, after: Any) -> None:
-    if before.shape[1:] != after.shape[1:]:
+def _check_width(before: Any, after: Any, owner: str) -> None:
+    """Refuse matrices with other columns."""
+    widths = [getattr(X, "shape", ()) for X in (before, after)]
+    if all(len(shape) == 2 for shape in widths) and widths[0][1] != widths[1][1]:
         raise DataError(
-            f"X has {after.shape[1]} features, but the examples seen so far have "
-            f"{before.shape[1]} features"
+            f"X has {widths[1][1]} features, but {owner} is expecting {widths[0][1]} "
+            "features as input, as in the examples seen so far"
         )
 
 
