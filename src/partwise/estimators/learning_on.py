@@ -105,7 +105,7 @@ def _join(before: Any, after: Any, name: str) -> Any:
 
 def _check_width(before: Any, after: Any, owner: str) -> None:
     """Refuse matrices with other columns."""
-    widths = [getattr(X, "shape", ()) for X in (before, after)]
+    widths: list[Any] = [getattr(X, "shape", ()) for X in (before, after)]
     if all(len(shape) == 2 for shape in widths) and widths[0][1] != widths[1][1]:
         raise DataError(
             f"X has {widths[1][1]} features, but {owner} is expecting {widths[0][1]} "
