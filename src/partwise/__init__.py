@@ -50,10 +50,13 @@ _HOME = {
     "Perceptron": "partwise.solvers",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
+    "SegmentTagger": "partwise.estimators.segments.tagger",
     "SequenceTagger": "partwise.estimators.sequence.tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
     "StochasticGradientDescent": "partwise.solvers",
+    "WithVectors": "partwise.estimators.given_vectors",
+    "WordVectors": "partwise.features",
     "convert": "partwise.estimators.persistence",
     "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
@@ -80,14 +83,17 @@ if TYPE_CHECKING:
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser
+    from partwise.estimators.given_vectors import WithVectors
     from partwise.estimators.graph.inputs import GraphArrays
     from partwise.estimators.graph.labeler import GraphLabeler
     from partwise.estimators.hidden_markov.model import HiddenMarkovModel
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import convert, load
+    from partwise.estimators.segments.tagger import SegmentTagger
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
+    from partwise.features import WordVectors
     from partwise.losses import Certificate
     from partwise.solvers import (
         AROW,
@@ -165,10 +171,13 @@ __all__ = [
     "Perceptron",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
+    "SegmentTagger",
     "SequenceTagger",
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",
     "StochasticGradientDescent",
+    "WithVectors",
+    "WordVectors",
     "__version__",
     "convert",
     "find_pseudo_references",

@@ -6,12 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from drivers import row_add, row_diff_add, row_diff_dot, row_dot, row_entries
+from drivers import (
+    row_add,
+    row_diff_add,
+    row_diff_dot,
+    row_dot,
+    row_entries,
+    rows_add,
+    rows_dot,
+)
 from partwise.structures.rows import (
     make_dense_rows,
+    make_mixed_rows,
     make_pair_rows,
     make_pairs,
     make_sparse_rows,
+    make_vector_rows,
     n_row_weights,
     no_rows,
     observed_pairs,
@@ -62,6 +72,28 @@ def test_rows_add_moves_the_weights_and_says_how_far(kind, n_labels, seed):
     mu, w = random.normal(size=n_labels), before.copy()
     change = row_add(case.rows, t, mu, -0.7, w)
     step = sum(-0.7 * mu[k] * case.features(t, k) for k in range(n_labels))
+    assert_allclose(w, before + step, atol=1e-12)
+    assert_allclose(change, w @ w - before @ before, atol=1e-12)
+
+
+@every_kind
+@random_rows
+def test_rows_of_a_sequence_are_its_rows(kind, n_labels, seed):
+    random = np.random.default_rng(seed)
+    case = make_row_case(kind, 4, n_labels, random)
+    before = random.normal(size=case.kept.size)
+    scores = np.full(2 * n_labels + 1, 7.0)
+    rows_dot(case.rows, 1, 3, n_labels, before, scores)
+    expected = [case.features(t, k) @ before for t in (1, 2) for k in range(n_labels)]
+    assert_allclose(scores, [*expected, 7.0], atol=1e-12)
+    mu, w = random.normal(size=2 * n_labels), before.copy()
+    mu[random.random(mu.size) < 0.3] = 0.0
+    change = rows_add(case.rows, 1, 3, n_labels, mu, -0.7, w)
+    step = sum(
+        -0.7 * mu[(t - 1) * n_labels + k] * case.features(t, k)
+        for t in (1, 2)
+        for k in range(n_labels)
+    )
     assert_allclose(w, before + step, atol=1e-12)
     assert_allclose(change, w @ w - before @ before, atol=1e-12)
 
@@ -136,6 +168,32 @@ def test_rows_sparse_refuse_bad_arrays(arguments, message):
 def test_rows_dense_refuse_bad_arrays(values, message):
     with pytest.raises(ValueError, match=message):
         make_dense_rows(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.ones(3, np.float32), "2 dimensions, not 1"),
+        (np.full((1, 2), np.nan, np.float32), "finite"),
+        (np.full((1, 2), -np.inf), "finite"),
+    ],
+)
+def test_rows_vectors_refuse_bad_arrays(values, message):
+    with pytest.raises(ValueError, match=message):
+        make_vector_rows(values)
+
+
+def test_rows_vectors_keep_their_memory():
+    values = np.ones((3, 5), np.float32)
+    assert make_vector_rows(values).values is values
+    assert make_vector_rows([[1, 2]]).values.dtype == np.float64
+
+
+def test_rows_mixed_refuse_other_lengths():
+    with pytest.raises(ValueError, match="2 vectors for 1 rows"):
+        make_mixed_rows(
+            make_sparse_rows([0, 1], [0]), make_vector_rows(np.ones((2, 1)))
+        )
 
 
 @pytest.mark.parametrize(

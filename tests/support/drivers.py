@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from partwise._jit import kernel
-from partwise.structures import Chain, Multiclass
+from partwise.structures import Chain, Multiclass, Segments
 from partwise.structures import interface as waist
 from partwise.structures import rows as feature_rows
 from partwise.structures.bayesian_network import BayesianNetwork
@@ -60,6 +60,10 @@ class PlainChain(Chain):
     """A chain that compares outputs part by part, by the defaults of the waist."""
 
 
+class PlainSegments(Segments):
+    """Segments compared by the defaults of the waist."""
+
+
 class PlainMulticlass(Multiclass):
     """Classes compared by the defaults of the waist."""
 
@@ -86,6 +90,7 @@ class PlainNetwork(BayesianNetwork):
 
 PLAIN_CLASSES = {
     Chain: PlainChain,
+    Segments: PlainSegments,
     Multiclass: PlainMulticlass,
     DependencyTrees: PlainTrees,
     Graph: PlainGraph,
@@ -120,6 +125,16 @@ def row_dot(rows, t, w, out):
 @kernel
 def row_add(rows, t, mu, scale, w):
     return feature_rows.row_add(rows, t, mu, scale, w)
+
+
+@kernel
+def rows_dot(rows, first, last, n_labels, w, out):
+    feature_rows.rows_dot(rows, first, last, n_labels, w, out)
+
+
+@kernel
+def rows_add(rows, first, last, n_labels, mu, scale, w):
+    return feature_rows.rows_add(rows, first, last, n_labels, mu, scale, w)
 
 
 @kernel

@@ -8,12 +8,17 @@ from numpy.typing import NDArray
 from drivers import IS_COMPILED
 from partwise.structures import (
     make_dense_rows,
+    make_mixed_rows,
     make_pair_rows,
     make_pairs,
     make_sparse_rows,
+    make_vector_rows,
 )
 
-KINDS = ("ones", "values", "pairs", "pairs with values", "dense")
+KINDS = (
+    *("ones", "values", "pairs", "pairs with values", "dense"),
+    *("vectors", "mixed ones", "mixed pairs"),
+)
 
 # Rows of every kind are compiled by themselves, whole structures for one class of
 # rows; the rest of the matrix runs as plain Python, where it costs no compilation.
@@ -41,7 +46,23 @@ def make_row_case(
     kind: str, n_rows: int, n_labels: int, random: np.random.Generator
 ) -> RowCase:
     """Draw rows; some are empty, some name an attribute twice."""
+    if kind.startswith("mixed "):
+        words = make_row_case(kind.removeprefix("mixed "), n_rows, n_labels, random)
+        vectors = make_row_case("vectors", n_rows, n_labels, random)
+        return RowCase(
+            make_mixed_rows(words.rows, vectors.rows),
+            np.hstack([words.matrix, vectors.matrix]),
+            np.concatenate(
+                [words.kept, words.matrix.shape[1] * n_labels + vectors.kept]
+            ),
+            n_labels,
+        )
     n_columns = int(random.integers(1, 5))
+    if kind == "vectors":
+        values = random.normal(size=(n_rows, n_columns)).astype(np.float32)
+        by_label = np.arange(n_columns * n_labels).reshape(n_columns, n_labels).T
+        matrix = values.astype(np.float64)
+        return RowCase(make_vector_rows(values), matrix, by_label.ravel(), n_labels)
     kept = np.arange(n_columns * n_labels)
     if kind == "dense":
         matrix = random.normal(size=(n_rows, n_columns)).round(2)

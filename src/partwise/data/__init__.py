@@ -17,6 +17,7 @@ from partwise.data.svmhmm import read_svmhmm, write_svmhmm
 from partwise.data.tables import TextTable, read_csv, write_csv
 from partwise.data.tree_files import iter_trees, read_trees, write_trees
 from partwise.data.treebank import Sentence
+from partwise.data.vectors import read_vectors
 
 __all__ = [
     "ColumnData",
@@ -38,6 +39,7 @@ __all__ = [
     "read_lines",
     "read_svmhmm",
     "read_trees",
+    "read_vectors",
     "resolve_column",
     "write_brackets",
     "write_columns",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +20,11 @@ from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.learning_on import Seen, as_seen
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
+from partwise.estimators.reporting import Reporting
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
 from partwise.estimators.snapshot import of_one_model
+from partwise.estimators.survey import Survey
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -64,15 +67,18 @@ class TrainingData:
         Scores weights on development data.
     reference : array or None
         The reference distributions of a generative model.
+    kept : sequence of int or None
+        The numbers of the examples that are left, where some were left out.
     """
 
     structure: Structure
     sample_weight: FloatArray | None = None
     evaluate: Evaluate | None = None
     reference: FloatArray | None = None
+    kept: Sequence[int] | None = None
 
 
-class StructuredEstimator(Estimator, TrainingSettings):
+class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     """Base class: everything about training that does not depend on the structure.
 
     Attributes
@@ -243,9 +249,20 @@ class StructuredEstimator(Estimator, TrainingSettings):
         If that fails, the earlier model is unchanged. The warning comes last,
         since a filter may turn it into an exception.
         """
+        return self._fit_by(lambda fitted: fitted._learn(*data, **options))
+
+    def _fit_by(self, learn: Callable[[Self], object]) -> Self:
+        """Let a copy learn; become it if all went well."""
         fitted = copy.copy(self)
         fitted._seen = None
-        return self._become(fitted, *data, **options)
+        with Interruptible() as interruptible:
+            with interruptible.here():
+                with compile_notes() if self.verbose else nullcontext():
+                    learn(fitted)
+            self.__dict__ = fitted.__dict__
+        if is_unfinished(self.solution_, self.solver_):
+            warn_of_convergence(self.solution_.status, stacklevel=4)
+        return self
 
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any
@@ -274,27 +291,15 @@ class StructuredEstimator(Estimator, TrainingSettings):
         new = as_seen(X, y, sample_weight, options)
         before: Seen | None = getattr(self, "_seen", None)
         seen = new if before is None else before.joined(new, type(self).__name__)
-        fitted = copy.copy(self)
-        fitted._seen = seen
-        # The state of the solver is kept, though the setting may be off.
-        setting, fitted.warm_start = self.warm_start, True
-        try:
-            return self._become(
-                fitted, seen.X, seen.y, seen.sample_weight, **seen.options
-            )
-        finally:
-            self.warm_start = setting
 
-    def _become(self, fitted: Self, *data: Any, **options: Any) -> Self:
-        """Let a copy learn, and take over what it has learnt."""
-        with Interruptible() as interruptible:
-            with interruptible.here():
-                with compile_notes() if self.verbose else nullcontext():
-                    fitted._learn(*data, **options)
-            self.__dict__ = fitted.__dict__
-        if is_unfinished(self.solution_, self.solver_):
-            warn_of_convergence(self.solution_.status, stacklevel=3)
-        return self
+        def learn(fitted: Self) -> None:
+            fitted._seen = seen
+            # The state of the solver is kept, though the setting may be off.
+            setting, fitted.warm_start = fitted.warm_start, True
+            fitted._learn(seen.X, seen.y, seen.sample_weight, **seen.options)
+            fitted.warm_start = setting
+
+        return self._fit_by(learn)
 
     def _learn(self, *data: Any, **options: Any) -> None:
         """Learn from what `fit` is given."""
@@ -303,6 +308,23 @@ class StructuredEstimator(Estimator, TrainingSettings):
     def _prepare(self, *data: Any, **options: Any) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         raise NotImplementedError(f"{type(self).__name__} learns in its own way")
+
+    # --- learning from shards of a corpus, none of which is here ---
+
+    def _survey(self, *data: Any) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        raise NotImplementedError(
+            f"{type(self).__name__} cannot learn from shards yet; those that can are "
+            "SequenceTagger, MulticlassClassifier and DependencyParser"
+        )
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        raise NotImplementedError
+
+    def _prepare_shard(self, *data: Any) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        raise NotImplementedError
 
     def _choose_solver(self, problem: Problem) -> Choice:
         if self.solver == "auto":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,29 +97,54 @@ def of_sign(w: FloatArray, sign: str) -> IntArray:
 
 @dataclass(frozen=True)
 class RowWeights:
-    """Names for the weights of feature rows: attribute and label."""
+    """Names for the weights of feature rows: attribute, or column, and label.
+
+    The weights of vectors come after those of words, label by label.
+    """
 
     names: Sequence[str]
     classes: Sequence[Label]
     pairs: Pairs | None
+    vectors: Sequence[str] = field(default=(), kw_only=True)
 
     @property
-    def size(self) -> int:
-        """How many weights there are."""
+    def n_word_weights(self) -> int:
+        """How many weights words have."""
         if self.pairs is not None:
             return int(self.pairs.label.size)
         return len(self.names) * len(self.classes)
 
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.n_word_weights + len(self.vectors) * len(self.classes)
+
     def name(self, index: int) -> tuple[str, Label]:
         """Return attribute and label of a weight."""
-        attribute, label = self._split(np.array([index]))
-        return self.names[int(attribute[0])], self.classes[int(label[0])]
+        attribute, label = (int(part[0]) for part in self._split(np.array([index])))
+        if attribute < len(self.names):
+            return self.names[attribute], self.classes[label]
+        return self.vectors[attribute - len(self.names)], self.classes[label]
 
     def _split(self, index: Any) -> tuple[Any, Any]:
+        """Return attributes, columns of vectors counting on from them, and labels."""
+        n_words = self.n_word_weights
+        of_words, beyond = np.minimum(index, max(n_words - 1, 0)), index - n_words
         if self.pairs is None:
-            return np.divmod(index, len(self.classes))
-        owner = np.searchsorted(self.pairs.ptr, index, side="right") - 1
-        return owner, self.pairs.label[index]
+            owner, label = np.divmod(of_words, len(self.classes))
+        elif n_words:
+            owner = np.searchsorted(self.pairs.ptr, of_words, side="right") - 1
+            label = self.pairs.label[of_words]
+        else:
+            owner = label = of_words
+        if not self.vectors:
+            return owner, label
+        vector_label, column = np.divmod(beyond, len(self.vectors))
+        is_word = index < n_words
+        return (
+            np.where(is_word, owner, len(self.names) + column),
+            np.where(is_word, label, vector_label),
+        )
 
     def top(
         self, w: FloatArray, n: int, label: int | None, sign: str = "any"

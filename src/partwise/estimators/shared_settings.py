@@ -98,7 +98,7 @@ class LearningSettings(RescalingSettings, TrainingSettings):
     penalty
         What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
         them zero, or a mixture of both. "l1" goes with the log loss and, by linear
-        programming, with the hinge; "elasticnet" with the log loss.
+        programming, with the hinge; "elasticnet" with any loss.
     l1_ratio
         With "elasticnet", the share `r` of the L1 norm: the penalty is
         ``(1 - r)/2 |w|^2 + r |w|_1``.
@@ -142,6 +142,25 @@ class VocabularySettings:
 
     min_count: int = setting(default=1, allowed=allow.COUNT)
     hash_bits: int | None = None
+
+
+@declares_settings
+class VectorSettings:
+    """Vectors beside words.
+
+    Parameters
+    ----------
+    vectors : path, WordVectors or list of these
+        Vectors to look words up in: a word2vec, GloVe or fastText text file, or what
+        `WordVectors.read` returns.
+    scale_vectors
+        Whether the columns of vectors are brought to mean 0 and the same standard
+        deviation, as in the training data, so that a vector weighs as much as ten
+        features: the penalty on weights depends on scale.
+    """
+
+    vectors: Any = setting(default=None, transient=True)
+    scale_vectors: bool = setting(default=False, allowed=allow.FLAG)
 
 
 @declares_settings

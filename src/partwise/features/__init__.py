@@ -11,6 +11,7 @@ from partwise.features.gazetteer import Gazetteer
 from partwise.features.resources import Resources
 from partwise.features.templates import Template
 from partwise.features.token_features import TokenFeatures
+from partwise.features.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     from partwise.features.template_encoder import Columns, TemplateEncoder
@@ -45,5 +46,6 @@ __all__ = [
     "Template",
     "TemplateEncoder",
     "TokenFeatures",
+    "WordVectors",
     "default_template",
 ]

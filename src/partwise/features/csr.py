@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.features.array_features import Vectors
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+Key: TypeAlias = tuple[Any, ...]
+"""What an attribute is called, the same in all pieces of a corpus."""
+
+KeyCounts: TypeAlias = dict[Key, int]
+"""How many rows have each attribute, in the order of ids."""
 
 UNKNOWN = -1  # the id of an attribute that is not in the vocabulary
 
@@ -54,6 +62,8 @@ class Encoded(NamedTuple):
     edges : AttributeRows
         The attributes of the transition into each token; a sequence's first
         token has none. Without any, ``n_columns`` is 0 and ``ptr`` is ``[0]``.
+    vectors : dict of str to Vectors
+        The features of tokens that are arrays, by name.
 
     Examples
     --------
@@ -66,6 +76,7 @@ class Encoded(NamedTuple):
     ptr: NDArray[np.int64]
     nodes: AttributeRows
     edges: AttributeRows
+    vectors: Mapping[str, Vectors] = {}
 
 
 def no_attributes(n_rows: int = 0) -> AttributeRows:

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 
 from partwise.errors import ModelFileError
 from partwise.features import strings
+from partwise.features.array_features import WIDEST, ArrayFeatures, Vectors
 from partwise.features.byte_lookup import ByteLookup
-from partwise.features.csr import Encoded, keep_frequent, no_attributes
+from partwise.features.csr import (
+    Encoded,
+    Key,
+    KeyCounts,
+    keep_frequent,
+    no_attributes,
+)
 from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
 from partwise.features.vocabulary import (
     Vocabulary,
@@ -33,7 +40,9 @@ class FeatureDictEncoder:
     category (the attribute is the name with the value), a number is a value of
     the attribute `name`, true counts as 1 and false or None as absent, a nested
     dict prefixes its names with ``outer:``, and a list, tuple or set of strings
-    is several categories. In an iterable of strings each is an attribute.
+    is several categories. With `arrays`, a NumPy array with one dimension is a vector,
+    which stays one: it is not spread over attributes. In an iterable of strings each
+    is an attribute.
 
     Parameters
     ----------
@@ -43,6 +52,8 @@ class FeatureDictEncoder:
         Keep no vocabulary: an attribute's id is a stable hash of this many bits.
     transition_features : iterable of str
         Names of features that also describe the transition into their token.
+    arrays : bool, default=False
+        Whether features may be arrays.
 
     Examples
     --------
@@ -62,6 +73,8 @@ class FeatureDictEncoder:
         min_count: int = 1,
         hash_bits: int | None = None,
         transition_features: Iterable[str] = (),
+        *,
+        arrays: bool = False,
     ) -> None:
         strings.check_settings(min_count, hash_bits)
         if isinstance(transition_features, str):
@@ -76,6 +89,8 @@ class FeatureDictEncoder:
             raise TypeError("transition_features must be strings")
         self._nodes = self._edges = _first_vocabulary(hash_bits)
         self._lookup: ByteLookup | None = None
+        self.array_widths: dict[str, int] = {}
+        self._takes_arrays = arrays
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
 
     @property
@@ -162,8 +177,9 @@ class FeatureDictEncoder:
 
     def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if self.hash_bits is not None:
-            return self._apply(scan, data)
-        nodes, edges = (FeatureRows(growing_vocabulary()) for _ in range(2))
+            return self._apply(scan, data, learn=True)
+        nodes = FeatureRows(growing_vocabulary(), arrays=self._arrays(learn=True))
+        edges = FeatureRows(growing_vocabulary())
         ptr = scan(data, nodes, edges, self.transition_features)
         encoded, vocabularies = [], []
         for rows in (nodes, edges):
@@ -175,7 +191,53 @@ class FeatureDictEncoder:
         self._learn(*vocabularies)
         if self.n_edge_attributes == 0:
             encoded[1] = no_attributes()
-        return Encoded(ptr, encoded[0], encoded[1])
+        return Encoded(ptr, encoded[0], encoded[1], self._vectors(nodes))
+
+    def _arrays(self, learn: bool) -> ArrayFeatures | None:
+        """Return what collects arrays, if there may be any."""
+        if not self._takes_arrays:
+            return None
+        return ArrayFeatures(None if learn else self.array_widths)
+
+    def _vectors(self, nodes: FeatureRows) -> Mapping[str, Vectors]:
+        if nodes.arrays is None or not nodes.arrays.widths:
+            return {}
+        self.array_widths = nodes.arrays.widths
+        return nodes.arrays.finish(nodes.n_rows)
+
+    def key_counts(self, encoded: Encoded) -> tuple[KeyCounts, KeyCounts]:
+        """Return what was learnt from data, with the number of rows that have it.
+
+        Keys of tokens, and of transitions, in the order of their ids; those of several
+        pieces of a corpus can be merged, and learnt by `learn_keys`.
+
+        Examples
+        --------
+        >>> encoder = FeatureDictEncoder()
+        >>> encoder.key_counts(encoder.fit_encode([[{"word": "a"}, {"word": "a"}]]))[0]
+        {('word', 'a'): 2}
+        """
+        found: list[KeyCounts] = []
+        sides = (self._nodes, encoded.nodes), (self._edges, encoded.edges)
+        for vocabulary, rows in sides:
+            keys = vocabulary.keys_by_id()
+            counts = np.bincount(rows.idx, minlength=len(keys)).tolist()
+            found.append(dict(zip(keys, counts, strict=True)))
+        return found[0], found[1]
+
+    def learn_keys(self, nodes: Iterable[Key], edges: Iterable[Key]) -> None:
+        """Learn attributes from their keys, as `key_counts` has them, by id."""
+        vocabularies = []
+        for keys in (nodes, edges):
+            vocabulary, n = growing_vocabulary(), 0
+            for name, value in keys:
+                plain = value is None
+                n = (
+                    vocabulary.plain[name] if plain else vocabulary.valued[name][value]
+                ) + 1
+            ids = np.arange(n, dtype=np.int32)
+            vocabularies.append(frozen_vocabulary(vocabulary, ids))
+        self._learn(*vocabularies)
 
     @classmethod
     def of_names(cls, names: Iterable[str]) -> FeatureDictEncoder:
@@ -202,28 +264,31 @@ class FeatureDictEncoder:
         self._lookup = ByteLookup(nodes.valued, nodes.n_attributes)
         self._is_ready = True
 
-    def _apply(self, scan: Any, data: Iterable[Any]) -> Encoded:
+    def _apply(self, scan: Any, data: Iterable[Any], *, learn: bool = False) -> Encoded:
         if not self._is_ready:
             raise ValueError(
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
-        nodes, edges = FeatureRows(self._nodes, self._lookup), FeatureRows(self._edges)
+        nodes = FeatureRows(self._nodes, self._lookup, self._arrays(learn))
+        edges = FeatureRows(self._edges)
         ptr = scan(data, nodes, edges, self.transition_features)
-        if self.n_edge_attributes == 0:
-            return Encoded(ptr, nodes.finish(self.n_attributes), no_attributes())
-        return Encoded(
-            ptr, nodes.finish(self.n_attributes), edges.finish(self.n_edge_attributes)
-        )
+        transitions = no_attributes()
+        if self.n_edge_attributes:
+            transitions = edges.finish(self.n_edge_attributes)
+        vectors = self._vectors(nodes)
+        return Encoded(ptr, nodes.finish(self.n_attributes), transitions, vectors)
 
     # Storing
 
     def to_tensors(self) -> tuple[strings.Tensors, strings.Settings]:
         """Return all that was learnt, as arrays and as settings for JSON."""
-        settings = {
+        settings: strings.Settings = {
             "min_count": self.min_count,
             "hash_bits": self.hash_bits,
             "transition_features": list(self.transition_features),
         }
+        if self.array_widths:
+            settings["arrays"] = dict(self.array_widths)
         if self.hash_bits is not None:
             return {}, settings
         if self._nodes.is_joined:  # a word that older versions do not know
@@ -246,6 +311,7 @@ class FeatureDictEncoder:
         is_joined = settings.pop("joined", False)
         if not isinstance(is_joined, bool):
             raise ModelFileError("setting 'joined' must be true or false")
+        widths = _checked_widths(settings.pop("arrays", {}))
         chosen = strings.take_settings(settings, _SETTINGS)
         if not isinstance(chosen["transition_features"], list):
             raise ModelFileError("setting 'transition_features' must be a list")
@@ -253,6 +319,7 @@ class FeatureDictEncoder:
             encoder = cls(**chosen)
         except (ValueError, TypeError) as error:
             raise ModelFileError(f"encoder settings are damaged: {error}") from None
+        encoder.array_widths, encoder._takes_arrays = widths, True
         if encoder.hash_bits is None:
             nodes = vocabulary_from_tensors(tensors, "nodes")
             if is_joined:
@@ -261,6 +328,16 @@ class FeatureDictEncoder:
                 nodes = joined_vocabulary(nodes.plain)
             encoder._learn(nodes, vocabulary_from_tensors(tensors, "edges"))
         return encoder
+
+
+def _checked_widths(widths: object) -> dict[str, int]:
+    """Return the lengths of arrays that a file names, by name."""
+    if not isinstance(widths, dict) or not all(
+        isinstance(name, str) and type(width) is int and 0 < width < WIDEST
+        for name, width in widths.items()
+    ):
+        raise ModelFileError("setting 'arrays' must be lengths of vectors, by name")
+    return dict(widths)
 
 
 def _first_vocabulary(hash_bits: int | None) -> Vocabulary:

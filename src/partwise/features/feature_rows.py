@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.features.array_features import ArrayFeatures, BadArray
 from partwise.features.byte_lookup import ByteLookup
 from partwise.features.csr import AttributeRows, tidy_rows
 from partwise.features.vocabulary import BadName, Vocabulary
@@ -29,9 +30,13 @@ class FeatureRows:
     """Rows under construction: ids in compact arrays, never lists of objects."""
 
     def __init__(
-        self, vocabulary: Vocabulary, lookup: ByteLookup | None = None
+        self,
+        vocabulary: Vocabulary,
+        lookup: ByteLookup | None = None,
+        arrays: ArrayFeatures | None = None,
     ) -> None:
         self.vocabulary = vocabulary
+        self.arrays = arrays
         self._lookup = lookup
         self._ptr = array("q", [0])
         self._idx = array("i")
@@ -106,6 +111,11 @@ class FeatureRows:
             self._are_tidy = False
             values = valued[name]
             self._idx.extend(values[item] for item in _strings(value, name))
+        elif self.arrays is not None and isinstance(value, np.ndarray) and value.ndim:
+            try:
+                self.arrays.add(name, self.n_rows, value)
+            except BadArray as error:
+                raise _BadFeature(f"feature {name!r} {error}") from None
         else:
             raise _BadFeature(
                 f"feature {name!r} is {_kind(value)} (use a string, number, bool,"
@@ -139,6 +149,11 @@ class FeatureRows:
         """Finish the current row and begin the next."""
         self._ptr.append(len(self._idx))
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows are finished."""
+        return len(self._ptr) - 1
+
     def add_plain_rows(self, tokens: list[Any]) -> int:
         """Add rows of plain feature dicts quickly; return how many.
 
@@ -148,7 +163,7 @@ class FeatureRows:
             for ends, ids in self._lookup.ids_of(tokens):
                 self._ptr.frombytes((ends + len(self._idx)).tobytes())
                 self._idx.frombytes(ids.tobytes())
-        return len(self._ptr) - 1
+        return self.n_rows
 
     def keep_rows(self, n: int) -> None:
         """Forget all rows after the first `n`, which must be plain."""

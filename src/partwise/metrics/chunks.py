@@ -23,6 +23,7 @@ OUTSIDE = "O"
 UNTYPED = "_"
 
 Span: TypeAlias = tuple[int, int, str]
+Segments: TypeAlias = Iterable[Iterable[tuple[int, int, Any]]]
 
 # For each scheme: the prefixes its labels may have, and what they mean.
 SCHEMES = {
@@ -266,10 +267,46 @@ def chunk_scores(
     overall     0.5000  0.5000  0.5000        2
     """
     resolve_scheme(scheme)
+    return _compare(
+        (spans(gold, scheme), spans(predicted, scheme))
+        for gold, predicted in shared.pair_sequences(y_true, y_pred)
+    )
+
+
+def segment_scores(y_true: Segments, y_pred: Segments) -> ChunkScores:
+    """Score segments: one counts as found if start, end and label are all right.
+
+    Parameters
+    ----------
+    y_true, y_pred : lists of lists of (start, end, label)
+        The right segments of every sequence and the predicted ones.
+
+    Returns
+    -------
+    ChunkScores
+        Overall and by label; prints as a table.
+
+    Examples
+    --------
+    >>> segment_scores([[(0, 2, "PER"), (3, 4, "LOC")]], [[(3, 4, "LOC")]]).overall.f1
+    0.6666666666666666
+    """
+    gold, predicted = list(y_true), list(y_pred)
+    if len(gold) != len(predicted):
+        raise shared.unequal("sequence", y_true=len(gold), y_pred=len(predicted))
+    pairs = zip(gold, predicted, strict=True)
+    return _compare(([*map(_named, a)], [*map(_named, b)]) for a, b in pairs)
+
+
+def _named(segment: tuple[int, int, Any]) -> Span:
+    start, end, label = segment
+    return start, end, str(label)
+
+
+def _compare(pairs: Iterable[tuple[list[Span], list[Span]]]) -> ChunkScores:
+    """Count the right spans among the predicted ones, sequence by sequence."""
     gold_of, predicted_of, right_of = (Counter[str]() for _ in range(3))
-    for gold_labels, predicted_labels in shared.pair_sequences(y_true, y_pred):
-        gold = spans(gold_labels, scheme)
-        predicted = spans(predicted_labels, scheme)
+    for gold, predicted in pairs:
         gold_of.update(kind for _, _, kind in gold)
         predicted_of.update(kind for _, _, kind in predicted)
         right_of.update(kind for _, _, kind in set(gold).intersection(predicted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from partwise.errors import PairingError
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.names import either
-from partwise.solvers.registry import name_of, solvers_for
+from partwise.solvers.registry import make_solver, name_of, solvers_for
 from partwise.structures.interface import REQUIRED, innermost
 
 LOSSES_TO_SET = ("log_loss", "squared_hinge", "hinge")
@@ -41,6 +41,17 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
     Checked before anything compiles, so that the message can say what to do.
     """
     check_objective(solver, problem.loss.name, problem.penalty)
+    if problem.is_elsewhere and not solver.only_passes:
+        able = [
+            name
+            for name in solvers_for(problem.loss.name, penalty=problem.penalty)
+            if make_solver(name).only_passes
+        ]
+        raise PairingError(
+            f"{name_of(solver)} changes the weights after every example, and examples "
+            "of a corpus in shards are only visited all at once: "
+            + (f"use {either(able)}, or solver='auto'" if able else "use penalty='l2'")
+        )
     # A structure that wraps another one may have to ask it for the answer.
     cls = type(innermost(problem.structure))
     of_loss = problem.loss.needs if solver.minimises else ()

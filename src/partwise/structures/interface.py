@@ -511,6 +511,66 @@ def diff_sqnorm(
     return take_sqnorm(diff.total)
 
 
+# --- weights that follow another vector ----------------------------------------
+# With the elastic net steps add to a vector `v`, and the weights are what is left of
+# it. These two are asked after `add_parts` or `diff_add` has changed `v`; the defaults
+# go feature by feature.
+
+
+@kernel
+def shrink_at(j: int, v: FloatArray, w: FloatArray, l1_ratio: float) -> float:
+    """Set the weight `j` to ``soft(v, l1_ratio) / (1 - l1_ratio)``.
+
+    Where ``|v|`` is below `l1_ratio` it is zero. Return the change of its square.
+    """
+    old = w[j]
+    w[j] = (max(v[j] - l1_ratio, 0.0) + min(v[j] + l1_ratio, 0.0)) / (1.0 - l1_ratio)
+    return (w[j] - old) * (w[j] + old)
+
+
+@generic_with_default
+def shrink_parts(
+    s: Structure,
+    i: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Let the weights of all parts of example `i` follow `v`, as `shrink_at` does.
+
+    Return the change of ``|w|^2``.
+    """
+    change = 0.0
+    for r in range(n_parts(s, i)):
+        for j in range(part_row(s, i, r, diff.idx, diff.val, ws)):
+            change += shrink_at(diff.idx[j], v, w, l1_ratio)
+    return change
+
+
+@generic_with_default
+def shrink_diff(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Let the weights of all that ``dPhi`` has follow `v`; return as `shrink_parts`."""
+    change = 0.0
+    for side in range(2):
+        found = parts_of(s, i, y_ref if side == 0 else y, diff.ids, diff.counts)
+        for p in range(found):
+            for j in range(part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)):
+                change += shrink_at(diff.idx[j], v, w, l1_ratio)
+    return change
+
+
 REQUIRED: tuple[Generic, ...] = (
     n_examples,
     n_weights,

@@ -29,6 +29,7 @@ from partwise.structures.rows import (
     row_diff_dot,
     row_dot,
     row_entries,
+    row_shrink,
     row_size,
     rows_add,
     rows_at_once,
@@ -60,7 +61,7 @@ def make_multiclass(
 
     Parameters
     ----------
-    rows : SparseRows, PairRows or DenseRows
+    rows : SparseRows, PairRows, DenseRows, VectorRows or MixedRows
         The features of every example.
     labels : array of int
         The right class of every example (zeros when only predicting).
@@ -130,6 +131,19 @@ def _(
     return row_add(s.rows, i, mu[: s.n_classes], scale, w)
 
 
+@waist.shrink_parts.implement(Multiclass)
+def _(
+    s: Multiclass,
+    i: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    return row_shrink(s.rows, i, s.n_classes, v, w, l1_ratio)
+
+
 @waist.block_size.implement(Multiclass)
 def _(s: Multiclass) -> int:
     return rows_at_once(s.rows)
@@ -139,18 +153,14 @@ def _(s: Multiclass) -> int:
 def _(
     s: Multiclass, start: int, stop: int, w: FloatArray, theta: FloatArray, ws: Any
 ) -> None:
-    count = stop - start
-    scores = theta[: count * s.n_classes].reshape(count, s.n_classes)
-    rows_dot(s.rows, start, stop, w, scores)
+    rows_dot(s.rows, start, stop, s.n_classes, w, theta)
 
 
 @waist.add_block.implement(Multiclass)
 def _(
     s: Multiclass, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any
 ) -> None:
-    count = stop - start
-    shares = mu[: count * s.n_classes].reshape(count, s.n_classes)
-    rows_add(s.rows, start, stop, shares, w)
+    rows_add(s.rows, start, stop, s.n_classes, mu, 1.0, w)
 
 
 @waist.parts_of.implement(Multiclass)

@@ -20,15 +20,16 @@ from partwise.structures.interface import (
     SamplingSpace,
     Structure,
 )
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Worker, make_crew
 from partwise.structures.random_numbers import seed_states
 from partwise.structures.scratch import score_of
+from partwise.structures.sharing import borders, changed, filled, given, summed
 from partwise.structures.vectors import copy
 
 
 @kernel
 def _log_probabilities(
-    s: Structure, w: FloatArray, start: int, stop: int, out: FloatArray, worker: Worker
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:
     scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
@@ -60,17 +61,13 @@ def log_probabilities(s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArra
     [0.5]
     """
     out = np.zeros(int(waist.n_examples(s)))
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        _log_probabilities(s, w, start, stop, out, worker)
-
-    Crew(s, n_jobs).run(work)
+    make_crew(s, n_jobs).run(_log_probabilities, w, filled(out))
     return out
 
 
 @kernel
 def _expected_features(
-    s: Structure, w: FloatArray, start: int, stop: int, worker: Worker, out: FloatArray
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:
     scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
@@ -93,12 +90,8 @@ def expected_features(s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArra
     [2.0, 2.0]
     """
     total = np.zeros(int(waist.n_weights(s)))
-
-    def work(start: int, stop: int, worker: Worker, vector: FloatArray) -> None:
-        _expected_features(s, w, start, stop, worker, vector)
-
-    for _ in Crew(s, n_jobs, n_sums=total.size).sum_up(work, total):
-        pass
+    crew = make_crew(s, n_jobs, None, 1, total.size)
+    crew.run(_expected_features, w, summed(total))
     return total
 
 
@@ -135,6 +128,21 @@ def _draw(
             copy(ys[j, : ptr[i + 1] - ptr[i]], drawn.codes[j, ptr[i] :])
 
 
+def _draw_some(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    w: FloatArray,
+    states: NDArray[np.int64],
+    drawn: Drawn,
+) -> None:
+    scratch = worker.scratch
+    ys = np.zeros((len(drawn.codes), scratch.y.size), np.int32)
+    space = SamplingSpace(np.zeros_like(scratch.theta), scratch.mu)
+    _draw(s, w, start, stop, states, drawn, ys, space, worker)
+
+
 def draw(
     s: Structure, w: FloatArray, n: int, random: np.random.Generator, n_jobs: int = 1
 ) -> Drawn:
@@ -165,12 +173,8 @@ def draw(
     count = ptr.size - 1
     states = seed_states(count, random)
     drawn = Drawn(ptr, np.zeros((n, ptr[-1]), np.int32), np.ones(count, np.bool_))
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        scratch = worker.scratch
-        ys = np.zeros((n, scratch.y.size), np.int32)
-        space = SamplingSpace(np.zeros_like(scratch.theta), scratch.mu)
-        _draw(s, w, start, stop, states, drawn, ys, space, worker)
-
-    Crew(s, n_jobs).run(work)
+    shared = Drawn(
+        borders(ptr), filled(drawn.codes, ptr, axis=1), changed(drawn.possible)
+    )
+    make_crew(s, n_jobs).run(_draw_some, w, given(states), shared)
     return drawn

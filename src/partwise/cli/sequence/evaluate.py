@@ -13,6 +13,7 @@ from partwise.cli.options import LABEL_COLUMN, Confusion, LabelColumn
 from partwise.cli.output import Report
 from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
 from partwise.cli.sequence.predict import check_columns, check_format, columns_read
+from partwise.cli.vectors import Vectors, attach
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ def evaluate(
         ),
     ] = False,
     label_column: LabelColumn = LABEL_COLUMN,
+    vectors: Vectors = None,
     files: SequenceFiles,
 ) -> Report:
     """Measure a tagger on labelled sequences."""
     check_format(model, files.format)
+    attach(model, vectors)
     gold, found = tagged(
         model, model.predict, files, file, label_column, columns_read(model)
     )

@@ -9,11 +9,15 @@ import typer
 
 from partwise.cli.inspect import Findings, print_top_features, top_features
 from partwise.cli.options import Label, Sign, WeightSign
+from partwise.cli.vectors import vectors_in, vectors_in_words
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
     from partwise import SequenceTagger
 
+OnlyTemplate = Annotated[
+    bool, typer.Option("--template", help="Print the template and nothing else.")
+]
 READS = {
     "template": "columns, through a template",
     "dicts": "named features",
@@ -27,9 +31,7 @@ def inspect(
     *,
     label: Label = None,
     sign: Sign = WeightSign.any,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print the template and nothing else.")
-    ] = False,
+    template: OnlyTemplate = False,
 ) -> Findings | None:
     """Return the features with the largest weights; or print the template."""
     from partwise.cli.output import say
@@ -40,9 +42,13 @@ def inspect(
             raise PartwiseError("was trained without a template")
         say(str(read.text).rstrip("\n"))
         return None
-    resources = _resources(read)
+    resources = {**_resources(read), **vectors_in(model)}
     found = top_features(model, top, label, sign)
-    pairs = [*_resources_in_words(resources), ("features", found["features"])]
+    pairs = [
+        *_resources_in_words(resources),
+        *vectors_in_words(resources),
+        ("features", found["features"]),
+    ]
     return Findings(
         READS[model._input.kind],
         {**resources, **found},

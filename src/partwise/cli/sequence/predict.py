@@ -11,6 +11,7 @@ import typer
 from partwise.cli.options import JsonLines, KBest, Marginals, Sample, Seed
 from partwise.cli.output import as_json
 from partwise.cli.sequence.files import Format, SequenceFiles
+from partwise.cli.vectors import Vectors, attach
 from partwise.errors import DataError, PartwiseError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def predict(
             help="crfsuite: whether lines begin with a label, which is ignored.",
         ),
     ] = True,
+    vectors: Vectors = None,
     files: SequenceFiles,
 ) -> None:
     """Tag sequences.
@@ -52,6 +54,7 @@ def predict(
     "# rank R score S"; with --sample N times, after a line "# sample R".
     """
     check_format(model, files.format)
+    attach(model, vectors)
     if sample is not None:
         pieces = files.pieces(input, labels)
         Tagging(model, model.predict, columns_read(model)).write_samples(
@@ -67,6 +70,11 @@ def predict(
 def check_format(model: SequenceTagger, chosen: Format | None) -> None:
     """Refuse a format that a tagger cannot read."""
     kind = model._input.kind
+    if model._vectors.takes_matrices:
+        raise PartwiseError(
+            "the model reads vectors that are given with every sentence, for which "
+            "there is no file format; load it in Python with partwise.load"
+        )
     if kind == "dense":
         raise PartwiseError(
             "the model reads dense arrays, for which there is no file format; load it "

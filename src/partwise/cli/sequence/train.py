@@ -17,13 +17,14 @@ from partwise.cli.options import (
 from partwise.cli.sequence.files import SequenceFiles
 from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
+from partwise.cli.vectors import KeepVectors, TrainVectors, read_word_vectors
 from partwise.estimators.sequence.settings import TaggerSettings
 
 
 @takes_learning(
     TaggerSettings,
     *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
-    *options_in(FEATURES, "transitions", "start", "end"),
+    *options_in(FEATURES, "transitions", "start", "end", "scale_vectors"),
     SettingOption(
         "constraints",
         help="Allow only label sequences of this scheme: IOB1, IOB2 (BIO), IOBES, "
@@ -69,6 +70,8 @@ def tag(
             "word and count, as Brown clustering writes them.",
         ),
     ] = None,
+    vectors: TrainVectors = None,
+    keep_vectors: KeepVectors = True,
     ignore_case: Annotated[
         bool,
         in_panel(
@@ -100,14 +103,15 @@ def tag(
         **{"TRAIN": train, "--dev": dev, "--template": template},
         **{"--clusters": clusters},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
+        **{f"--vectors {path}": path for path in vectors or []},
     }
     run = TrainingRun(model, sources, learning)
     if not files.reads_columns and (
-        template or columns or features or gazetteer or clusters
+        template or columns or features or gazetteer or clusters or vectors
     ):
         raise ValueError(
             f"{files.format} files name their features themselves; leave out "
-            "--template, --columns, --features, --gazetteer and --clusters"
+            "--template, --columns, --features, --gazetteer, --clusters and --vectors"
         )
     if template and columns:
         raise ValueError(
@@ -118,7 +122,8 @@ def tag(
         raise ValueError("give --template or --features, not both")
     token_features = read_features(features, gazetteer or [], clusters, ignore_case)
     class_weight = _class_weight(learning.settings["class_weight"])
-    tagger = run.make(SequenceTagger, class_weight=class_weight)
+    tables = read_word_vectors(vectors, keep_vectors)
+    tagger = run.make(SequenceTagger, class_weight=class_weight, vectors=tables)
     X, y = files.labelled(train, label_column)
     if files.reads_columns:
         chosen_template = make_template(

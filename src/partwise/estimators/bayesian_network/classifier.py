@@ -11,6 +11,7 @@ from partwise.estimators.bayesian_network.answers import NetworkAnswers
 from partwise.estimators.bayesian_network.discrete_table import Name, table_error
 from partwise.estimators.bayesian_network.persistence import fill, store
 from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
+from partwise.estimators.bayesian_network.views import make_views
 from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.distribution import generator
@@ -72,6 +73,7 @@ class BayesianNetworkClassifier(Classifier, BayesianNetworkTraining):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what tables may hold."""

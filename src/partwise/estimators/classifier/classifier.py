@@ -13,30 +13,41 @@ from numpy.typing import NDArray
 from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators.allowed_values import unknown_metric
+from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
-from partwise.estimators.costs import class_weights, cost_matrix
+from partwise.estimators.classifier.views import find_reasons, make_views
+from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
+from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.sparse_input import check_sparse
-from partwise.features import FeatureDictEncoder
+from partwise.estimators.survey import Survey, frequent
+from partwise.estimators.vector_columns import VectorColumns
+from partwise.features import Encoded, FeatureDictEncoder
+from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.multiclass import Multiclass, make_multiclass
-from partwise.structures.rows import Rows, make_dense_rows, make_sparse_rows
+from partwise.structures.rows import (
+    Rows,
+    make_dense_rows,
+    make_mixed_rows,
+    make_sparse_rows,
+)
 
 INTERCEPT = "(intercept)"
 
 
 class MulticlassClassifier(
-    Classifier, StructuredEstimator, Samples, ClassifierSettings
+    HasVectors, Classifier, StructuredEstimator, Samples, ClassifierSettings
 ):
     """Predict one label per example, with one weight vector per class.
 
@@ -58,6 +69,7 @@ class MulticlassClassifier(
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse matrices are welcome."""
@@ -79,8 +91,10 @@ class MulticlassClassifier(
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features), or iterable
-            Rows of numbers; or feature dicts or iterables of strings.
+        X : array or sparse matrix (n_samples, n_features), or iterable, or pair
+            Rows of numbers; or feature dicts or iterables of strings. Features of dicts
+            may be arrays. A pair of these and a matrix, ``(X, matrix)``, adds a vector
+            to every example.
         y : sequence of labels
             One label (str or int) per example.
         sample_weight : array, optional
@@ -100,15 +114,29 @@ class MulticlassClassifier(
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
+        X, matrix = split_matrix(X)
+        tables = as_word_vectors(self.vectors)
         named, X = _has_names(X)
         self._encoder: FeatureDictEncoder | None = None
+        self._vectors = VectorColumns()
+        if not named and (matrix is not None or tables or self.scale_vectors):
+            raise DataError(
+                "vectors go beside feature dicts or lists of strings; rows of numbers "
+                "take more columns themselves"
+            )
         if named:
             if hasattr(self, "feature_names_in_"):  # of an earlier fit
                 del self.feature_names_in_
-            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+            self._encoder = FeatureDictEncoder(
+                self.min_count, self.hash_bits, arrays=True
+            )
+            X = list(X) if tables else X
             encoded = self._encoder.fit_encode_rows(X)
             self.n_features_in_ = self._encoder.n_attributes
             rows = self._rows(encoded.nodes)
+            self._vectors = VectorColumns(tables, self.scale_vectors)
+            vectors = self._vectors.learn(*self._vectors_given(X, matrix, encoded))
+            rows = rows if vectors is None else make_mixed_rows(rows, vectors)
             target = _label_list(y)
             checks.check_same_length(encoded.ptr.size - 1, len(target))
             if not target:
@@ -149,6 +177,61 @@ class MulticlassClassifier(
         )
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
+
+    def _survey(self, X: Any, y: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        named, X = _has_names(X)
+        target = _label_list(y)
+        survey = Survey(len(target), form="names" if named else "numbers")
+        survey.count_labels(target)
+        if named:
+            encoder = FeatureDictEncoder(1, self.hash_bits)
+            encoded = encoder.fit_encode_rows(X)
+            self._refuse_vectors(encoder)
+            n_rows = encoded.ptr.size - 1
+            if self.hash_bits is None:
+                survey.count_features(encoder, encoded)
+        else:
+            n_rows, width = np.shape(X)
+            survey.form = f"{width} columns of numbers"
+            survey.source = width
+        checks.check_same_length(n_rows, len(target))
+        return survey
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._refuse_vectors()
+        self._encoder = None
+        if survey.form == "names":
+            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+            if self.hash_bits is None:
+                names = frequent(survey.nodes, self.min_count)
+                self._encoder.learn_keys(names, [])
+            self.n_features_in_ = self._encoder.n_attributes
+        else:
+            self.n_features_in_ = survey.source
+        labels = LabelCodes(sorted_classes(list(survey.labels)))
+        if len(labels) < 2:
+            raise DataError(f"all examples are of one class, {labels.classes[0]!r}")
+        self._set_labels(labels)
+        self._costs = cost_matrix(self.costs, labels)
+        counts = [survey.labels[label] for label in labels.classes]
+        gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self._by_class = class_weights(self.class_weight, labels, gold, None)
+
+    def _prepare_shard(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        gold = self._labels.encode(_label_list(y), "y")
+        if self._encoder is not None:
+            rows = self._rows(self._encoder.encode_rows(X).nodes)
+        else:
+            sparse = scipy.sparse.issparse(X)
+            rows = self._rows(X.tocsr() if sparse else np.asarray(X, np.float64))
+        own = sample_weights(sample_weight, len(gold))
+        weight = (1.0 if own is None else own) * self._by_class[gold]
+        structure = self._structure(rows, gold)
+        return TrainingData(self._with_costs(structure, self.costs is not None), weight)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
@@ -205,9 +288,15 @@ class MulticlassClassifier(
         self._check_fitted()
         if isinstance(X, Multiclass):
             return X  # encoded before
+        X, matrix = split_matrix(X)
+        self._vectors.check_given(matrix is not None, "(X, matrix)")
         if self._encoder is not None:
+            X = list(X) if self._vectors.tables else X
             encoded = self._encoder.encode_rows(X)
             count, rows = encoded.ptr.size - 1, self._rows(encoded.nodes)
+            if self._vectors.blocks:
+                vectors = self._vectors.encode(*self._vectors_given(X, matrix, encoded))
+                rows = make_mixed_rows(rows, vectors)
         else:
             from sklearn.utils.validation import validate_data
 
@@ -218,10 +307,22 @@ class MulticlassClassifier(
             count, rows = X.shape[0], self._rows(X)
         return self._structure(rows, np.zeros(count, np.int32))
 
+    def _vectors_given(self, X: Any, matrix: Any, encoded: Encoded) -> tuple[Any, ...]:
+        """Return arrays, the matrix and the words of examples."""
+        count = encoded.ptr.size - 1
+        if matrix is not None:
+            width = self._vectors.matrix_width
+            matrix = stack_matrices([matrix], [count], width, lambda _: "the matrix")
+        words = [table.words_of(X) for table in self._vectors.tables]
+        return encoded.vectors, matrix, words
+
     def _encode_one(self, x: Any) -> Multiclass:
         self._check_fitted()
         if self._encoder is not None:
-            return self._encode([x])
+            if self._vectors.matrix_width is None:
+                return self._encode([x])
+            x, vector = x if isinstance(x, tuple) and len(x) == 2 else (x, [])
+            return self._encode(([x], np.atleast_2d(vector)))
         if len(getattr(x, "shape", ())) == 2:
             if x.shape[0] != 1:
                 raise ValueError(f"expected one example, not {x.shape[0]}")
@@ -301,7 +402,9 @@ class MulticlassClassifier(
             names = NumberedNames("#", self.n_features_in_, *constant)
         else:
             names = [*self._encoder.attribute_names(), *constant]
-        return RowWeights(names, self._labels.classes, None)
+        return RowWeights(
+            names, self._labels.classes, None, vectors=self._vectors.names
+        )
 
     def top_features(
         self, n: int = 20, label: Label | None = None, *, sign: str = "any"

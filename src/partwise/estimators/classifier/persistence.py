@@ -13,6 +13,7 @@ from partwise.estimators.stored_labels import (
     read_encoder,
     unpack_strings,
 )
+from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 
 
@@ -31,6 +32,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if model._encoder is not None:
         own, settings["encoder"] = model._encoder.to_tensors()
         tensors |= prefixed("encoder", dict(own))
+        store_vectors(model._vectors, tensors, settings)
     return tensors | cost_tensors(model), settings
 
 
@@ -47,4 +49,10 @@ def fill(model: Any, content: Content) -> int:
         names = unpack_strings(content, "names", length=width)
         model.feature_names_in_ = np.array(names, object)
     read_costs(model, content)
-    return (width + int(model.fit_intercept)) * len(model._labels)
+    arrays = {} if model._encoder is None else model._encoder.array_widths
+    model._vectors = read_vectors(content, arrays)
+    if model._vectors.blocks and model._encoder is None:
+        raise content.error("there are vectors, but no features beside them")
+    model.vectors = model._vectors.setting
+    width += int(model.fit_intercept) + model._vectors.width
+    return int(width * len(model._labels))

@@ -9,12 +9,15 @@ from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
     LearningSettings,
+    VectorSettings,
     VocabularySettings,
 )
 
 
 @declares_settings
-class ClassifierSettings(LabelCostSettings, VocabularySettings, LearningSettings):
+class ClassifierSettings(
+    LabelCostSettings, VectorSettings, VocabularySettings, LearningSettings
+):
     """The settings of a multiclass classifier.
 
     Parameters

@@ -38,6 +38,7 @@ from partwise.estimators.constituency.rule_features import (
     of_sentences,
 )
 from partwise.estimators.constituency.settings import ConstituencySettings
+from partwise.estimators.constituency.views import make_views
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.distribution import Given, Samples
@@ -89,6 +90,7 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 1
 
     n_skipped_: int
@@ -190,7 +192,7 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
             evaluate = self._evaluator(corpus.as_trees(dev, "dev"), of_dev)
         elif dev_rule_features is not None:
             raise ValueError("dev_rule_features are given, but no dev trees")
-        return TrainingData(structure, weights, evaluate)
+        return TrainingData(structure, weights, evaluate, kept=kept)
 
     def _read_grammar(
         self, trees: Trees

@@ -26,9 +26,11 @@ from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
+from partwise.estimators.dependency.views import find_reasons, make_views
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.labels import LabelCodes, sorted_classes
+from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
 from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
@@ -76,6 +78,7 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
     least_labels = 0
 
     # --- training ---------------------------------------------------------------
@@ -153,6 +156,7 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
         sample_weight = sample_weights(sample_weight, len(trees))
+        kept = list(range(len(trees)))
         matrices = (
             None if arc_features is None else features.as_matrices(arc_features, trees)
         )
@@ -165,6 +169,18 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._set_labels(LabelCodes(self._find_labels(trees)))
+        data = self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        return replace(data, kept=kept)
+
+    def _encoded(
+        self,
+        trees: list[Sentence],
+        sample_weight: FloatArray | None,
+        matrices: Any = None,
+        dev: Any = None,
+        dev_arc_features: Any = None,
+    ) -> TrainingData:
+        """Encode sentences whose trees are checked, and labels known."""
         listed = None
         if matrices is not None:
             n_features = matrices[0].shape[1]
@@ -201,6 +217,32 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
         return TrainingData(structure, sample_weight, evaluate)
+
+    def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        trees = as_sentences(sentences)
+        check_training_trees(trees, self._settings())
+        labels = self._find_labels(trees)
+        survey = Survey(len(trees), form="labels" if labels else "no labels")
+        survey.count_labels(labels)
+        return survey
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._trees = self._settings()
+        classes = sorted_classes(list(survey.labels)) if survey.labels else []
+        self._set_labels(LabelCodes(classes))
+
+    def _prepare_shard(self, sentences: Any, sample_weight: Any = None) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        trees = as_sentences(sentences)
+        sample_weight = sample_weights(sample_weight, len(trees))
+        if self._trees.projective:
+            trees, kept = without_crossings(trees, self.crossing)
+            if sample_weight is not None:
+                sample_weight = sample_weight[kept]
+        return self._encoded(trees, sample_weight)
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""

@@ -93,6 +93,7 @@ class GraphEncoder:
         gold: Sequence[IntArray],
         min_count: int,
         hash_bits: int | None,
+        scale_vectors: bool = False,
     ) -> tuple[GraphEncoder, dict[str, SparseRows]]:
         """Learn kinds, their labels, and features; return the encoded features too."""
         seen: dict[str, set[int]] = {}
@@ -107,7 +108,7 @@ class GraphEncoder:
         )
         rows = {
             what: encoder.features[what].learn(
-                *_elements(graphs, what), min_count, hash_bits
+                *_elements(graphs, what), min_count, hash_bits, scale_vectors
             )
             for what in ELEMENTS
         }

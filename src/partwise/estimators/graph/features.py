@@ -10,8 +10,15 @@ import scipy
 
 from partwise.errors import DataError
 from partwise.estimators.sparse_input import check_sparse
+from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
-from partwise.structures.rows import LARGEST, SparseRows, make_sparse_rows
+from partwise.features.array_features import Vectors
+from partwise.structures.rows import (
+    LARGEST,
+    SparseRows,
+    VectorRows,
+    make_sparse_rows,
+)
 
 ELEMENTS = ("node", "edge", "clique")
 
@@ -33,6 +40,7 @@ class ElementFeatures:
     def __init__(self, what: str):
         self.what = what
         self.encoder: FeatureDictEncoder | None = None
+        self.vectors = VectorColumns()
         self.width = 0
 
     @property
@@ -43,7 +51,8 @@ class ElementFeatures:
     def names(self) -> list[str]:
         """Name the features."""
         if self.encoder is not None:
-            return [*self.encoder.attribute_names(), "(constant)"]
+            names = self.encoder.attribute_names()
+            return [*names, *self.vectors.names, "(constant)"]
         return [*(f"x{j}" for j in range(self.width)), "(constant)"]
 
     def learn(
@@ -53,6 +62,7 @@ class ElementFeatures:
         where: Where,
         min_count: int,
         hash_bits: int | None,
+        scale_vectors: bool = False,
     ) -> SparseRows:
         """Learn what features there are from those of all graphs; encode them."""
         given = [block for block in blocks if block is not None and _length(block)]
@@ -60,10 +70,14 @@ class ElementFeatures:
         if given and _is_matrix(given[0]):
             self.width = given[0].shape[1] if given[0].ndim == 2 else 0
         elif given:
-            encoder = FeatureDictEncoder(min_count, hash_bits)
-            rows = self._rows(encoder.fit_encode_rows, blocks, counts, where)
-            self.encoder, self.width = encoder, encoder.n_attributes
-            return self._finish(*rows)
+            encoder = FeatureDictEncoder(min_count, hash_bits, arrays=True)
+            self.vectors = VectorColumns(scaled=scale_vectors)
+            encode = encoder.fit_encode_rows
+            ptr, idx, val, arrays = self._rows(encode, blocks, counts, where)
+            self.encoder = encoder
+            vectors = self.vectors.learn(arrays, None, ())
+            self.width = encoder.n_attributes + self.vectors.width
+            return self._finish(*self._beside(ptr, idx, val, vectors))
         return self.encode(blocks, counts, where)
 
     def encode(
@@ -71,8 +85,12 @@ class ElementFeatures:
     ) -> SparseRows:
         """Encode the features of all graphs; `counts` says how many rows each has."""
         if self.encoder is not None:
-            rows = self._rows(self.encoder.encode_rows, blocks, counts, where)
-            return self._finish(*rows)
+            encode = self.encoder.encode_rows
+            ptr, idx, val, arrays = self._rows(encode, blocks, counts, where)
+            vectors = None
+            if self.vectors.blocks:
+                vectors = self.vectors.encode(arrays, None, ())
+            return self._finish(*self._beside(ptr, idx, val, vectors))
         matrices = [scipy.sparse.csr_array((0, self.width))]
         for i, (block, count) in enumerate(zip(blocks, counts, strict=True)):
             if block is None or not _length(block) or _is_bare(block):
@@ -89,20 +107,39 @@ class ElementFeatures:
         blocks: Sequence[Any],
         counts: Sequence[int],
         where: Where,
-    ) -> tuple[Any, Any, Any]:
+    ) -> tuple[Any, Any, Any, Mapping[str, Vectors]]:
         """Encode dicts; say where one cannot be encoded."""
         try:
-            ptr, idx, val = encode(self._dicts(blocks, counts, where)).nodes[:3]
+            encoded = encode(self._dicts(blocks, counts, where))
         except DataError as error:
             if error.example is None:
                 raise
             i, j = _element(error.example, counts)
             raise error.located(where(i, j), example=i, part=j) from None
+        ptr, idx, val, _ = encoded.nodes
         large = np.flatnonzero(np.abs(val) > LARGEST)
         if large.size:
             row = int(np.searchsorted(ptr, large[0], "right")) - 1
             raise _too_large(*_element(row, counts), where)
-        return ptr, idx, val
+        return ptr, idx, val, encoded.vectors
+
+    def _beside(
+        self, ptr: Any, idx: Any, val: Any, vectors: VectorRows | None
+    ) -> tuple[Any, Any, Any]:
+        """Put vectors after the attributes of every row.
+
+        Kinds of cliques have different features, so that rows are sparse here.
+        """
+        if vectors is None or self.encoder is None:
+            return ptr, idx, val
+        n, width = vectors.values.shape
+        first = self.encoder.n_attributes
+        ends = np.repeat(np.asarray(ptr[1:], np.int64), width)
+        val = np.ones(len(idx)) if len(val) == 0 else val
+        columns = np.tile(np.arange(first, first + width, dtype=np.int32), n)
+        idx = np.insert(np.asarray(idx, np.int32), ends, columns)
+        val = np.insert(np.asarray(val, np.float64), ends, vectors.values.ravel())
+        return np.asarray(ptr, np.int64) + width * np.arange(n + 1), idx, val
 
     def _dicts(
         self, blocks: Sequence[Any], counts: Sequence[int], where: Where

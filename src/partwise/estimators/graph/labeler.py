@@ -19,6 +19,7 @@ from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.graph.settings import GraphSettings
+from partwise.estimators.graph.views import make_views
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.settings import check_settings
 from partwise.solvers.loop import Evaluate
@@ -78,6 +79,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     # --- training ---------------------------------------------------------------
 
@@ -144,7 +146,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
         self._set_labels(codes)
         self._costs = cost_matrix(self.costs, codes)
         self._graphs, rows = GraphEncoder.learn(
-            read, codes, gold, self.min_count, self.hash_bits
+            read, codes, gold, self.min_count, self.hash_bits, self.scale_vectors
         )
         structure = self._graphs.structure(
             read,

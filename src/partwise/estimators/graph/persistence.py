@@ -9,6 +9,7 @@ import numpy as np
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures
 from partwise.estimators.stored_labels import cost_tensors, read_costs, read_encoder
+from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 
 
@@ -30,6 +31,9 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         if features.encoder is not None:
             own_tensors, settings[what]["encoder"] = features.encoder.to_tensors()
             tensors |= prefixed(f"{what}.encoder", dict(own_tensors))
+            own_tensors = {}
+            store_vectors(features.vectors, own_tensors, settings[what])
+            tensors |= prefixed(what, own_tensors)
     return tensors, settings
 
 
@@ -88,6 +92,7 @@ def _read_features(what: str, part: Content) -> ElementFeatures:
     features.width = part.setting("width", int, at_least=0, below=2**31)
     if "encoder" in part.settings:
         features.encoder = read_encoder(part.part("encoder"))
-        if features.width != features.encoder.n_attributes:
+        features.vectors = read_vectors(part, features.encoder.array_widths)
+        if features.width != features.encoder.n_attributes + features.vectors.width:
             raise part.error("the number of features does not fit the vocabulary")
     return features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import ATTRIBUTE, COUNT, metric, one_of
+from partwise.estimators.allowed_values import ATTRIBUTE, COUNT, FLAG, metric, one_of
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
@@ -25,6 +25,9 @@ class GraphSettings(LabelCostSettings, VocabularySettings, LearningSettings):
         How the best labels are found. "exact" refuses graphs that are too wide;
         "relaxed" takes all, finds good labels, and bounds how much better others could
         be. It has no probabilities, so that it goes with margin losses only.
+    scale_vectors
+        Whether the columns of features that are arrays are brought to mean 0 and the
+        same standard deviation, as in the training data.
     max_table
         The most numbers in the tables that exact inference makes for one graph; each
         thread needs 8 bytes for every one.
@@ -43,6 +46,7 @@ class GraphSettings(LabelCostSettings, VocabularySettings, LearningSettings):
 
     C: float | None = setting(default=None, kw_only=False)
     decoder: str = setting(default="exact", allowed=one_of("exact", "relaxed"))
+    scale_vectors: bool = setting(default=False, allowed=FLAG)
     max_table: int = setting(default=2**24, allowed=COUNT)
     node_kind: str | None = setting(default=None, allowed=ATTRIBUTE)
     edge_kind: str | None = setting(default=None, allowed=ATTRIBUTE)

@@ -20,6 +20,7 @@ from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
+from partwise.estimators.sequence.views import make_views
 from partwise.structures import hidden_markov
 from partwise.structures.chain import Chain, legal_sequences
 from partwise.structures.decoding import part_marginals
@@ -76,6 +77,7 @@ class HiddenMarkovModel(HiddenMarkovTraining, Distribution):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that inputs are sequences, and labels are needed."""

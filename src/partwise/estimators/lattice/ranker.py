@@ -24,6 +24,7 @@ from partwise.estimators.lattice.corpus import (
 from partwise.estimators.lattice.given_weights import encode_weights
 from partwise.estimators.lattice.persistence import fill, store
 from partwise.estimators.lattice.settings import LatticeSettings
+from partwise.estimators.lattice.views import make_views
 from partwise.estimators.settings import settings_of
 from partwise.features import FeatureDictEncoder
 from partwise.metrics.lattices import lattice_scores
@@ -83,6 +84,7 @@ class LatticeRanker(StructuredEstimator, Samples, LatticeSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 0
 
     # --- training ---------------------------------------------------------------

@@ -11,6 +11,7 @@ from partwise.estimators.base import untrained
 from partwise.estimators.labels import LabelCodes
 from partwise.estimators.sequence.constraints import make_masks
 from partwise.estimators.sequence.inputs import DictInput, Input, TemplateInput
+from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import FeatureDictEncoder, TemplateEncoder
 from partwise.features.vocabulary import SEPARATOR
 from partwise.foreign import ChainModel, make_chain_model
@@ -28,6 +29,7 @@ def fill_from(tagger: Any, model: ChainModel, source: str) -> None:
     tagger._masks = make_masks(None, labels)
     tagger._costs = weighting.cost_matrix(None, labels)
     tagger._pairs = make_pairs(model.ptr, model.label, K)
+    tagger._vectors = VectorColumns()
     parts = (model.weight, model.transitions.ravel(), model.edge_weight.ravel())
     status = f"trained by another program; read from {source}"
     tagger._keep(untrained(np.concatenate(parts), READ, status), tagger.solver)
@@ -97,6 +99,7 @@ def _refuse_more_than_pairs(tagger: Any, K: int) -> None:
     problems = {
         "hashed features, which have no names": tagger.hash_bits is not None,
         "dense features, which have no names": tagger._input.kind == "dense",
+        "vectors": tagger._vectors.width > 0,
         "features of transitions": tagger._input.n_edge_features > 0,
         "constraints; leave them out": any(mask.any() for mask in tagger._masks),
         "weights for first or last labels; train with start=False and end=False (in a "

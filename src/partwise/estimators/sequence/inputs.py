@@ -6,7 +6,7 @@ and dense arrays. Which one it is shows in the first token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -24,21 +24,29 @@ from partwise.features import (
     TokenFeatures,
     default_template,
 )
+from partwise.features.array_features import Vectors
+from partwise.features.csr import AttributeRows
 from partwise.features.token_features import looks_like_blocks
 from partwise.model_file import Content
 from partwise.structures import rows as feature_rows
 from partwise.structures.interface import IntArray
-from partwise.structures.rows import LARGEST, Rows, SparseRows
+from partwise.structures.rows import LARGEST, Rows, SparseRows, VectorRows
 
 Tensors = dict[str, Any]
 
 
 class Tokens(NamedTuple):
-    """Encoded sequences: their borders, and the features of tokens and transitions."""
+    """Encoded sequences: their borders, and the features of tokens and transitions.
+
+    `arrays` are the features of tokens that are vectors, as they were given; `vectors`
+    what a model makes of all its vectors.
+    """
 
     ptr: IntArray
     nodes: Rows
     edges: SparseRows
+    arrays: Mapping[str, Vectors] = {}
+    vectors: VectorRows | None = None
 
 
 class Input(Protocol):
@@ -83,6 +91,7 @@ def _tokens(encoded: Encoded) -> Tokens:
         SparseRows(edges.ptr, edges.idx, edges.val, edges.n_columns)
         if edges.n_columns
         else feature_rows.no_rows(),
+        encoded.vectors,
     )
 
 
@@ -291,7 +300,8 @@ def choose_input(
                 "and templates; these features are dense"
             )
         return DenseInput(), everything
-    return DictInput(FeatureDictEncoder(min_count, hash_bits, names)), everything
+    dicts = FeatureDictEncoder(min_count, hash_bits, names, arrays=True)
+    return DictInput(dicts), everything
 
 
 def _is_dense(sequence: Any) -> bool:
@@ -337,6 +347,18 @@ def read_template(template: Any, n_columns: int) -> Any:
             "such as words,affixes:4)"
         )
     return Template.read(Path(template))
+
+
+def describe(source: Input) -> tuple[str, int]:
+    """Return the kind of an input, and how many columns it reads, if that is fixed."""
+    return source.kind, source.n_features if isinstance(source, DenseInput) else 0
+
+
+def encoded_of(tokens: Tokens) -> Encoded:
+    """Return tokens as their encoder made them."""
+    nodes, edges = tokens.nodes, tokens.edges
+    assert isinstance(nodes, SparseRows)
+    return Encoded(tokens.ptr, AttributeRows(*nodes), AttributeRows(*edges))
 
 
 def load_input(content: Content) -> Input:

@@ -10,12 +10,15 @@ from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
     LearningSettings,
+    VectorSettings,
     VocabularySettings,
 )
 
 
 @declares_settings
-class TaggerSettings(LabelCostSettings, VocabularySettings, LearningSettings):
+class TaggerSettings(
+    LabelCostSettings, VectorSettings, VocabularySettings, LearningSettings
+):
     """The settings of a sequence tagger.
 
     Parameters

@@ -11,10 +11,12 @@ from partwise import metrics
 from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
+from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
+from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
@@ -23,7 +25,11 @@ from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
+from partwise.estimators.sequence.shards import prepare_shard, settle, survey
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
+from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
+from partwise.estimators.sequence.views import find_reasons, make_views
+from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.chain import (
@@ -45,7 +51,7 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
+class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -68,7 +74,11 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
+    _pairs: Pairs | None
+    _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
+    _survey, _settle, _prepare_shard = survey, settle, prepare_shard
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -95,9 +105,11 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
 
         Parameters
         ----------
-        X : iterable of sequences
+        X : iterable of sequences, or pair
             Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
-            array per sequence; or, with a template, tuples of column strings.
+            array per sequence; or, with a template, tuples of column strings. Features
+            of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
+            sequence, adds a vector to every token.
         y : iterable of sequences of labels
             A label (str or int) for every token.
         sample_weight : array, optional
@@ -135,6 +147,8 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
             )
+        X, matrices = split_vectors(X)
+        tables = as_word_vectors(self.vectors)
         source, X = choose_input(
             X,
             self.template,
@@ -144,27 +158,52 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
             self.transition_features,
         )
         y = checks.label_lists(y)
+        X = rereadable(X, tables, source.kind)
         tokens = source.fit_encode(X)
         checks.check_labelled(tokens.ptr, y)
+        tokens, self._vectors = learn_vectors(
+            tokens, X, matrices, tables, self.scale_vectors
+        )
         flat = [label for labels in y for label in labels]
-        labels = LabelCodes(sorted_classes(flat))
+        self._set_source(source, sorted_classes(flat))
+        labels = self._labels
+        gold = labels.encode(flat, "y")
+        sample_weight = weighting.sample_weights(sample_weight, len(y))
+        token_weight = weighting.token_weights(token_weight, tokens.ptr)
+        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
+            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
+        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight)
+        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
+        given = (self.costs, self.class_weight, token_weight)
+        structure = self._with_costs(chain, any(x is not None for x in given))
+        return TrainingData(structure, sample_weight, evaluate)
+
+    def _set_source(self, source: Input, classes: list[Label]) -> None:
+        """Set the encoder, and all that follows from the labels."""
+        labels = LabelCodes(classes)
         if len(labels) < 2:
             raise DataError(
                 f"all tokens have the label {labels.classes[0]!r}: nothing to learn; "
                 "give examples of at least two labels"
             )
-        gold = labels.encode(flat, "y")
         self._input: Input = source
         self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = weighting.cost_matrix(self.costs, labels)
-        sample_weight = weighting.sample_weights(sample_weight, len(y))
-        token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        self._pairs = None
+
+    def _labelled(
+        self,
+        tokens: Tokens,
+        y: list[list[Label]],
+        gold: CodeArray,
+        by_class: FloatArray,
+        allowed: Any = None,
+        token_weight: FloatArray | None = None,
+    ) -> Chain:
+        """Return the corpus to learn from, checked."""
         costs = by_class[:, None] * self._costs
-        self._pairs: Pairs | None = None
-        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
-            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if self.transitions == "observed":
             chain = with_observed_transitions(chain)
@@ -178,10 +217,7 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
                 f"the constraints forbid the labels of sequence {i} at token {t} "
                 f"({context}); correct the labels or loosen the constraints"
             )
-        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
-        given = (self.costs, self.class_weight, token_weight)
-        structure = self._with_costs(chain, any(x is not None for x in given))
-        return TrainingData(structure, sample_weight, evaluate)
+        return chain
 
     def _class_weights(
         self, gold: CodeArray, ptr: IntArray, sample_weight: FloatArray | None
@@ -203,6 +239,8 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
         nodes = tokens.nodes
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
+        if tokens.vectors is not None:
+            nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
         return make_chain(
             nodes,
             tokens.ptr,
@@ -222,7 +260,7 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         y = checks.label_lists(y)
-        tokens = self._input.encode(X)
+        tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
             raise DataError("dev: none of its labels occurs in the training data")
@@ -233,9 +271,16 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
 
     # --- predicting ---------------------------------------------------------------
 
+    def _tokens(self, X: Any) -> Tokens:
+        """Encode sequences, with their vectors if the model has any."""
+        X, matrices = split_vectors(X)
+        X = rereadable(X, self._vectors.tables, self._input.kind)
+        tokens = self._input.encode(X, self._jobs())
+        return add_vectors(tokens, X, matrices, self._vectors)
+
     def _encode(self, X: Any, allowed: Any = None) -> Chain:
         self._check_fitted()
-        return self._chain(self._input.encode(X, self._jobs()), None, allowed)
+        return self._chain(self._tokens(X), None, allowed)
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
@@ -404,18 +449,14 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
             self._input.edge_names(),
             self.start,
             self.end,
+            vectors=self._vectors.names,
         )
 
     @property
     def transitions_(self) -> NDArray[np.float64]:
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
-        K = len(self._labels)
-        at = (
-            self._input.n_features * K
-            if self._pairs is None
-            else self._pairs.label.size
-        )
+        K, at = len(self._labels), self._weights.transition_at
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(
@@ -456,7 +497,8 @@ class SequenceTagger(StructuredEstimator, Samples, TaggerSettings):
         -------
         Explanation
         """
+        x, matrix = split_one(x)
         x = x if hasattr(x, "__len__") else list(x)
-        chain = self._encode([x])
+        chain = self._encode([x] if matrix is None else ([x], [matrix]))
         words = [explanation.show_token(token) for token in x]
         return explanation.explain_sequence(chain, self.weights_, self._weights, words)

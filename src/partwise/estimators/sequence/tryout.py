@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.estimators.given_vectors import WithVectors
 from partwise.estimators.sequence.tagger import SequenceTagger
 
 # Sentences that contradict each other cannot be learnt in a pass, and every one of them
@@ -16,7 +17,7 @@ TAGS = [list(tags) for tags in islice(product(("B-PER", "I-PER", "O"), repeat=3)
 
 
 def try_out(**settings: Any) -> None:
-    """Train taggers on columns, on feature dicts and on arrays, and ask them all."""
+    """Train taggers on columns, dicts, arrays and vectors, and ask them all."""
     columns = SequenceTagger(template="default", **settings)
     _ask(columns, [[(word, word[0]) for word in words] for words in WORDS])
     _ask(SequenceTagger(template="ner", **settings), WORDS)
@@ -26,6 +27,9 @@ def try_out(**settings: Any) -> None:
     _ask(SequenceTagger(**settings), plain)
     arrays = [np.array([[len(word), 1.0] for word in words]) for words in WORDS]
     _ask(SequenceTagger(**settings), arrays)
+    vectors = [array.astype(np.float32) for array in arrays]
+    joined = [WithVectors(*pair) for pair in zip(plain, vectors, strict=True)]
+    _ask(SequenceTagger(**settings), joined)
 
 
 def _ask(tagger: SequenceTagger, X: Any) -> None:

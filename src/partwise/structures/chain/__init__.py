@@ -15,6 +15,7 @@ from partwise.structures.chain import (
     gibbs,
     inference,
     parts,
+    shrinking,
 )
 from partwise.structures.chain.corpus import (
     Chain,
@@ -41,6 +42,7 @@ __all__ = [
     "make_chain",
     "parts",
     "segment_probabilities",
+    "shrinking",
     "untied",
     "with_observed_transitions",
 ]

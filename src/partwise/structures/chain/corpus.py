@@ -81,7 +81,7 @@ def make_chain(
 
     Parameters
     ----------
-    nodes : SparseRows, PairRows or DenseRows
+    nodes : SparseRows, PairRows, DenseRows, VectorRows or MixedRows
         The features of every position of the corpus.
     ptr : array of int
         Sequence `i` is the positions ``ptr[i]:ptr[i + 1]``.

@@ -8,7 +8,14 @@ from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.rows import row_add, row_dot, row_entries, row_size
+from partwise.structures.rows import (
+    row_add,
+    row_dot,
+    row_entries,
+    row_size,
+    rows_add,
+    rows_dot,
+)
 from partwise.structures.vectors import add_scaled, copy
 
 
@@ -99,10 +106,7 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    theta[: waist.n_parts(s, i)] = 0.0
-    for t in range(first, last):
-        at = (t - first) * K
-        row_dot(s.nodes, t, w, theta[at : at + K])
+    rows_dot(s.nodes, first, last, K, w, theta)
     at = (last - first) * K
     if s.edges.n_columns == 0:
         _score_transitions(s, w, theta[at:])
@@ -124,10 +128,7 @@ def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) ->
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    change = 0.0
-    for t in range(first, last):
-        at = (t - first) * K
-        change += row_add(s.nodes, t, mu[at : at + K], scale, w)
+    change = rows_add(s.nodes, first, last, K, mu, scale, w)
     at = (last - first) * K
     if s.edges.n_columns == 0:
         change += _add_transitions(s, mu[at : at + square], scale, w)

@@ -8,6 +8,9 @@ by side, so that scoring all labels of a position reads whole cache lines.
 `SparseRows`     CSR of attributes; a weight for every attribute and label
 `PairRows`       CSR of attributes; weights only for pairs seen in training
 `DenseRows`      a float matrix; a weight for every column and label
+`VectorRows`     the same for vectors of words: the weights of one label lie
+                 side by side, and float32 stays float32
+`MixedRows`      words and vectors: rows of attributes beside vectors
 ===============  ===========================================================
 """
 
@@ -23,11 +26,13 @@ from partwise.structures.rows.interface import (
     row_diff_dot,
     row_dot,
     row_entries,
+    row_shrink,
     row_size,
     rows_add,
     rows_at_once,
     rows_dot,
 )
+from partwise.structures.rows.mixed import MixedRows, make_mixed_rows
 from partwise.structures.rows.pairs import (
     PairRows,
     Pairs,
@@ -41,19 +46,24 @@ from partwise.structures.rows.sparse import (
     no_rows,
     take_rows,
 )
+from partwise.structures.rows.vector import VectorRows, make_vector_rows
 
 __all__ = [
     "LARGEST",
     "DenseRows",
+    "MixedRows",
     "PairRows",
     "Pairs",
     "Rows",
     "SparseRows",
+    "VectorRows",
     "check_rows",
     "make_dense_rows",
+    "make_mixed_rows",
     "make_pair_rows",
     "make_pairs",
     "make_sparse_rows",
+    "make_vector_rows",
     "n_row_weights",
     "n_rows",
     "no_rows",
@@ -63,6 +73,7 @@ __all__ = [
     "row_diff_dot",
     "row_dot",
     "row_entries",
+    "row_shrink",
     "row_size",
     "rows_add",
     "rows_at_once",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.interface import LARGEST
-from partwise.structures.vectors import add_scaled
+from partwise.structures.vectors import add_scaled, shrink
 
 
 class DenseRows(NamedTuple):
@@ -72,17 +72,33 @@ def _(rows: DenseRows) -> int:
 
 
 @interface.rows_dot.implement(DenseRows)
-def _(rows: DenseRows, first: int, last: int, w: FloatArray, out: FloatArray) -> None:
-    n_columns, n_labels = rows.values.shape[1], out.shape[1]
+def _(
+    rows: DenseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    w: FloatArray,
+    out: FloatArray,
+) -> None:
+    n_columns = rows.values.shape[1]
     matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
-    np.dot(rows.values[first:last], matrix, out)
+    scores = out[: (last - first) * n_labels].reshape(last - first, n_labels)
+    np.dot(rows.values[first:last], matrix, scores)
 
 
 @interface.rows_add.implement(DenseRows)
-def _(rows: DenseRows, first: int, last: int, mu: FloatArray, w: FloatArray) -> None:
-    n_columns, n_labels = rows.values.shape[1], mu.shape[1]
-    matrix = w[: n_columns * n_labels].reshape(n_columns, n_labels)
-    matrix += np.dot(rows.values[first:last].T, mu)
+def _(
+    rows: DenseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    w: FloatArray,
+) -> float:
+    shares = mu[: (last - first) * n_labels].reshape(last - first, n_labels)
+    step = np.dot(rows.values[first:last].T, shares)
+    return add_scaled(w, 0, step.reshape(step.size), scale)
 
 
 @interface.row_diff_dot.implement(DenseRows)
@@ -102,6 +118,23 @@ def _(
         step = scale * rows.values[t, c]
         w[c * n_labels + a] += step
         w[c * n_labels + b] -= step
+
+
+@interface.row_shrink.implement(DenseRows)
+def _(
+    rows: DenseRows,
+    t: int,
+    n_labels: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+) -> float:
+    change = 0.0
+    for c in range(rows.values.shape[1]):
+        if rows.values[t, c] != 0.0:
+            at = c * n_labels
+            change += shrink(v[at : at + n_labels], w[at : at + n_labels], l1_ratio)
+    return change
 
 
 @interface.row_entries.implement(DenseRows)

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from partwise._jit import generic, generic_with_default
 from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.vectors import fill
 
 LARGEST = 1e100  # feature values: squares of larger ones, summed, may overflow
 
@@ -50,18 +51,32 @@ def rows_at_once(rows: Rows) -> int:
 
 
 @generic_with_default
-def rows_dot(rows: Rows, first: int, last: int, w: FloatArray, out: FloatArray) -> None:
-    """Write the scores of the positions ``first:last``, a row of `out` each."""
+def rows_dot(
+    rows: Rows, first: int, last: int, n_labels: int, w: FloatArray, out: FloatArray
+) -> None:
+    """Write the scores of the positions ``first:last``, all labels of each in turn."""
     for t in range(first, last):
-        out[t - first] = 0.0
-        row_dot(rows, t, w, out[t - first])
+        own = out[(t - first) * n_labels : (t - first + 1) * n_labels]
+        fill(own, n_labels, 0.0)
+        row_dot(rows, t, w, own)
 
 
 @generic_with_default
-def rows_add(rows: Rows, first: int, last: int, mu: FloatArray, w: FloatArray) -> None:
-    """Do ``w += sum_k mu_tk phi(t, k)`` for the positions ``first:last``."""
+def rows_add(
+    rows: Rows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    w: FloatArray,
+) -> float:
+    """Do `row_add` for the positions ``first:last``; `mu` is as `rows_dot` writes."""
+    change = 0.0
     for t in range(first, last):
-        row_add(rows, t, mu[t - first], 1.0, w)
+        own = mu[(t - first) * n_labels : (t - first + 1) * n_labels]
+        change += row_add(rows, t, own, scale, w)
+    return change
 
 
 @generic
@@ -81,6 +96,14 @@ def row_diff_add(
 
 
 @generic
+def row_shrink(
+    rows: Rows, t: int, n_labels: int, v: FloatArray, w: FloatArray, l1_ratio: float
+) -> float:
+    """Let the weights of position `t` follow `v`, with every label; see `shrink`."""
+    raise NotImplementedError("row_shrink is required of every kind of rows")
+
+
+@generic
 def row_entries(
     rows: Rows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
 ) -> int:
@@ -93,6 +116,6 @@ def check_rows(rows: Rows, n_positions: int, n_labels: int) -> None:
     found = n_rows(rows)
     if found != n_positions:
         raise ValueError(f"{found} rows of features for {n_positions} positions")
-    pairs = getattr(rows, "pairs", None)
+    pairs = getattr(getattr(rows, "words", rows), "pairs", None)
     if pairs is not None and pairs.n_labels != n_labels:
         raise ValueError(f"pairs of {pairs.n_labels} labels for {n_labels} labels")
