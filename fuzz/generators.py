@@ -41,3 +41,27 @@ def damaged(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
         return ACCIDENTS[rng.integers(len(ACCIDENTS))](data, rng)
 
     return st.builds(damage, st.sampled_from(files), st.integers(0, 2**32))
+
+
+def changed_bytes(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """Return a strategy of binary files with some bytes changed, or cut short.
+
+    Whole numbers of four bytes are replaced as well: those are sizes and offsets.
+    """
+    number = st.sampled_from([0, 1, 2**31 - 1, 2**32 - 1]) | st.integers(0, 2**32 - 1)
+    change = st.tuples(st.integers(0, 2**16), number, st.booleans())
+
+    def damage(file: bytes, changes: list[tuple[int, int, bool]], cut: int) -> bytes:
+        content = bytearray(file)
+        for at, value, whole in changes:
+            if whole:
+                at = at % max(len(content) - 3, 1) // 4 * 4
+                content[at : at + 4] = value.to_bytes(4, "little")
+            else:
+                content[at % len(content)] = value % 256
+        return bytes(content[: max(len(content) - cut, 0)])
+
+    cut = st.just(0) | st.integers(0, max(map(len, files)))
+    return st.builds(
+        damage, st.sampled_from(list(files)), st.lists(change, max_size=4), cut
+    )

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from fuzz import generators
 from hostile_checkpoints import Case, every_solver
-from partwise import data, load
+from partwise import SequenceTagger, data, load
 from partwise.errors import ModelFileError, PartwiseError
 from partwise.features import TemplateEncoder
+from partwise.foreign.crfsuite import write_crfsuite_model
 from partwise.model_file.container import seal
 from places import GOLDEN
 
@@ -95,6 +96,39 @@ def _model_target(name: str) -> Target:
         lambda: generators.damaged(files),
         lambda: files,
     )
+
+
+@cache
+def _crfsuite_files() -> list[bytes]:
+    """Return a model in CRFsuite's format."""
+    X = [[["w=the", "det"], ["w=dog"]], [["w=a"], ["w=cat", "s=at"]]]
+    tagger = SequenceTagger(
+        loss="log_loss",
+        pairs="observed",
+        transitions="observed",
+        start=False,
+        end=False,
+    )
+    tagger.fit(X, [["D", "N"], ["D", "N"]])
+    return [write_crfsuite_model(tagger._chain_model())]
+
+
+def check_crfsuite_model(content: bytes) -> None:
+    """Load a model of CRFsuite's; what loads must tag, and be written again."""
+    with tempfile.NamedTemporaryFile(suffix=".crfsuite") as file:
+        file.write(content)
+        file.flush()
+        try:
+            model = load(file.name)
+        except ModelFileError:
+            return
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.predict([[["w=the"], ["w=dog", "s=og"]]])
+                write_crfsuite_model(model._chain_model())
+            except PartwiseError:  # weights that are not numbers, say
+                return
 
 
 # --- checkpoints ---
@@ -201,6 +235,11 @@ TEXTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 
 TARGETS: dict[str, Target] = {
     **{f"model_{name}": _model_target(name) for name in KINDS},
+    "crfsuite_model": Target(
+        check_crfsuite_model,
+        lambda: generators.changed_bytes(_crfsuite_files()),
+        _crfsuite_files,
+    ),
     "checkpoint": Target(check_checkpoint, _checkpoint_inputs, _checkpoint_seeds),
     **{
         name: _text_target(read, good, pieces.split("|"))

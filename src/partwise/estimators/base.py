@@ -18,6 +18,7 @@ from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.calibration import Calibration
 from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.learning_on import Seen, as_seen
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
 from partwise.estimators.reporting import Reporting
@@ -141,6 +142,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     _labels: LabelCodes
     _reason: str
     _mark: str
+    _seen: Seen | None = None
+    _space: Any = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Document the settings; let predictions be those of one fit."""
@@ -256,6 +259,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     def _fit_by(self, learn: Callable[[Self], object]) -> Self:
         """Let a copy learn; become it if all went well."""
         fitted = copy.copy(self)
+        fitted._seen = None
         with Interruptible() as interruptible:
             with interruptible.here():
                 with compile_notes() if self.verbose else nullcontext():
@@ -264,6 +268,43 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         if is_unfinished(self.solution_, self.solver_):
             warn_of_convergence(self.solution_.status, stacklevel=4)
         return self
+
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any
+    ) -> Self:
+        """Learn on, from more examples.
+
+        The examples of all calls are kept, and the model is that of all of them, with a
+        certificate as from `fit`; but it is found faster, since the solver goes on from
+        what it has. New features and new labels get weights. `fit` forgets all.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; features of the same kind as before.
+        **options
+            As in `fit`. `classes`, as in scikit-learn, is not needed, and ignored.
+
+        Examples
+        --------
+        >>> from partwise import MulticlassClassifier
+        >>> model = MulticlassClassifier().partial_fit([[0.0], [1.0]], ["a", "b"])
+        >>> model.partial_fit([[2.0]], ["c"]).classes_.tolist()
+        ['a', 'b', 'c']
+        """
+        options.pop("classes", None)
+        new = as_seen(X, y, sample_weight, options)
+        before: Seen | None = getattr(self, "_seen", None)
+        seen = new if before is None else before.joined(new, type(self).__name__)
+
+        def learn(fitted: Self) -> None:
+            fitted._seen = seen
+            # The state of the solver is kept, though the setting may be off.
+            setting, fitted.warm_start = fitted.warm_start, True
+            fitted._learn(seen.X, seen.y, seen.sample_weight, **seen.options)
+            fitted.warm_start = setting
+
+        return self._fit_by(learn)
 
     def _learn(self, *data: Any, **options: Any) -> None:
         """Learn from what `fit` is given."""
@@ -324,6 +365,9 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         mark = structure_fingerprint(structure) if self.warm_start else ""
         if previous is None and mark and mark == getattr(self, "_mark", ""):
             previous = self.solution_.state
+        elif previous is None and self._goes_on():
+            state = self.solution_.state
+            previous = None if state is None else state.unwrapped().grown(problem)
         solution = solve(
             problem,
             choice.solver,
@@ -350,7 +394,17 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         self._keep(solution, at_work, reason, bound)
         self._mark = mark
         self._calibration = data.calibrate(solution.w) if data.calibrate else None
+        self._space = self._output_space() if self._seen is not None else None
         return solution
+
+    def _goes_on(self) -> bool:
+        """Say whether examples begin with those of before, with the same outputs."""
+        space = getattr(self, "_space", None)
+        return self._seen is not None and space == self._output_space()
+
+    def _output_space(self) -> Any:
+        """Return what the codes of outputs depend on, besides the example."""
+        return tuple(self._labels.classes)
 
     def _keep(
         self,

@@ -310,6 +310,14 @@ class State(Keeper, ABC):
         """Return the weights that development data may choose from, after a pass."""
         return [self.w]
 
+    def grown(self, problem: Problem) -> State | None:
+        """Return the same point on a problem that has more examples after its own.
+
+        The outputs of its own examples have the same codes there, features may have
+        other numbers. None if there is no way to go on: training starts anew.
+        """
+        return None
+
     def unwrapped(self) -> State:
         """Return the state of the solver that did the work."""
         return self

@@ -209,6 +209,10 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
         settings = GrammarSettings(horizontal, int(self.vertical), given_tags, bits)
         return settings, read_grammar(map(settings.binarize, trees)), []
 
+    def _output_space(self) -> Any:
+        """Return the symbols and the rules, which codes number."""
+        return tuple(self._grammar.symbols), tuple(map(tuple, self._grammar.rules))
+
     def _name_symbols(self) -> None:
         """Name the symbols, and the labels of phrases among them."""
         grammar = self._grammar

@@ -304,6 +304,9 @@ class ExponentiatedGradient(Solver):
         if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             previous.write_scores(problem, dual, state.workspace)
             return False
+        if isinstance(previous, DualPartsState) and previous.is_grown:
+            dual.theta[:] = previous.dual.theta
+            return False
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
             if previous.has_scores or self._searches_online:
                 kept = state.continue_from(problem, previous)

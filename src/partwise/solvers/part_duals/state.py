@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -51,6 +52,9 @@ class DualPartsState(DualState):
     )  # fmt: skip
     facts: ClassVar[tuple[Fact, ...]] = (positive("dual.step"), within("dual.gap", 0))
 
+    is_grown: bool = False
+    """Whether only the scores are those of this problem, made by `grown`."""
+
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
         s, n = problem.structure, problem.n_examples
         ptr = part_pointers(s)
@@ -95,6 +99,29 @@ class DualPartsState(DualState):
     def form(self) -> tuple[Any, ...]:
         """Return the number of weights, and the parts of every example."""
         return self.w.size, self.dual.ptr.tobytes()
+
+    def grown(self, problem: Problem) -> DualPartsState | None:
+        """Return the same part scores; new examples have those of the weights.
+
+        Any scores have a Gibbs distribution, which is a feasible dual point. For the
+        log loss only: the hinge has mass besides that of scores.
+        """
+        s, before = problem.structure, self.dual.ptr
+        ptr = part_pointers(s)
+        fits = np.array_equal(ptr[: before.size], before)
+        if not fits or not self.dual.theta.size or self.dual.cost.size:
+            return None
+        other, n = copy.copy(self), before.size - 1
+        theta, w = np.zeros(ptr[-1]), np.zeros(problem.n_weights)
+        scratch, workspace = make_scratch(s), waist.workspace(s, 1)
+        dual_parts.weights_of(
+            s, problem.C, ptr, self.dual.mu, 0, n, w, scratch, workspace
+        )
+        dual_parts.score_parts(s, w, ptr, theta, workspace)
+        theta[: before[-1]] = self.dual.theta[: before[-1]]
+        other.w, other.dual = w, self.dual._replace(ptr=ptr, theta=theta)
+        other.is_grown = True
+        return other
 
     def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
         """Take over the dual point of an earlier run, perhaps with another C.

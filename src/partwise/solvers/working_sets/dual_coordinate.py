@@ -11,6 +11,7 @@ looking for outputs (inference) and refining the ones at hand:
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -46,12 +47,13 @@ from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_output
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
+    CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
 )
-from partwise.structures.scratch import Scratch
+from partwise.structures.scratch import Scratch, make_scratch
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -175,6 +177,25 @@ def _(
     return rule.update and sets.newest[i] >= 0
 
 
+@kernel
+def _renew_constants(
+    s: Structure, sets: WorkingSets, y_gold: CodeArray, diff: Diff, ws: Any
+) -> None:
+    """Compute costs and norms again: features, or what they cost, may have changed."""
+    for i in range(sets.newest.size):
+        m = sets.newest[i]
+        if m < 0:
+            continue
+        waist.visit(s, i, ws)
+        waist.gold(s, i, y_gold)
+        size = waist.output_size(s, i)
+        while m >= 0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            sets.cost[m] = waist.cost(s, i, y)
+            sets.sqnorm[m] = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
+            m = sets.older[m]
+
+
 class DualCoordinateState(WorkingSetState):
     """Weights, working sets and random numbers."""
 
@@ -188,6 +209,28 @@ class DualCoordinateState(WorkingSetState):
     def fit_scratch(self) -> None:
         """Make room to list the members of an example."""
         self.members = np.zeros(self.sets.alpha.size, np.int64)
+
+    def grown(self, problem: Problem) -> DualCoordinateState | None:
+        """Return the same dual variables; those of new examples are all zero.
+
+        Of the squared hinge, that is feasible.
+        """
+        n_new = problem.n_examples - self.slack.size
+        if n_new < 0:
+            return None
+        other = copy.copy(self)
+        other.w = np.zeros(problem.n_weights)
+        other.slack = np.concatenate([self.slack, np.zeros(n_new)])
+        other.sets = self.sets._replace(
+            newest=np.concatenate([self.sets.newest, np.full(n_new, -1)]),
+            mass=np.concatenate([self.sets.mass, np.zeros(n_new)]),
+            cost=self.sets.cost.copy(),
+            sqnorm=self.sets.sqnorm.copy(),
+        )
+        s = problem.structure
+        own = make_scratch(s).y_gold, waist.make_diff(s), waist.workspace(s, 1)
+        _renew_constants(s, other.sets, *own)
+        return other
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,138 @@
+"""Learning on: more examples for a model that has learnt from some.
+
+All examples are kept, so that the objective, and its certificate, are those of
+everything seen so far. The solver goes on from the dual variables it has; those of new
+examples start where they are feasible.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.errors import DataError
+
+
+class Seen(NamedTuple):
+    """The examples that a model has learnt from, as `fit` was given them."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    options: dict[str, Any]
+
+    def joined(self, new: Seen, owner: str) -> Seen:
+        """Return these examples and new ones, for an estimator of class `owner`."""
+        before, after = kind_of(self.X), kind_of(new.X)
+        if before != after and None not in (before, after):
+            raise DataError(
+                f"the examples seen so far are {before}, these are {after}; give the "
+                "same kind, or fit a new model"
+            )
+        _check_width(self.X, new.X, owner)
+        options = {
+            name: _join_option(name, self.options.get(name), new.options.get(name))
+            for name in {**self.options, **new.options}
+        }
+        return Seen(
+            _join(self.X, new.X, "X"),
+            _join(self.y, new.y, "y"),
+            _join_weights(self, new),
+            options,
+        )
+
+
+def as_seen(X: Any, y: Any, sample_weight: Any, options: Mapping[str, Any]) -> Seen:
+    """Hold examples so that they can be read again."""
+    return Seen(_listed(X), _listed(y), sample_weight, dict(options))
+
+
+def kind_of(X: Any) -> str | None:
+    """Say what features are given as: those of the first example; None without any.
+
+    Examples
+    --------
+    >>> kind_of([[{"word": "a"}]]), kind_of([["a", "b"]]), kind_of([[0.5, 1.0]])
+    ('dicts', 'strings', 'numbers')
+    """
+    first: Any = X
+    while True:
+        if isinstance(first, Mapping):
+            return "dicts"
+        if isinstance(first, str | bytes):
+            return "strings"
+        if isinstance(first, int | float | np.number) or hasattr(first, "toarray"):
+            return "numbers"
+        if isinstance(first, np.ndarray) and first.dtype.kind in "fiub":
+            return "numbers"
+        if hasattr(first, "_fields") or not isinstance(first, Iterable):
+            return type(first).__name__
+        following = next(iter(first), None)
+        if following is None:
+            return None
+        first = following
+
+
+def _listed(values: Any) -> Any:
+    """Hold what can be read only once."""
+    if values is None or hasattr(values, "__len__") or hasattr(values, "shape"):
+        return copy.copy(values)  # lists grow; these must not
+    return list(values)
+
+
+def _join(before: Any, after: Any, name: str) -> Any:
+    if before is None and after is None:
+        return None
+    if before is None or after is None:
+        raise DataError(f"{name} was given for some examples, but not for others")
+    if hasattr(before, "toarray"):
+        import scipy.sparse
+
+        return scipy.sparse.vstack([before, after], format="csr")
+    if hasattr(before, "iloc"):
+        import pandas as pd
+
+        return pd.concat([before, after], ignore_index=True)
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return np.concatenate([before, after])
+    if hasattr(before, "from_sentences"):
+        return type(before).from_sentences([*before, *after])
+    return [*before, *after]
+
+
+def _check_width(before: Any, after: Any, owner: str) -> None:
+    """Refuse matrices with other columns."""
+    widths: list[Any] = [getattr(X, "shape", ()) for X in (before, after)]
+    if all(len(shape) == 2 for shape in widths) and widths[0][1] != widths[1][1]:
+        raise DataError(
+            f"X has {widths[1][1]} features, but {owner} is expecting {widths[0][1]} "
+            "features as input, as in the examples seen so far"
+        )
+
+
+def _join_option(name: str, before: Any, after: Any) -> Any:
+    """Join what is given per example; take the newest of the rest."""
+    if name.startswith("dev") or callable(after) or callable(before):
+        return after
+    return _join(before, after, name)
+
+
+def _join_weights(before: Seen, after: Seen) -> Any:
+    if before.sample_weight is None and after.sample_weight is None:
+        return None
+    return np.concatenate(
+        [
+            np.ones(count_of(one.X))
+            if one.sample_weight is None
+            else np.asarray(one.sample_weight, np.float64)
+            for one in (before, after)
+        ]
+    )
+
+
+def count_of(X: Any) -> int:
+    """Return how many examples there are."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
