@@ -79,6 +79,7 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "lp_certificate",
         "startup",
         "hostile",
+        "vectors",
     }
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
 

@@ -11,6 +11,7 @@ import typer
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.options import Decoding, DecodingOption
 from partwise.cli.output import Report
+from partwise.cli.vectors import Vectors, attach
 
 if TYPE_CHECKING:
     from partwise import DependencyParser
@@ -31,9 +32,11 @@ def evaluate(
     *,
     decoding: DecodingOption = Decoding.best,
     no_subtypes: NoSubtypes = False,
+    vectors: Vectors = None,
     files: TreebankFiles,
 ) -> Report:
     """Measure a parser on a treebank."""
+    attach(model, vectors)
     gold = files.read(file)
     found = model.predict(gold, decoding=decoding.setting)
     return _report(gold, found, no_subtypes)
