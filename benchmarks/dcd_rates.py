@@ -121,7 +121,7 @@ def fixed_sets(problem: Problem, passes: int, most: int) -> Sweeps:
     rule = partial(solver._rule, state, 0.0)
     while found.gap > LEAST_GAP and len(found.duals) <= most:
         order = rng.permutation(problem.n_examples)
-        for _ in sweep(rule, problem, state, state.w, order):
+        for _ in sweep(rule, problem, state, order):
             pass
         primal, dual = bounds_in_sets(problem, state)
         found.primals.append(primal)

@@ -27,7 +27,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     *("_jit", "_deadline", "_screen", "_threads"),
     *("structures", "losses", "solvers", "estimators"),
-    *("pycrfsuite", "sklearn_crfsuite", "cli"),
+    *("dask", "pycrfsuite", "sklearn_crfsuite", "testing", "cli"),
 ]
 # What the lower layers may know of the leaves, and one leaf of the layers:
 # solvers write checkpoints, features are encoded in compiled code.
@@ -37,7 +37,7 @@ EXCEPTIONS = {
     ("features", "_jit"),
     ("features", "_threads"),
 }
-SEE_LEAVES = ("estimators", "pycrfsuite", "sklearn_crfsuite", "cli")
+SEE_LEAVES = ("estimators", "dask", "pycrfsuite", "sklearn_crfsuite", "cli")
 SEES_EVERYTHING = {"__init__", "__main__"}
 
 # The floors with rooms, and the rooms that may import others, one by one.
@@ -48,12 +48,16 @@ FLOORS = [
         frozenset(
             {
                 ("hidden_markov", "sequence"),
+                ("segments", "sequence"),
                 ("hidden_markov", "generative"),
                 ("bayesian_network", "generative"),
             }
         ),
     ),
-    Floor("partwise.cli", frozenset({("hidden_markov", "sequence")})),
+    Floor(
+        "partwise.cli",
+        frozenset({("hidden_markov", "sequence"), ("segments", "sequence")}),
+    ),
     Floor(
         "partwise.structures",
         # A network is a graph with probabilities, a hidden Markov model a chain.

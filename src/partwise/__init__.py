@@ -50,6 +50,7 @@ _HOME = {
     "Perceptron": "partwise.solvers",
     "RestrictedSimplicialDecomposition": "partwise.solvers",
     "SMOThenEG": "partwise.solvers",
+    "SegmentTagger": "partwise.estimators.segments.tagger",
     "SequenceTagger": "partwise.estimators.sequence.tagger",
     "SequentialMinimalOptimization": "partwise.solvers",
     "StochasticDualCoordinateAscent": "partwise.solvers",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from partwise.estimators.lattice.ranker import LatticeRanker
     from partwise.estimators.path import C_path
     from partwise.estimators.persistence import convert, load
+    from partwise.estimators.segments.tagger import SegmentTagger
     from partwise.estimators.sequence.constraints import Constraints
     from partwise.estimators.sequence.tagger import SequenceTagger
     from partwise.features import WordVectors
@@ -169,6 +171,7 @@ __all__ = [
     "Perceptron",
     "RestrictedSimplicialDecomposition",
     "SMOThenEG",
+    "SegmentTagger",
     "SequenceTagger",
     "SequentialMinimalOptimization",
     "StochasticDualCoordinateAscent",

@@ -70,8 +70,8 @@ def test_kinds_of_other_packages_have_all_commands(site: Path, tmp_path: Path) -
     assert "brown" in shown
     refused = partwise_with(site, "predict", model, test, "--spans")
     assert refused.stderr == (
-        f"error: --spans is for taggers and hidden Markov models, but {model} is a "
-        "sorter; leave it out\n"
+        "error: --spans is for taggers, segment taggers and hidden Markov models, but "
+        f"{model} is a sorter; leave it out\n"
     )
     assert refused.returncode == 2
 
@@ -101,7 +101,7 @@ def test_broken_kinds_are_named_and_left_out(tmp_path: Path) -> None:
         "No module named 'no_such_module'"
     )
     assert shown.returncode == 0
-    assert "─ Taggers and hidden Markov models ─" in shown.stdout
+    assert "─ Taggers, segment taggers and hidden Markov models ─" in shown.stdout
     assert "clashes" not in shown.stdout.lower()
 
 

@@ -16,11 +16,12 @@ from partwise import (
     LatticeInput,
     LatticeRanker,
     MulticlassClassifier,
+    SegmentTagger,
     SequenceTagger,
 )
 from partwise.data import Sentence, read_brackets
 from partwise.errors import PartwiseError
-from partwise.solvers.automatic import BATCH
+from partwise.solvers.automatic import BATCH, SHRINKING, SMALLEST
 from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN
 from partwise.solvers.registry import DEFAULTS, all_solvers, make_solver
 from places import ROOT
@@ -57,6 +58,10 @@ def tag(**settings: Any) -> Any:
 
 def classify(**settings: Any) -> Any:
     return MulticlassClassifier(**settings).fit([[1.0], [-1.0], [0.5]], [0, 1, 1])
+
+
+def cut(**settings: Any) -> Any:
+    return SegmentTagger(**settings).fit([[["a"], ["b"]]], [[(0, 1, "x")]])
 
 
 def label_graph(**settings: Any) -> Any:
@@ -101,6 +106,7 @@ def fit_markov(**settings: Any) -> Any:
 
 FIT: dict[str, Callable[..., Any]] = {
     "chain": tag,
+    "segments": cut,
     "multiclass": classify,
     "graphs of any shape": label_graph,
     "graphs too wide": label_relaxed,
@@ -279,6 +285,9 @@ def test_tables_of_what_auto_picks_are_those_of_the_code() -> None:
     }
     for (loss, penalty), (_, others) in listed.items():
         expected = [BATCH[loss].solver] if penalty == "l2" else []
+        if penalty == "elasticnet":
+            stand_in = {"log_loss": SHRINKING["lbfgs"], "hinge": SMALLEST["hinge"]}
+            expected = [stand_in[loss]] if loss in stand_in else []
         assert others[:1] == expected
 
 

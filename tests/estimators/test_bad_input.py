@@ -153,7 +153,7 @@ SETTINGS = [
     ({"n_jobs": 1.5}, "n_jobs must be an integer >= 1"),
     (
         {"solver": "lbfgs", "loss": "log_loss", "penalty": "elasticnet"},
-        "lbfgs cannot minimise 'log_loss' with penalty='elasticnet': use owlqn",
+        "lbfgs cannot minimise 'log_loss' with penalty='elasticnet': use eg, eg-",
     ),
     ({"loss": "huber"}, "huber"),
     ({"resume": True}, "resume=True needs a checkpoint"),

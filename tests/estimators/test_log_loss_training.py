@@ -67,7 +67,7 @@ def test_log_loss_tagger_maximises_the_likelihood(fitted: SequenceTagger) -> Non
 def test_log_loss_elastic_net_leaves_weights_out(
     fitted: SequenceTagger, sparse: SequenceTagger
 ) -> None:
-    assert sparse.solver_ == OWLQN()
+    assert sparse.solver_ == OWLQN()  # since there are few sentences
     assert sparse.certificate_ is not None
     assert sparse.certificate_.relative_gap <= 1e-3
     assert np.count_nonzero(sparse.weights_) < 0.5 * np.count_nonzero(fitted.weights_)

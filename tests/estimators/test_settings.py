@@ -17,6 +17,7 @@ from partwise import (
     HiddenMarkovModel,
     LatticeRanker,
     MulticlassClassifier,
+    SegmentTagger,
     SequenceTagger,
 )
 from partwise.estimators.allowed_values import FLAG, SEED, number
@@ -25,6 +26,7 @@ from partwise.structures.graph.corpus import MAX_TABLE
 
 ESTIMATORS = [
     SequenceTagger,
+    SegmentTagger,
     MulticlassClassifier,
     GraphLabeler,
     LatticeRanker,

@@ -254,8 +254,8 @@ def test_elastic_net_agrees_with_crfsuite(c1: float, c2: float, tmp_path: Path) 
 def test_elastic_net_is_refused_by_solvers_that_cannot() -> None:
     problem = small_problem(l1_ratio=0.5)
     message = (
-        "lbfgs cannot minimise 'log_loss' with penalty='elasticnet': use owlqn, or "
-        "solver='auto'"
+        "lbfgs cannot minimise 'log_loss' with penalty='elasticnet': use eg, eg-batch, "
+        "eg-halving, eg-primal, owlqn or sdca, or solver='auto'"
     )
     with pytest.raises(PairingError) as caught:
         solve(problem, LBFGS())

@@ -39,7 +39,8 @@ def test_names_put_the_default_first() -> None:
         ("squared_hinge", "l2"): "dcd-ssvm",
         ("hinge", "l2"): "frank-wolfe",
         ("log_loss", "l2"): "eg",
-        ("log_loss", "elasticnet"): "owlqn",
+        ("log_loss", "elasticnet"): "eg",
+        ("log_loss", "l1"): "owlqn",
         ("hinge", "positive l1"): "column-generation",
         ("squared_hinge", "divergence"): "simplicial",
     }

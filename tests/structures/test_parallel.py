@@ -25,7 +25,8 @@ from partwise.solvers import make_problem, solve
 from partwise.solvers.registry import all_solvers, make_solver
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import n_examples, n_parts
-from partwise.structures.parallel import Crew, Worker, worth_threads
+from partwise.structures.parallel import Threads, Worker, worth_threads
+from partwise.structures.sharing import summed
 from problems import Maker
 from tagging_data import CHUNKS, EDGE_TEMPLATE, TEMPLATE, TEST_WORDS, WORDS
 
@@ -145,8 +146,8 @@ def test_parallel_threads_keep_what_numpy_warns_of() -> None:
 def test_parallel_small_data_stays_in_the_calling_thread() -> None:
     s = problems.make_small(problems.chain_sparse)
     threads: list[int] = []
-    crew = Crew(s, n_jobs=8)
-    crew.run(lambda start, stop, worker: threads.append(threading.get_ident()))
+    crew = Threads(s, n_jobs=8)
+    crew.run(lambda s, start, stop, worker: threads.append(threading.get_ident()))
     assert set(threads) == {threading.get_ident()}
 
 
@@ -158,12 +159,12 @@ def test_parallel_threads_have_to_pay_for_what_they_add_up() -> None:
 @pytest.mark.usefixtures("eager_threads")
 def test_parallel_crew_shares_the_parts_fairly() -> None:
     s = problems.chain_sparse(problems.examples(10, [9, *[1] * 9]))
-    (a, b), (c, d) = Crew(s, 2).slices
+    (a, b), (c, d) = Threads(s, 2).slices
     assert (a, d) == (0, 10)
     assert b == c < 5
     used = np.ones(10)
     used[0] = 0.0  # the long one is no work any more
-    assert Crew(s, 2, used).slices[0][1] >= 5
+    assert Threads(s, 2, used).slices[0][1] >= 5
 
 
 @pytest.mark.usefixtures("eager_threads")
@@ -171,10 +172,10 @@ def test_parallel_crew_shares_the_parts_fairly() -> None:
 def test_parallel_crew_sums_in_the_order_of_slices(n_jobs: int) -> None:
     s = problems.make_small(problems.chain_sparse)
     count = int(n_examples(s))
-    crew = Crew(s, n_jobs)
+    crew = Threads(s, n_jobs)
     parts = np.array([n_parts(s, i) for i in range(count)], float)
 
-    def add(start: int, stop: int, worker: Worker, own: Any) -> None:
+    def add(s: Any, start: int, stop: int, worker: Worker, own: Any) -> None:
         # The last slice is done first.
         time.sleep(0.005 * (len(crew.slices) - worker.number))
         for i in range(start, stop):
@@ -182,8 +183,7 @@ def test_parallel_crew_sums_in_the_order_of_slices(n_jobs: int) -> None:
 
     total = np.full(2, np.nan)
     for _ in range(2):  # the second time the vectors are not empty at first
-        for _ in crew.sum_up(add, total):
-            pass
+        crew.run(add, summed(total))
         expected = np.zeros(2)
         for a, b in crew.slices:
             expected += sum((10.0 ** (-2 * i) * parts[i] for i in range(a, b)), 0.0)

@@ -137,11 +137,11 @@ class DualMirror:
         part_scores(problem.structure, i, state.w, scores, ws)
         etas = [1.0] if mix else [fixed] if fixed else [float(dual.step[i]), 1.0]
         own = state.trial, state.scratch, state.workspace
-        s, C, w = problem.structure, problem.C[i], state.w
+        s, C, weights = problem.structure, problem.C[i], state.weights()
         if problem.loss.name == "hinge" and not fixed:
-            result = ascend_hinge(s, i, C, w, dual, *own)
+            result = ascend_hinge(s, i, C, weights, dual, *own)
         else:
-            result = ascend(s, i, C, w, dual, mix, fixed, *own)
+            result = ascend(s, i, C, weights, dual, mix, fixed, *own)
         after = dual.mu[first:last]
         if problem.loss.name == "hinge":
             spread, mass = self.gibbs(i, dual.theta[first:last]), dual.mass[i]

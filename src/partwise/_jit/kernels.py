@@ -71,6 +71,10 @@ class Kernel:
         del sealing  # until here, machine code was reading what it holds
         return result
 
+    def __reduce__(self) -> str:
+        """Travel to other processes by name: they compile, or load, their own."""
+        return self.py_func.__qualname__
+
     def __repr__(self) -> str:
         """Show its name."""
         return f"<kernel {self.py_func.__module__}.{self.py_func.__qualname__}>"

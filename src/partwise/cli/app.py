@@ -20,6 +20,7 @@ from partwise.cli.inspect import inspect
 from partwise.cli.kind_options import KindOptions
 from partwise.cli.kinds import Kind, added_kinds, built_in_kinds, error_in_one_line
 from partwise.cli.predict import predict
+from partwise.cli.report import report, suspects
 from partwise.cli.show import show
 from partwise.cli.train import train_commands
 from partwise.cli.warm import warm_command
@@ -123,6 +124,8 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
     app.command()(KindOptions(["evaluate", "compare"], kinds).command(evaluate))
     app.command()(KindOptions(["inspect"], kinds).command(inspect))
     app.command()(KindOptions(["show", "draw"], kinds).command(show))
+    app.command()(KindOptions(["labelled"], kinds).command(report))
+    app.command()(KindOptions(["labelled"], kinds).command(suspects))
     app.command("convert")(convert_model)
     app.command()(warm_command(kinds))
     app.command()(doctor)

@@ -5,61 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partwise.characters import printable
+from partwise.estimators.certificates import best_dev_pass, in_words
 
 if TYPE_CHECKING:
     from partwise.losses import Certificate
     from partwise.solvers.loop import Solution
-    from partwise.solvers.trace import Trace
 
-
-def best_dev_pass(trace: Trace) -> int | None:
-    """Return the number of the pass that was best on development data, if any.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> from partwise.solvers.trace import Trace, TraceRow
-    >>> some = TraceRow(1, 9, 0.1, 4.0, 3.0, 0.25, True, dev_score=0.8)
-    >>> best_dev_pass(Trace([some, replace(some, iteration=2, dev_score=0.9)]))
-    2
-    """
-    import numpy as np
-
-    scores = trace["dev_score"]
-    if not scores.size or np.isnan(scores).all():
-        return None
-    return int(np.nanargmax(scores)) + 1
-
-
-def in_words(certificate: Certificate | None, trace: Trace) -> str:
-    """Say what the gap means.
-
-    Examples
-    --------
-    >>> from partwise.losses import Certificate
-    >>> from partwise.solvers.trace import Trace
-    >>> print(in_words(Certificate(101.0, 100.0), Trace()))
-    The model's objective is 101, and it is proved that no weights have one below \
-100: nothing could lower it by more than 0.99% (the gap).
-    """
-    if certificate is None:
-        # The status, which is shown as well, says why.
-        words = "There is no certificate of how good these weights are."
-    else:
-        about = "" if certificate.exact else "about "
-        words = (
-            f"The model's objective is {about}{certificate.primal:.6g}, and it is "
-            f"proved that no weights have one below {about}{certificate.dual:.6g}: "
-            "nothing could lower it by more than "
-            f"{_percent(certificate.relative_gap)} (the gap)."
-        )
-    best = best_dev_pass(trace)
-    if best in (None, len(trace)):
-        return words
-    return (
-        f"{words} The model keeps the weights of pass {best}, which were best on the "
-        "development data."
-    )
+__all__ = ["best_dev_pass", "in_numbers", "in_pairs", "in_words", "print_ending"]
 
 
 def in_pairs(certificate: Certificate | None) -> list[tuple[str, object]]:
@@ -79,11 +31,6 @@ def print_ending(solution: Solution) -> None:
         in_words(solution.certificate, solution.trace),
     ):
         console().print("\n".join(map(printable, text.split("\n"))), soft_wrap=True)
-
-
-def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.2g}%" if percent < 10 else f"{percent:.0f}%"
 
 
 def in_numbers(certificate: Certificate | None) -> dict[str, Any] | None:

@@ -15,12 +15,17 @@ if TYPE_CHECKING:
 
 
 def is_model_file(path: str) -> bool:
-    """Say whether a file looks like a model: eight bytes of size, a JSON object."""
+    """Say whether a file looks like a model, of ours or of another program.
+
+    Ours begin with eight bytes of size and a JSON object.
+    """
+    from partwise.foreign.recognise import recognise
+
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
         start = file.read(9)
-    return start[6:] == b"\0\0{"
+    return start[6:] == b"\0\0{" or recognise(path)
 
 
 @dataclass(frozen=True)

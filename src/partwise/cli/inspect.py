@@ -115,7 +115,9 @@ def chosen_labels(model: Any, label: str | None) -> list[Any]:
     raise PartwiseError(f"has no label {label!r} (its labels are {known})")
 
 
-def top_features(model: Any, top: int, label: str | None) -> dict[str, Any]:
+def top_features(
+    model: Any, top: int, label: str | None, sign: str = "any"
+) -> dict[str, Any]:
     """Return how many features there are, and those of labels with large weights."""
     classes, weights = model.classes_.tolist(), model._weights
     return {
@@ -124,7 +126,7 @@ def top_features(model: Any, top: int, label: str | None) -> dict[str, Any]:
             str(one): [
                 {"feature": feature, "weight": weight}
                 for feature, _, weight in weights.top(
-                    model.weights_, top, classes.index(one)
+                    model.weights_, top, classes.index(one), sign
                 )
             ]
             for one in chosen_labels(model, label)

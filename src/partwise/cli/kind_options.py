@@ -197,8 +197,9 @@ class Options:
             able = [one.many for one in self.of.kinds if one.has(verb)]
             if kind.command is None:
                 raise PartwiseError(f"{path}: {in_python_only(model)}")
+            command = "report" if verb == "labelled" else verb
             raise PartwiseError(
-                f"{path}: is {kind.one}; partwise {verb} is for {listed(able)}"
+                f"{path}: is {kind.one}; partwise {command} is for {listed(able)}"
             )
         return self._filled(kind, verb, f"{path} is {kind.one}")
 

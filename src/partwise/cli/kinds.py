@@ -17,6 +17,7 @@ from partwise.errors import PartwiseError
 # One line per task. The order is that of `partwise train --help`.
 ROOMS = (
     "partwise.cli.sequence.kind:KIND",
+    "partwise.cli.segments.kind:KIND",
     "partwise.cli.dependency.kind:KIND",
     "partwise.cli.constituency.kind:KIND",
     "partwise.cli.lattice.kind:KIND",
@@ -59,6 +60,9 @@ class Kind:
     compare : str or callable, optional
         The same without a model: ``compare(file, *, ...)``, where one file holds right
         and predicted outputs, or ``compare(gold, predicted, *, ...)``.
+    labelled : str or callable, optional
+        ``labelled(model, file, *, ...)`` returns examples and their outputs, as `fit`
+        takes them: what ``partwise report`` and ``partwise suspects`` read.
     inspect : str or callable, optional
         ``inspect(model, top, *, ...)`` returns `partwise.cli.inspect.Findings`.
     show : str or callable, optional
@@ -92,6 +96,7 @@ class Kind:
     predict: Reference | None = None
     evaluate: Reference | None = None
     compare: Reference | None = None
+    labelled: Reference | None = None
     inspect: Reference | None = None
     show: Reference | None = None
     draw: Reference | None = None

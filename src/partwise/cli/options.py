@@ -9,6 +9,20 @@ from typing import Annotated, Any
 import typer
 
 
+class WeightSign(StrEnum):
+    """Which weights to show."""
+
+    any = "any"
+    positive = "positive"
+    negative = "negative"
+
+
+Sign = Annotated[
+    WeightSign,
+    typer.Option(help="Show weights of this sign: for a label, or against it."),
+]
+
+
 class Decoding(StrEnum):
     """How a model chooses an output: by its score, or by its expected cost."""
 
@@ -108,6 +122,11 @@ DecodingOption = Annotated[
 Confusion = Annotated[
     bool, typer.Option("--confusion", help="Show which labels are confused with which.")
 ]
+Sample = Annotated[
+    int | None,
+    typer.Option(min=1, help="Draw N outputs from the model instead of the best."),
+]
+Seed = Annotated[int, typer.Option(help="With --sample: the seed of the draws.")]
 Label = Annotated[
     str | None, typer.Option(help="Show only the features of this label.")
 ]

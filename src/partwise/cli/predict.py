@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from partwise.cli.files import is_model_file
 from partwise.cli.kind_options import Options
+from partwise.errors import DataError
 
 
 def predict(
@@ -32,7 +34,11 @@ def predict(
     """Predict labels, trees, paths or columns for new data."""
     from partwise.cli.overwriting import refuse_overwriting
 
-    options.only_one("kbest", "marginals", "spans")
+    if is_model_file(input) and not is_model_file(model):
+        raise DataError(
+            f"{input}: is a model (give it first: partwise predict {input} {model})"
+        )
+    options.only_one("kbest", "marginals", "spans", "sample")
     fitted, kind = options.load(model)
     if jobs is not None:
         fitted.set_params(n_jobs=jobs)

@@ -52,8 +52,8 @@ def attach(model: Any, paths: list[str] | None) -> None:
 
 def vectors_in(model: Any) -> dict[str, Any]:
     """Return what ``inspect`` says of the vectors of a model, if it has any."""
-    columns = model._vectors
-    if not columns.blocks:
+    columns = getattr(model, "_vectors", None)
+    if columns is None or not columns.blocks:
         return {}
     words = {table.name: len(table.words) for table in columns.tables if table.is_here}
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,18 @@ class TextTable:
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return a column."""
         return np.array(self.cells[self.columns.index(name)], object)
+
+    def take_rows(self, numbers: Sequence[int]) -> TextTable:
+        r"""Return some rows, by their numbers from 0.
+
+        Examples
+        --------
+        >>> import io
+        >>> read_csv(io.StringIO("sky\ngrey\nblue\n")).take_rows([1]).cells
+        [['blue']]
+        """
+        cells = [[column[i] for i in numbers] for column in self.cells]
+        return replace(self, cells=cells, lines=[self.lines[i] for i in numbers])
 
 
 def read_csv(

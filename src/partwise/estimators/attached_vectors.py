@@ -38,3 +38,12 @@ class HasVectors:
         """Raise `PartwiseError` if vectors are missing that the model needs."""
         for table in self._vectors.tables:
             table.check_here()
+
+    def _refuse_vectors(self, encoder: Any = None) -> None:
+        """Raise ValueError where shards of a corpus would have to agree on vectors."""
+        if self.vectors is not None or getattr(encoder, "array_widths", None):
+            raise ValueError(
+                "vectors beside words need the whole corpus at once: to learn from "
+                "shards, leave out `vectors` and arrays in feature dicts"
+            )
+        self._vectors = VectorColumns()

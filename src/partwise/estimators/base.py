@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +19,11 @@ from partwise.errors import DataError
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
+from partwise.estimators.reporting import Reporting
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
 from partwise.estimators.snapshot import of_one_model
+from partwise.estimators.survey import Survey
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -63,15 +66,18 @@ class TrainingData:
         Scores weights on development data.
     reference : array or None
         The reference distributions of a generative model.
+    kept : sequence of int or None
+        The numbers of the examples that are left, where some were left out.
     """
 
     structure: Structure
     sample_weight: FloatArray | None = None
     evaluate: Evaluate | None = None
     reference: FloatArray | None = None
+    kept: Sequence[int] | None = None
 
 
-class StructuredEstimator(Estimator, TrainingSettings):
+class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     """Base class: everything about training that does not depend on the structure.
 
     Attributes
@@ -240,14 +246,18 @@ class StructuredEstimator(Estimator, TrainingSettings):
         If that fails, the earlier model is unchanged. The warning comes last,
         since a filter may turn it into an exception.
         """
+        return self._fit_by(lambda fitted: fitted._learn(*data, **options))
+
+    def _fit_by(self, learn: Callable[[Self], object]) -> Self:
+        """Let a copy learn; become it if all went well."""
         fitted = copy.copy(self)
         with Interruptible() as interruptible:
             with interruptible.here():
                 with compile_notes() if self.verbose else nullcontext():
-                    fitted._learn(*data, **options)
+                    learn(fitted)
             self.__dict__ = fitted.__dict__
         if is_unfinished(self.solution_, self.solver_):
-            warn_of_convergence(self.solution_.status, stacklevel=3)
+            warn_of_convergence(self.solution_.status, stacklevel=4)
         return self
 
     def _learn(self, *data: Any, **options: Any) -> None:
@@ -257,6 +267,23 @@ class StructuredEstimator(Estimator, TrainingSettings):
     def _prepare(self, *data: Any, **options: Any) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         raise NotImplementedError(f"{type(self).__name__} learns in its own way")
+
+    # --- learning from shards of a corpus, none of which is here ---
+
+    def _survey(self, *data: Any) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        raise NotImplementedError(
+            f"{type(self).__name__} cannot learn from shards yet; those that can are "
+            "SequenceTagger, MulticlassClassifier and DependencyParser"
+        )
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        raise NotImplementedError
+
+    def _prepare_shard(self, *data: Any) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        raise NotImplementedError
 
     def _choose_solver(self, problem: Problem) -> Choice:
         if self.solver == "auto":
@@ -362,6 +389,18 @@ class StructuredEstimator(Estimator, TrainingSettings):
             raise NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call fit first"
             )
+
+    def predict_single(self, x: Any, **options: Any) -> Any:
+        """Return what `predict` returns for one example.
+
+        Examples
+        --------
+        >>> from partwise import SequenceTagger
+        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
+        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
+        ['D']
+        """
+        return self.predict([x], **options)[0]
 
     def _store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the tensors and settings of a model file that are the class's own."""

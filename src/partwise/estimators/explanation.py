@@ -12,7 +12,7 @@ from partwise.estimators.labels import Label
 from partwise.structures import interface as waist
 from partwise.structures.chain import Chain, ChainMask
 from partwise.structures.decoding import decode
-from partwise.structures.interface import CodeArray, FloatArray, Structure
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.rows import Pairs
 
 
@@ -82,6 +82,19 @@ class NumberedNames(Sequence[str]):
 SIGNS = {"any": 0, "positive": 1, "negative": -1}
 
 
+def of_sign(w: FloatArray, sign: str) -> IntArray:
+    """Return the numbers of the weights with a sign: "any", "positive", "negative".
+
+    Examples
+    --------
+    >>> of_sign(np.array([0.5, 0.0, -2.0]), "negative").tolist()
+    [2]
+    """
+    if sign not in SIGNS:
+        raise ValueError(f"sign must be one of {', '.join(SIGNS)}, not {sign!r}")
+    return np.flatnonzero(w * SIGNS[sign] > 0 if SIGNS[sign] else w)
+
+
 @dataclass(frozen=True)
 class RowWeights:
     """Names for the weights of feature rows: attribute, or column, and label.
@@ -137,11 +150,7 @@ class RowWeights:
         self, w: FloatArray, n: int, label: int | None, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
         """Return the `n` weights largest in absolute value, of one label if given."""
-        if sign not in SIGNS:
-            raise ValueError(f"sign must be one of {', '.join(SIGNS)}, not {sign!r}")
-        index = np.flatnonzero(w[: self.size])
-        if SIGNS[sign]:
-            index = index[SIGNS[sign] * w[index] > 0]
+        index = of_sign(w[: self.size], sign)
         if label is not None:
             index = index[self._split(index)[1] == label]
         if 0 < n < index.size:  # sorting a few is faster than sorting all

@@ -9,6 +9,7 @@ from typing import Any
 
 MODULES = {
     "SequenceTagger": "partwise.estimators.sequence.tagger",
+    "SegmentTagger": "partwise.estimators.segments.tagger",
     "MulticlassClassifier": "partwise.estimators.classifier.classifier",
     "GraphLabeler": "partwise.estimators.graph.labeler",
     "LatticeRanker": "partwise.estimators.lattice.ranker",

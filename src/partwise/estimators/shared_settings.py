@@ -98,7 +98,7 @@ class LearningSettings(RescalingSettings, TrainingSettings):
     penalty
         What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
         them zero, or a mixture of both. "l1" goes with the log loss and, by linear
-        programming, with the hinge; "elasticnet" with the log loss.
+        programming, with the hinge; "elasticnet" with any loss.
     l1_ratio
         With "elasticnet", the share `r` of the L1 norm: the penalty is
         ``(1 - r)/2 |w|^2 + r |w|_1``.

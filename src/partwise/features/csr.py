@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,12 @@ from partwise.errors import DataError
 from partwise.features.array_features import Vectors
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+
+Key: TypeAlias = tuple[Any, ...]
+"""What an attribute is called, the same in all pieces of a corpus."""
+
+KeyCounts: TypeAlias = dict[Key, int]
+"""How many rows have each attribute, in the order of ids."""
 
 UNKNOWN = -1  # the id of an attribute that is not in the vocabulary
 

@@ -12,7 +12,13 @@ from partwise.errors import ModelFileError
 from partwise.features import strings
 from partwise.features.array_features import WIDEST, ArrayFeatures, Vectors
 from partwise.features.byte_lookup import ByteLookup
-from partwise.features.csr import Encoded, keep_frequent, no_attributes
+from partwise.features.csr import (
+    Encoded,
+    Key,
+    KeyCounts,
+    keep_frequent,
+    no_attributes,
+)
 from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
 from partwise.features.vocabulary import (
     Vocabulary,
@@ -198,6 +204,40 @@ class FeatureDictEncoder:
             return {}
         self.array_widths = nodes.arrays.widths
         return nodes.arrays.finish(nodes.n_rows)
+
+    def key_counts(self, encoded: Encoded) -> tuple[KeyCounts, KeyCounts]:
+        """Return what was learnt from data, with the number of rows that have it.
+
+        Keys of tokens, and of transitions, in the order of their ids; those of several
+        pieces of a corpus can be merged, and learnt by `learn_keys`.
+
+        Examples
+        --------
+        >>> encoder = FeatureDictEncoder()
+        >>> encoder.key_counts(encoder.fit_encode([[{"word": "a"}, {"word": "a"}]]))[0]
+        {('word', 'a'): 2}
+        """
+        found: list[KeyCounts] = []
+        sides = (self._nodes, encoded.nodes), (self._edges, encoded.edges)
+        for vocabulary, rows in sides:
+            keys = vocabulary.keys_by_id()
+            counts = np.bincount(rows.idx, minlength=len(keys)).tolist()
+            found.append(dict(zip(keys, counts, strict=True)))
+        return found[0], found[1]
+
+    def learn_keys(self, nodes: Iterable[Key], edges: Iterable[Key]) -> None:
+        """Learn attributes from their keys, as `key_counts` has them, by id."""
+        vocabularies = []
+        for keys in (nodes, edges):
+            vocabulary, n = growing_vocabulary(), 0
+            for name, value in keys:
+                plain = value is None
+                n = (
+                    vocabulary.plain[name] if plain else vocabulary.valued[name][value]
+                ) + 1
+            ids = np.arange(n, dtype=np.int32)
+            vocabularies.append(frozen_vocabulary(vocabulary, ids))
+        self._learn(*vocabularies)
 
     @classmethod
     def of_names(cls, names: Iterable[str]) -> FeatureDictEncoder:

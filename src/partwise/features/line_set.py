@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,28 @@ class LineSet:
             )
             for skeleton, *codes in self.table.keys.tolist()
         ]
+
+    def key_counts(
+        self, strings: list[str], rows: csr.AttributeRows
+    ) -> dict[tuple[Any, ...], int]:
+        """Return every key, its cells as text, with the number of rows that have it."""
+        counts = np.bincount(rows.idx, minlength=len(self.table.keys)).tolist()
+        keys = (
+            (skeleton, *(strings[code] for code in codes if code >= 0))
+            for skeleton, *codes in self.table.keys.tolist()
+        )
+        return dict(zip(keys, counts, strict=True))
+
+    def coded(
+        self, keys: Iterable[tuple[Any, ...]], codes: dict[str, int]
+    ) -> NDArray[np.int32]:
+        """Return such keys as a table; cells without a code get the next one."""
+        table = [
+            [skeleton, *(codes.setdefault(cell, len(codes)) for cell in cells)]
+            for skeleton, *cells in keys
+        ]
+        padded = [row + [UNKNOWN] * (self.width - len(row)) for row in table]
+        return np.array(padded, np.int32).reshape(-1, self.width)
 
     def _buffers(
         self, cells: attribute_table.Cells

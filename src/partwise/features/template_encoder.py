@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from partwise.errors import DataError, ModelFileError
 from partwise.features import cell_numbers
 from partwise.features.attribute_table import Cells, are_bounds
-from partwise.features.csr import UNKNOWN, Encoded
+from partwise.features.csr import UNKNOWN, Encoded, Key, KeyCounts
 from partwise.features.line_set import LineSet
 from partwise.features.modifiers import modify
 from partwise.features.resources import Resources, derivation
@@ -196,6 +196,37 @@ class TemplateEncoder:
         self._edges.set_keys(edge_keys, len(codes))
         self._is_ready = True
         return nodes, edges
+
+    def key_counts(self, encoded: Encoded) -> tuple[KeyCounts, KeyCounts]:
+        """Return what was learnt from data, with the number of rows that have it.
+
+        Keys of tokens, and of transitions, in the order of their ids; those of several
+        pieces of a corpus can be merged, and learnt by `learn_keys`.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> import numpy as np
+        >>> data = SimpleNamespace(columns=[["New", "York"]], ptr=np.array([0, 2]))
+        >>> encoder = TemplateEncoder("U00:%x[0,0]")
+        >>> encoder.key_counts(encoder.fit_encode(data))[0]
+        {(0, 'New'): 1, (0, 'York'): 1}
+        """
+        strings = list(self._codes)
+        return (
+            self._nodes.key_counts(strings, encoded.nodes),
+            self._edges.key_counts(strings, encoded.edges),
+        )
+
+    def learn_keys(self, nodes: Iterable[Key], edges: Iterable[Key]) -> None:
+        """Learn attributes from their keys, as `key_counts` has them, by id."""
+        codes: dict[str, int] = {}
+        node_keys = self._nodes.coded(nodes, codes)
+        edge_keys = self._edges.coded(edges, codes)
+        self._set_vocabulary(list(codes), list(codes))
+        self._nodes.set_keys(node_keys, len(codes))
+        self._edges.set_keys(edge_keys, len(codes))
+        self._is_ready = True
 
     # Encoding
 

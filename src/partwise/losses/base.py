@@ -8,14 +8,14 @@ proof of how far `w` can be from the best possible weights.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from partwise._jit import Generic
 from partwise.structures.interface import FloatArray, Structure, n_examples
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Job, Worker, make_crew
+from partwise.structures.sharing import filled
 
 SMALLEST = np.finfo(np.float64).tiny
 
@@ -78,17 +78,23 @@ class DualPoint(NamedTuple):
     entropy: FloatArray
 
 
-def fill_all(
-    fill: Callable[..., None], s: Structure, w: FloatArray, n_jobs: int = 1
-) -> FloatArray:
-    """Return what `fill` writes for every example, computed by `n_jobs` threads."""
+def fill_all(job: Job, s: Structure, *things: Any, n_jobs: int = 1) -> FloatArray:
+    """Return what `job` writes for every example, computed by `n_jobs` threads."""
     out = np.zeros(int(n_examples(s)))
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        fill(s, w, out, start, stop, worker)
-
-    Crew(s, n_jobs).run(work)
+    make_crew(s, n_jobs).run(job, *things, filled(out))
     return out
+
+
+def _fill_losses(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    loss: Loss,
+    w: FloatArray,
+    out: FloatArray,
+) -> None:
+    loss.fill(s, w, out, start, stop, worker)
 
 
 class Loss(ABC):
@@ -114,16 +120,29 @@ class Loss(ABC):
         """Write ``loss_i(w)`` to ``out[i]`` for the examples start..stop-1."""
 
     @abstractmethod
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return the dual value at `point`, where ``w = w(alpha)``."""
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return the dual value at `point`, where ``w = w(alpha)``.
+
+        The penalty has the share `l1_ratio` of the L1 norm.
+        """
 
     @abstractmethod
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Split the gap over the examples, given ``values = loss_i(w)``; all >= 0."""
 
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray | None:
+        """Return the dual mass on wrong outputs that ``values = loss_i(w)`` come to.
+
+        At the optimum this is the mass of the dual variables themselves; None where
+        the value of a loss does not determine it.
+        """
+        return None
+
     def values(self, s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArray:
         """Return ``loss_i(w)`` for every example, computed by `n_jobs` threads."""
-        return fill_all(self.fill, s, w, n_jobs)
+        return fill_all(_fill_losses, s, self, w, n_jobs=n_jobs)
 
     def primal(
         self, s: Structure, w: FloatArray, C: FloatArray, n_jobs: int = 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from partwise._jit import kernel
 from partwise.losses.base import DualPoint, Loss
 from partwise.structures import interface as waist
@@ -39,10 +41,23 @@ class LogLoss(Loss):
     needs = (waist.marginals, waist.log_partition)
     fill = staticmethod(_fill_log_losses)
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum_i C_i H(alpha_i) - 1/2 |w|^2``."""
-        return float(C @ point.entropy - 0.5 * w @ w)
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum_i C_i H(alpha_i) - (1 - l1_ratio)/2 |w|^2``."""
+        return float(C @ point.entropy - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C KL(alpha || p(w))`` per example."""
         return C * (values + point.margin - point.entropy)
+
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray:
+        """Return ``C (1 - p(right output))``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> LogLoss().mass(np.log([1.0, 4.0]), np.ones(2)).tolist()
+        [0.0, 0.75]
+        """
+        return -C * np.expm1(-values)

@@ -55,7 +55,7 @@ def _fill_squares(
 
 @kernel
 def _mark_unproved(
-    s: Structure, w: FloatArray, out: FloatArray, start: int, stop: int, worker: Worker
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:
     ws = worker.ws
     for i in range(start, stop):
@@ -71,7 +71,7 @@ def count_unproved(s: Structure, w: FloatArray, n_jobs: int = 1) -> int:
     """
     if not waist.shortfall.changed_by(type(waist.innermost(s))):
         return 0
-    return int(fill_all(_mark_unproved, s, w, n_jobs).sum())
+    return int(fill_all(_mark_unproved, s, w, n_jobs=n_jobs).sum())
 
 
 class Hinge(Loss):
@@ -89,9 +89,11 @@ class Hinge(Loss):
     needs = (waist.argmax, waist.add_costs, waist.cost)
     fill = staticmethod(_fill_slacks)
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum_i C_i alpha_i cost - 1/2 |w|^2``."""
-        return float(C @ point.cost - 0.5 * w @ w)
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum_i C_i alpha_i cost - (1 - l1_ratio)/2 |w|^2``."""
+        return float(C @ point.cost - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C [max_y (cost - w.dPhi) - sum_y alpha (cost - w.dPhi)]``."""
@@ -115,11 +117,24 @@ class SquaredHinge(Hinge):
     name = "squared_hinge"
     fill = staticmethod(_fill_squares)
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum alpha cost - 1/2 |w|^2 - sum_i a_i^2 / (4 C_i)``."""
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum alpha cost - sum_i a_i^2/(4 C_i) - (1 - l1_ratio)/2 |w|^2``."""
         pull = _pull(C, point.mass)
-        return float((point.cost - pull).sum() - 0.5 * w @ w)
+        return float((point.cost - pull).sum() - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Return ``C xi^2 + a^2/(4C) - sum_y alpha (cost - w.dPhi)``."""
         return C * values + _pull(C, point.mass) - (point.cost - point.margin)
+
+    def mass(self, values: FloatArray, C: FloatArray) -> FloatArray:
+        """Return ``a = 2 C xi``, where `xi` is the violation.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SquaredHinge().mass(np.array([4.0]), np.array([0.5])).tolist()
+        [2.0]
+        """
+        return 2.0 * C * np.sqrt(values)

@@ -104,9 +104,11 @@ class SetHinge(Loss):
         """Write the largest violations of some examples to `out`."""
         out[start:stop] = self.values(s, w)[start:stop]
 
-    def dual(self, w: FloatArray, C: FloatArray, point: DualPoint) -> float:
-        """Return ``sum_i C_i alpha_i margin - 1/2 |w|^2``, for the L2 penalty."""
-        return float(C @ point.cost - 0.5 * w @ w)
+    def dual(
+        self, w: FloatArray, C: FloatArray, point: DualPoint, l1_ratio: float = 0.0
+    ) -> float:
+        """Return ``sum_i C_i alpha_i margin - (1 - l1_ratio)/2 |w|^2``."""
+        return float(C @ point.cost - 0.5 * (1.0 - l1_ratio) * (w @ w))
 
     def gaps(self, values: FloatArray, C: FloatArray, point: DualPoint) -> FloatArray:
         """Split the gap over the examples, for the L2 penalty."""

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Crew, Worker, make_crew
 from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.sharing import borders, changed
 from partwise.structures.vectors import copy
 
 MOST_OUTPUTS = 256
@@ -72,7 +74,7 @@ class Violations(NamedTuple):
     codes : array
         The wrong outputs, one after the other from ``start[i]`` on.
     start : array
-        Where the output of an example starts.
+        Where the output of an example starts, and last where the last one ends.
     good : array
         The number of the good output that it is compared with.
     """
@@ -97,22 +99,15 @@ def make_candidates(s: Structure, k: int) -> Candidates:
     )
 
 
-@kernel
-def _output_sizes(s: Structure, out: IntArray) -> None:
-    for i in range(out.size):
-        out[i] = waist.output_size(s, i)
-
-
 def make_violations(s: Structure) -> Violations:
     """Make room for a wrong output of every example."""
     count = int(waist.n_examples(s))
-    sizes = np.zeros(count, np.int64)
-    _output_sizes(s, sizes)
+    start = output_pointers(s)
     return Violations(
         np.zeros(count),
         np.full(count, -np.inf),
-        np.zeros(int(sizes.sum()), np.int32),
-        np.cumsum(sizes) - sizes,
+        np.zeros(int(start[-1]), np.int32),
+        start,
         np.zeros(count, np.int64),
     )
 
@@ -314,26 +309,39 @@ class Search:
     def _make_room(self, k: int) -> None:
         """Make room for `k` best outputs."""
         self.k = k
-        self.crew = Crew(self.s, self.n_jobs, self.used, k=k)
-        most_parts = waist.largest_sizes(self.s)[0]
-        self.rooms = [
-            (np.zeros(most_parts), make_candidates(self.s, k), waist.make_diff(self.s))
-            for _ in self.crew.workers
-        ]
+        self.crew: Crew = make_crew(self.s, self.n_jobs, self.used, k)
 
     def run(self, w: FloatArray) -> Iterator[float]:
         """Look at the weights `w`; yield the fraction done every moment or so."""
         slack = self.found.slack
         slack[:] = UNFINISHED if self.used is None else np.where(self.used, -1.0, 0.0)
-
-        def look(start: int, stop: int, worker: Worker) -> None:
-            augmented, room, diff = self.rooms[worker.number]
-            find_violations(
-                self.s, w, self.rules, start, stop, augmented, self.found, room,
-                worker.scratch, diff, worker.ws,
-            )  # fmt: skip
-
-        yield from self.crew.visit(look)
+        found = self.found
+        shared = Violations(
+            changed(slack), changed(found.amount), changed(found.codes, found.start),
+            borders(found.start), changed(found.good),
+        )  # fmt: skip
+        yield from self.crew.visit(_look, w, self.rules, self.k, shared)
         while (slack < 0.0).any():
             self._make_room(2 * self.k)
-            yield from self.crew.visit(look)
+            yield from self.crew.visit(_look, w, self.rules, self.k, shared)
+
+
+def _look(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    w: FloatArray,
+    rules: Rules,
+    k: int,
+    found: Violations,
+) -> None:
+    augmented, room, diff = make_tools(s, k)
+    own = worker.scratch, diff, worker.ws
+    find_violations(s, w, rules, start, stop, augmented, found, room, *own)
+
+
+def make_tools(s: Structure, k: int) -> tuple[FloatArray, Candidates, waist.Diff]:
+    """Make the arrays that a search for violations among `k` best outputs needs."""
+    most_parts = waist.largest_sizes(s)[0]
+    return np.zeros(most_parts), make_candidates(s, k), waist.make_diff(s)

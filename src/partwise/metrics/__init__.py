@@ -17,6 +17,7 @@ from partwise.metrics.chunks import (
     are_chunk_labels,
     chunk_f1,
     chunk_scores,
+    segment_scores,
     spans,
 )
 from partwise.metrics.labels import (
@@ -51,6 +52,7 @@ __all__ = [
     "is_punctuation",
     "label_scores",
     "lattice_scores",
+    "segment_scores",
     "sequence_accuracy",
     "spans",
     "token_accuracy",

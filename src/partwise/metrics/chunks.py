@@ -23,6 +23,7 @@ OUTSIDE = "O"
 UNTYPED = "_"
 
 Span: TypeAlias = tuple[int, int, str]
+Segments: TypeAlias = Iterable[Iterable[tuple[int, int, Any]]]
 
 # For each scheme: the prefixes its labels may have, and what they mean.
 SCHEMES = {
@@ -109,7 +110,7 @@ def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
     kind = ""
     previous = OUTSIDE
     for t, label in enumerate(chain(labels, [OUTSIDE])):
-        step = _step(scheme, previous, label)
+        step = chunk_step(scheme, previous, label)
         if start >= 0 and not step.continues:
             if step.complete:
                 found.append((start, t, kind))
@@ -121,7 +122,8 @@ def spans(labels: Iterable[str], scheme: str | None = None) -> list[Span]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _step(scheme: str | None, previous: str, label: str) -> _Step:
+def chunk_step(scheme: str | None, previous: str, label: str) -> _Step:
+    """Say what happens to the chunk between two neighbouring labels."""
     before, after = _parse(scheme, previous), _parse(scheme, label)
     prefixes = before.prefix + after.prefix
     same = before.type == after.type
@@ -217,11 +219,17 @@ class ChunkScores:
         """The mean F1 of the types, each counting the same."""
         return shared.mean([scores.f1 for scores in self.per_type.values()])
 
+    @property
+    def weighted_f1(self) -> float:
+        """The mean F1 of the types, each counting as often as it is right."""
+        return shared.weighted_f1(self.per_type.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
         return {
             **self.overall._asdict(),
             "macro_f1": self.macro_f1,
+            "weighted_f1": self.weighted_f1,
             "per_type": {name: s._asdict() for name, s in self.per_type.items()},
         }
 
@@ -259,10 +267,46 @@ def chunk_scores(
     overall     0.5000  0.5000  0.5000        2
     """
     resolve_scheme(scheme)
+    return _compare(
+        (spans(gold, scheme), spans(predicted, scheme))
+        for gold, predicted in shared.pair_sequences(y_true, y_pred)
+    )
+
+
+def segment_scores(y_true: Segments, y_pred: Segments) -> ChunkScores:
+    """Score segments: one counts as found if start, end and label are all right.
+
+    Parameters
+    ----------
+    y_true, y_pred : lists of lists of (start, end, label)
+        The right segments of every sequence and the predicted ones.
+
+    Returns
+    -------
+    ChunkScores
+        Overall and by label; prints as a table.
+
+    Examples
+    --------
+    >>> segment_scores([[(0, 2, "PER"), (3, 4, "LOC")]], [[(3, 4, "LOC")]]).overall.f1
+    0.6666666666666666
+    """
+    gold, predicted = list(y_true), list(y_pred)
+    if len(gold) != len(predicted):
+        raise shared.unequal("sequence", y_true=len(gold), y_pred=len(predicted))
+    pairs = zip(gold, predicted, strict=True)
+    return _compare(([*map(_named, a)], [*map(_named, b)]) for a, b in pairs)
+
+
+def _named(segment: tuple[int, int, Any]) -> Span:
+    start, end, label = segment
+    return start, end, str(label)
+
+
+def _compare(pairs: Iterable[tuple[list[Span], list[Span]]]) -> ChunkScores:
+    """Count the right spans among the predicted ones, sequence by sequence."""
     gold_of, predicted_of, right_of = (Counter[str]() for _ in range(3))
-    for gold_labels, predicted_labels in shared.pair_sequences(y_true, y_pred):
-        gold = spans(gold_labels, scheme)
-        predicted = spans(predicted_labels, scheme)
+    for gold, predicted in pairs:
         gold_of.update(kind for _, _, kind in gold)
         predicted_of.update(kind for _, _, kind in predicted)
         right_of.update(kind for _, _, kind in set(gold).intersection(predicted))

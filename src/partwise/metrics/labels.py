@@ -93,15 +93,14 @@ class LabelScores:
         >>> round(label_scores([["A", "B", "B"]], [["A", "B", "A"]]).weighted_f1, 4)
         0.6667
         """
-        total = sum(scores.support for scores in self.per_label.values())
-        parts = [s.f1 * s.support for s in self.per_label.values()]
-        return sum(parts) / total if total else 0.0
+        return shared.weighted_f1(self.per_label.values())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers in dicts, ready for JSON."""
         return {
             "accuracy": self.accuracy,
             "macro_f1": self.macro_f1,
+            "weighted_f1": self.weighted_f1,
             "per_label": {str(k): s._asdict() for k, s in self.per_label.items()},
         }
 

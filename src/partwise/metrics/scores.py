@@ -43,6 +43,13 @@ def score(right: int, predicted: int, gold: int) -> Scores:
     return Scores(precision, recall, ratio(2 * right, predicted + gold), gold)
 
 
+def weighted_f1(scores: Iterable[Scores]) -> float:
+    """Return the mean F1, each counting as often as there is something to find."""
+    each = list(scores)
+    parts = sum(one.f1 * one.support for one in each)
+    return ratio(parts, sum(one.support for one in each))
+
+
 def score_each(
     right: Counter[str], predicted: Counter[str], gold: Counter[str]
 ) -> dict[str, Scores]:

@@ -21,6 +21,7 @@ _HOME = {
     "LBFGS": "batch.lbfgs",
     "MIRA": "mistake_driven.mira",
     "OWLQN": "batch.owlqn",
+    "ParameterMixing": "mixing",
     "PassiveAggressive": "mistake_driven.passive_aggressive",
     "Perceptron": "mistake_driven.perceptron",
     "Problem": "base",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from partwise.solvers.mistake_driven.mira import MIRA
     from partwise.solvers.mistake_driven.passive_aggressive import PassiveAggressive
     from partwise.solvers.mistake_driven.perceptron import Perceptron
+    from partwise.solvers.mixing import ParameterMixing
     from partwise.solvers.pairing import check_pairing
     from partwise.solvers.part_duals.exponentiated_gradient import ExponentiatedGradient
     from partwise.solvers.part_duals.smo_then_eg import SMOThenEG
@@ -96,6 +98,7 @@ __all__ = [
     "ExponentiatedGradient",
     "FrankWolfe",
     "KBestMIRA",
+    "ParameterMixing",
     "PassiveAggressive",
     "Perceptron",
     "Problem",

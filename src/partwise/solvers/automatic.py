@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise.solvers.base import Problem, Solver
+from partwise.solvers.dual_weights import PENALTIES
 from partwise.solvers.memory import fits_in_memory, in_words
 from partwise.solvers.names import LOSS_NAMES
 from partwise.solvers.registry import default_solver, make_solver, solvers_for
@@ -48,6 +49,10 @@ BATCH = {
 }
 
 
+SHRINKING = {"lbfgs": "owlqn"}
+"""Who takes the place of a batch solver where there is an L1 norm."""
+
+
 class Choice(NamedTuple):
     """A solver, and the reason for it in words."""
 
@@ -71,15 +76,19 @@ def choose_solver(problem: Problem) -> Choice:
     loss = problem.loss.name
     solver = default_solver(loss, problem.penalty)
     what = LOSS_NAMES.get(loss, loss)
-    if problem.penalty != "l2":
-        # Generative models have no setting of this name, so it would explain nothing.
-        is_setting = not problem.penalty.endswith("divergence")
-        suffix = f" with penalty {problem.penalty!r}" if is_setting else ""
-        return Choice(solver, f"the default for {what}{suffix}")
+    # Generative models have no setting of this name, so it would explain nothing.
+    if problem.penalty != "l2" and not problem.penalty.endswith("divergence"):
+        what += f" with penalty {problem.penalty!r}"
+    if problem.penalty not in PENALTIES:
+        return Choice(solver, f"the default for {what}")
+    if problem.is_elsewhere and loss in BATCH:
+        batch = _able(BATCH[loss].solver, problem)
+        if problem.penalty in batch.penalties:
+            return Choice(batch, f"the default for {what} of a corpus in shards")
     if not fits_in_memory(problem, solver) and loss in SMALLEST:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"
-        return Choice(make_solver(SMALLEST[loss]), reason)
+        return Choice(_able(SMALLEST[loss], problem), reason)
     other = _batch_solver(problem)
     if other is None:
         return Choice(solver, f"the default for {what}")
@@ -92,11 +101,18 @@ def choose_solver(problem: Problem) -> Choice:
 def _batch_solver(problem: Problem) -> Solver | None:
     """Return the solver that moves all examples at once, if it can be used."""
     loss = problem.loss.name
-    structure = type(waist.innermost(problem.structure))
-    if loss not in BATCH or BATCH[loss].solver not in solvers_for(loss, structure):
+    if loss not in BATCH:
         return None
-    solver = make_solver(BATCH[loss].solver)
+    structure = type(waist.innermost(problem.structure))
+    solver = _able(BATCH[loss].solver, problem)
+    if name_of(solver) not in solvers_for(loss, structure, problem.penalty):
+        return None
     return solver if fits_in_memory(problem, solver) else None
+
+
+def _able(name: str, problem: Problem) -> Solver:
+    """Return the solver, or with an L1 norm the one like it that can do it."""
+    return make_solver(SHRINKING.get(name, name) if problem.l1_ratio else name)
 
 
 def _suits_batches(problem: Problem, batch: Batch) -> bool:

@@ -22,7 +22,8 @@ from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.penalty import penalty
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
-from partwise.structures.parallel import Crew
+from partwise.structures.parallel import Crew, make_crew
+from partwise.structures.shards import Shards
 
 Result = TypeVar("Result")
 
@@ -97,6 +98,11 @@ class Problem:
         return DIVERGENCES[self.divergence](self.reference, self.distributions())
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether the examples are in shards, out of reach but for passes."""
+        return isinstance(self.structure, Shards)
+
+    @property
     def n_examples(self) -> int:
         """How many examples there are."""
         return self.C.size
@@ -107,8 +113,9 @@ class Problem:
         return int(waist.n_weights(self.structure))
 
     def crew(self, n_sums: int = 0) -> Crew:
-        """Return threads to visit the examples with; see `Crew` for `n_sums`."""
-        return Crew(self.structure, self.n_jobs, self.C, n_sums=n_sums)
+        """Return those who visit the examples; see `Threads` for `n_sums`."""
+        crew: Crew = make_crew(self.structure, self.n_jobs, self.C, 1, n_sums)
+        return crew
 
     def values(self, w: FloatArray) -> FloatArray:
         """Return the loss of every example at `w`."""
@@ -142,6 +149,8 @@ class Problem:
 
 def structure_fingerprint(structure: Structure) -> str:
     """Return a hash of the arrays of a corpus."""
+    if isinstance(structure, Shards):
+        return structure.fingerprint
     digest = hashlib.blake2b(type(structure).__name__.encode(), digest_size=16)
     for part in _leaves(structure):
         digest.update(f"{part.dtype}{part.shape}".encode())
@@ -263,6 +272,8 @@ class State(Keeper, ABC):
         Constraints in the master problem, of solvers with one.
     master_seconds, decoding_seconds : float
         The time spent on it, and on finding constraints, so far.
+    mixed : int
+        How many shards were trained on by themselves in the last pass, if it did that.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("w",)
@@ -274,6 +285,7 @@ class State(Keeper, ABC):
     rows: int = 0
     master_seconds: float = 0.0
     decoding_seconds: float = 0.0
+    mixed: int = 0
 
     def check_fits(self, previous: State) -> None:
         """Raise `ValueError` if an earlier run was on another structure."""
@@ -288,10 +300,10 @@ class State(Keeper, ABC):
         return (self.w.size,)
 
     def certified(self, problem: Problem, dual: float) -> Certificate:
-        """Return the exact certificate of the weights, with this lower bound (L2)."""
+        """Return the exact certificate of the weights, with this lower bound."""
         values = problem.values(self.w)
         self.oracle_calls += values.size
-        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        primal = problem.penalise(self.w) + float(problem.C @ values)
         return Certificate(primal, dual)
 
     def choices(self) -> list[FloatArray]:
@@ -325,6 +337,8 @@ class Solver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
     minimises: ClassVar[bool] = True
+    only_passes: bool = False
+    """Whether it only makes passes without updates, which can be made anywhere."""
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
     """The names that settings may have."""
     at_least: ClassVar[dict[str, float]] = {}

@@ -13,6 +13,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
+from partwise.structures.sharing import given, summed
 from partwise.structures.vectors import dot
 
 
@@ -100,17 +101,23 @@ class BatchGradient:
 
     def visit(self, w: FloatArray, gradient: FloatArray) -> Iterator[float]:
         """Compute everything at `w`; write the gradient, yield the fraction done."""
-        s, C = self.problem.structure, self.problem.C
-        totals = np.zeros((len(self._crew.workers), 2))
+        totals = np.zeros(2)
+        things = given(self.problem.C), w, summed(gradient), summed(totals)
+        yield from self._crew.visit(_add, *things)
+        self.loss, self.entropy = totals.tolist()
 
-        def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
-            # Scores that overflow show in the totals; no need to warn of them.
-            with np.errstate(all="ignore"):
-                _add_examples(
-                    s, start, stop, C, w, own, totals[worker.number], worker.scratch,
-                    worker.ws,
-                )  # fmt: skip
 
-        yield from self._crew.sum_up(add, gradient)
-        # In the order of the slices, one by one, as the gradients are.
-        self.loss, self.entropy = map(sum, zip(*totals.tolist(), strict=True))
+def _add(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    C: FloatArray,
+    w: FloatArray,
+    gradient: FloatArray,
+    totals: FloatArray,
+) -> None:
+    # Scores that overflow show in the totals; no need to warn of them.
+    with np.errstate(all="ignore"):
+        own = worker.scratch, worker.ws
+        _add_examples(s, start, stop, C, w, gradient, totals, *own)

@@ -282,6 +282,7 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
         rows=run.state.rows,
         master_seconds=run.state.master_seconds,
         decoding_seconds=run.state.decoding_seconds,
+        mixed=run.state.mixed,
     )
     run.trace.append(row)
 

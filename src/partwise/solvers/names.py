@@ -39,7 +39,13 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
         "eg", "eg-batch", "eg-primal", "eg-halving", "sdca", "lbfgs", "cg", "owlqn",
         "sgd",
     ),
-    ("log_loss", "elasticnet"): ("owlqn",),
+    ("squared_hinge", "elasticnet"): ("dcd-ssvm", "dcd", "dcd-light", "cpd"),
+    ("hinge", "elasticnet"): (
+        "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "eg-halving",
+    ),
+    ("log_loss", "elasticnet"): (
+        "eg", "eg-batch", "eg-primal", "eg-halving", "sdca", "owlqn",
+    ),
     ("log_loss", "l1"): ("owlqn",),
     ("hinge", "l1"): _COLUMN_GENERATION,
     ("hinge", "positive l1"): _COLUMN_GENERATION,

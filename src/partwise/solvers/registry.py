@@ -92,7 +92,7 @@ def default_solver(loss: str, penalty: str = "l2") -> Solver:
 
     Examples
     --------
-    >>> default_solver("log_loss", "elasticnet")
+    >>> default_solver("log_loss", "l1")
     OWLQN(history=6)
     """
     if (loss, penalty) in DEFAULTS:

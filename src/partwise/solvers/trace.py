@@ -34,6 +34,9 @@ class TraceRow:
         Constraints in the master problem, of solvers with one.
     master_seconds, decoding_seconds : float
         The time spent on it, and on finding constraints, so far.
+    mixed : int
+        How many shards were trained on by themselves, and their weights mixed, where
+        the pass did that; see `ParameterMixing`.
     """
 
     iteration: int
@@ -48,13 +51,14 @@ class TraceRow:
     rows: int = 0
     master_seconds: float = 0.0
     decoding_seconds: float = 0.0
+    mixed: int = 0
 
 
 COLUMNS = tuple(field.name for field in fields(TraceRow))
-ADDED = ("unproved", "rows", "master_seconds", "decoding_seconds")
+ADDED = ("unproved", "rows", "master_seconds", "decoding_seconds", "mixed")
 """Columns that traces saved by earlier versions do not have."""
 
-_WHOLE = ("iteration", "oracle_calls", "unproved", "rows")
+_WHOLE = ("iteration", "oracle_calls", "unproved", "rows", "mixed")
 KINDS: dict[str, Any] = dict.fromkeys(COLUMNS, float)
 KINDS |= {"exact": bool, **dict.fromkeys(_WHOLE, int)}
 

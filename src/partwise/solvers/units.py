@@ -15,19 +15,22 @@ from partwise._jit import kernel
 from partwise.solvers.base import Problem
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
+from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.sharing import filled
 
 
 @kernel
-def _largest_cost(s: Structure, costs: FloatArray) -> float:
-    largest = 0.0
-    for i in range(waist.n_examples(s)):
+def _largest_costs(
+    s: Structure, start: int, stop: int, worker: Worker, out: FloatArray
+) -> None:
+    costs = worker.scratch.theta
+    for i in range(start, stop):
         n = waist.n_parts(s, i)
         costs[:n] = 0.0
         waist.add_costs(s, i, costs)
         for r in range(n):
-            largest = max(largest, abs(costs[r]))
-    return largest
+            out[i] = max(out[i], abs(costs[r]))
 
 
 def cost_unit(problem: Problem) -> float:
@@ -43,8 +46,9 @@ def cost_unit(problem: Problem) -> float:
     >>> cost_unit(make_problem(s, get_loss("hinge")))
     7.0
     """
-    s = problem.structure
-    largest = float(_largest_cost(s, np.zeros(max(waist.largest_sizes(s)[0], 1))))
+    costs = np.zeros(problem.n_examples)
+    problem.crew().run(_largest_costs, filled(costs))
+    largest = float(costs.max(initial=0.0))
     return largest if largest > 0.0 else 1.0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from partwise.solvers.base import Problem
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
-from partwise.structures.scratch import Scratch
+from partwise.structures.sharing import borders, changed, filled, given
 from partwise.structures.vectors import copy
 
 
@@ -30,13 +30,13 @@ def _find_outputs(
     s: Structure,
     start: int,
     stop: int,
+    worker: Worker,
     C: FloatArray,
     w: FloatArray,
     found: WorstOutputs,
     slack: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
+    scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
         own = found.codes[found.ptr[i] : found.ptr[i + 1]]
         if C[i] == 0.0:
@@ -60,10 +60,8 @@ def find_worst_outputs(
 
     Examples of weight zero have no slack; their output is the right one.
     """
-    s, C = problem.structure, problem.C
-
-    def find(start: int, stop: int, worker: Worker) -> None:
-        own = worker.scratch, worker.ws
-        _find_outputs(s, start, stop, C, w, found, slack, *own)
-
-    yield from problem.crew().visit(find)
+    shared = WorstOutputs(
+        borders(found.ptr), filled(found.codes, found.ptr), changed(found.costs)
+    )
+    things = given(problem.C), w, shared, changed(slack)
+    yield from problem.crew().visit(_find_outputs, *things)

@@ -35,6 +35,12 @@ from partwise.structures.graph import (
 from partwise.structures.hidden_markov import make_hidden_markov
 from partwise.structures.lattice import Lattice, LatticeLayout, Words, make_lattice
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.probabilities import (
+    Drawn,
+    draw,
+    expected_features,
+    log_probabilities,
+)
 from partwise.structures.pseudo_references import (
     GoodAndBad,
     PseudoReferences,
@@ -55,6 +61,12 @@ from partwise.structures.rows import (
     make_vector_rows,
     observed_pairs,
 )
+from partwise.structures.segments import (
+    Matches,
+    Segments,
+    make_matches,
+    make_segments,
+)
 from partwise.structures.slack_rescaling import SlackRescaling, make_slack_rescaling
 from partwise.structures.softmax_margin import SoftmaxMargin, make_softmax_margin
 
@@ -71,6 +83,7 @@ __all__ = [
     "ConstituencyTrees",
     "Decoded",
     "DenseRows",
+    "Drawn",
     "GoodAndBad",
     "GoodOutputs",
     "Grammar",
@@ -79,12 +92,14 @@ __all__ = [
     "Lattice",
     "LatticeLayout",
     "Layout",
+    "Matches",
     "MixedRows",
     "Multiclass",
     "Network",
     "PairRows",
     "PseudoReferences",
     "RelaxedGraph",
+    "Segments",
     "SlackRescaling",
     "SoftmaxMargin",
     "SparseRows",
@@ -92,8 +107,11 @@ __all__ = [
     "Words",
     "decode",
     "decode_kbest",
+    "draw",
+    "expected_features",
     "find_pseudo_references",
     "good_and_bad",
+    "log_probabilities",
     "make_applications",
     "make_bayesian_network",
     "make_chain",
@@ -103,12 +121,14 @@ __all__ = [
     "make_graph",
     "make_hidden_markov",
     "make_lattice",
+    "make_matches",
     "make_mixed_rows",
     "make_multiclass",
     "make_network",
     "make_pair_rows",
     "make_pairs",
     "make_relaxed_graph",
+    "make_segments",
     "make_slack_rescaling",
     "make_softmax_margin",
     "make_sparse_rows",

@@ -7,15 +7,16 @@ not depend on how many there are.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel
+from partwise._jit import generic_with_default, kernel
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Worker, make_crew
+from partwise.structures.sharing import borders, changed, filled
 from partwise.structures.vectors import copy
 
 
@@ -31,9 +32,14 @@ class Decoded(NamedTuple):
     scores: FloatArray
 
 
-@kernel
-def output_pointers(s: Structure) -> IntArray:
+@generic_with_default
+def output_pointers(s: Structure) -> Any:
     """Return where the outputs of a corpus lie when put end to end."""
+    return _output_pointers(s)
+
+
+@kernel
+def _output_pointers(s: Structure) -> IntArray:
     ptr = np.zeros(waist.n_examples(s) + 1, np.int64)
     for i in range(ptr.size - 1):
         ptr[i + 1] = ptr[i] + waist.output_size(s, i)
@@ -51,7 +57,7 @@ class Bounded(NamedTuple):
 
 @kernel
 def _decode(
-    s: Structure, w: FloatArray, start: int, stop: int, found: Bounded, worker: Worker
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, found: Bounded
 ) -> None:
     scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
@@ -100,11 +106,10 @@ def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     count = ptr.size - 1
     codes = np.zeros(ptr[-1], np.int32)
     found = Bounded(ptr, codes, np.zeros(count), np.zeros(count))
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        _decode(s, w, start, stop, found, worker)
-
-    Crew(s, n_jobs).run(work)
+    shared = Bounded(
+        borders(ptr), filled(codes, ptr), filled(found.scores), filled(found.bounds)
+    )
+    make_crew(s, n_jobs).run(_decode, w, shared)
     return found
 
 
@@ -124,13 +129,13 @@ class KBest(NamedTuple):
 @kernel
 def _decode_kbest(
     s: Structure,
-    w: FloatArray,
-    k: int,
     start: int,
     stop: int,
+    worker: Worker,
+    w: FloatArray,
+    k: int,
     best: KBest,
     ys: NDArray[np.int32],
-    worker: Worker,
 ) -> None:
     scratch, ws, ptr = worker.scratch, worker.ws, best.ptr
     for i in range(start, stop):
@@ -172,25 +177,30 @@ def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
     count = ptr.size - 1
     codes, scores = np.zeros((k, ptr[-1]), np.int32), np.full((count, k), -np.inf)
     best = KBest(ptr, codes, scores, np.zeros(count, np.int64))
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        ys = np.zeros((k, worker.scratch.y.size), np.int32)
-        _decode_kbest(s, w, k, start, stop, best, ys, worker)
-
-    Crew(s, n_jobs, k=max(k, 1)).run(work)
+    shared = KBest(
+        borders(ptr), filled(codes, ptr, axis=1), changed(scores), filled(best.found)
+    )
+    make_crew(s, n_jobs, None, max(k, 1)).run(_find_kbest, w, k, shared)
     return best
+
+
+def _find_kbest(
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, k: int, b: KBest
+) -> None:
+    ys = np.zeros((k, worker.scratch.y.size), np.int32)
+    _decode_kbest(s, start, stop, worker, w, k, b, ys)
 
 
 @kernel
 def _part_marginals(
     s: Structure,
-    w: FloatArray,
     start: int,
     stop: int,
+    worker: Worker,
+    w: FloatArray,
     ptr: IntArray,
     out: FloatArray,
     log_z: FloatArray,
-    worker: Worker,
 ) -> None:
     scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
@@ -221,11 +231,8 @@ def part_marginals(
     ptr = np.zeros(wanted.size + 1, np.int64)
     np.cumsum(wanted, out=ptr[1:])
     out, log_z = np.zeros(ptr[-1]), np.zeros(wanted.size)
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        _part_marginals(s, w, start, stop, ptr, out, log_z, worker)
-
-    Crew(s, n_jobs).run(work)
+    things = w, borders(ptr), filled(out, ptr), filled(log_z)
+    make_crew(s, n_jobs).run(_part_marginals, *things)
     return ptr, out, log_z
 
 

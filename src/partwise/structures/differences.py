@@ -72,6 +72,28 @@ def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -
                 w[diff.idx[j]] -= scale * diff.val[j]
             at = next_difference(s, n, y, y_ref, at)
 
+    @waist.shrink_diff.implement(cls)
+    def _shrink(
+        s: Structure,
+        i: int,
+        y: CodeArray,
+        y_ref: CodeArray,
+        v: FloatArray,
+        w: FloatArray,
+        l1_ratio: float,
+        diff: Diff,
+        ws: Any,
+    ) -> float:
+        n, change = size(s, i), 0.0
+        at = next_difference(s, n, y, y_ref, 0)
+        while at > 0:
+            for j in range(entries(s, i, n, y_ref, y, at, diff, ws)):
+                change += waist.shrink_at(diff.idx[j], v, w, l1_ratio)
+            for j in range(entries(s, i, n, y, y_ref, at, diff, ws)):
+                change += waist.shrink_at(diff.idx[j], v, w, l1_ratio)
+            at = next_difference(s, n, y, y_ref, at)
+        return change
+
     @waist.diff_collect.implement(cls)
     def _collect(
         s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any

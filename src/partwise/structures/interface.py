@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import Generic, generic, generic_with_default, kernel
+from partwise.structures.random_numbers import next_uniform
 
 Structure: TypeAlias = Any
 """A NamedTuple of flat arrays; which classes there are is an open set."""
@@ -260,6 +261,76 @@ def kbest(
     raise NotImplementedError("kbest is required here")
 
 
+# --- drawing outputs -----------------------------------------------------------------
+# The default decides part by part; a structure that can draw an output in one go, from
+# the sums of its dynamic programme, is faster.
+
+
+class SamplingSpace(NamedTuple):
+    """Scratch space of the default of `sample`: one number per part, twice."""
+
+    theta: FloatArray
+    mu: FloatArray
+
+
+@generic_with_default
+def n_deciding(s: Structure, i: int) -> int:
+    """Return how many of the first parts decide the output, and occur at most once.
+
+    By default all parts do. Asked by the default of `sample` only.
+    """
+    return n_parts(s, i)
+
+
+SURE = 50.0
+"""A part that has been decided on is e^50 times more probable than not, or less."""
+UNDECIDED = 1e-12
+"""Parts with a smaller variance than this are decided."""
+
+
+@generic_with_default
+def sample(
+    s: Structure,
+    i: int,
+    theta: FloatArray,
+    space: SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    """Draw outputs in proportion to ``exp(score)``, one into every row of `ys`.
+
+    Return False if no output is legal. `state` is that of
+    `partwise.structures.random_numbers`, and moves on.
+
+    The default takes the part that is least certain, draws whether it is in the output,
+    changes its score so that it is, or is not, and asks for the marginals again, until
+    nothing is left to decide: about as often as the output has bits of entropy.
+    """
+    forced, mu = space.theta, space.mu
+    n, n_codes = n_deciding(s, i), output_size(s, i)
+    for j in range(ys.shape[0]):
+        for r in range(n_parts(s, i)):
+            forced[r] = theta[r]
+        for _ in range(n + 1):
+            if marginals(s, i, forced, mu, ws) == -np.inf:
+                return False
+            least_sure, variance = -1, UNDECIDED
+            for r in range(n):
+                if mu[r] * (1.0 - mu[r]) > variance:
+                    least_sure, variance = r, mu[r] * (1.0 - mu[r])
+            if least_sure < 0:
+                break
+            present = mu[least_sure]
+            if next_uniform(state) < present:
+                forced[least_sure] += SURE - np.log(present)
+            else:
+                forced[least_sure] -= SURE - np.log(1.0 - present)
+        if argmax(s, i, forced, ys[j, :n_codes], ws) == -np.inf:
+            return False
+    return True
+
+
 # --- several good outputs ------------------------------------------------------------
 # Most examples have one, the gold output; a structure whose examples have more answers
 # the first two questions, and the third if it can do better than to compare.
@@ -438,6 +509,66 @@ def diff_sqnorm(
     """Return ``|Phi(i, y_ref) - Phi(i, y)|^2``."""
     diff_collect(s, i, y, y_ref, diff, ws)
     return take_sqnorm(diff.total)
+
+
+# --- weights that follow another vector ----------------------------------------
+# With the elastic net steps add to a vector `v`, and the weights are what is left of
+# it. These two are asked after `add_parts` or `diff_add` has changed `v`; the defaults
+# go feature by feature.
+
+
+@kernel
+def shrink_at(j: int, v: FloatArray, w: FloatArray, l1_ratio: float) -> float:
+    """Set the weight `j` to ``soft(v, l1_ratio) / (1 - l1_ratio)``.
+
+    Where ``|v|`` is below `l1_ratio` it is zero. Return the change of its square.
+    """
+    old = w[j]
+    w[j] = (max(v[j] - l1_ratio, 0.0) + min(v[j] + l1_ratio, 0.0)) / (1.0 - l1_ratio)
+    return (w[j] - old) * (w[j] + old)
+
+
+@generic_with_default
+def shrink_parts(
+    s: Structure,
+    i: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Let the weights of all parts of example `i` follow `v`, as `shrink_at` does.
+
+    Return the change of ``|w|^2``.
+    """
+    change = 0.0
+    for r in range(n_parts(s, i)):
+        for j in range(part_row(s, i, r, diff.idx, diff.val, ws)):
+            change += shrink_at(diff.idx[j], v, w, l1_ratio)
+    return change
+
+
+@generic_with_default
+def shrink_diff(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Let the weights of all that ``dPhi`` has follow `v`; return as `shrink_parts`."""
+    change = 0.0
+    for side in range(2):
+        found = parts_of(s, i, y_ref if side == 0 else y, diff.ids, diff.counts)
+        for p in range(found):
+            for j in range(part_row(s, i, diff.ids[p], diff.idx, diff.val, ws)):
+                change += shrink_at(diff.idx[j], v, w, l1_ratio)
+    return change
 
 
 REQUIRED: tuple[Generic, ...] = (

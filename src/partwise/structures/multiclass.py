@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 
 from partwise.structures import interface as waist
 from partwise.structures.costs import hamming, make_cost_matrix
-from partwise.structures.interface import CodeArray, Diff, FloatArray, IntArray
+from partwise.structures.interface import (
+    CodeArray,
+    CodeTable,
+    Diff,
+    FloatArray,
+    IntArray,
+)
+from partwise.structures.random_numbers import draw_log
 from partwise.structures.rows import (
     Rows,
     check_rows,
@@ -22,6 +29,7 @@ from partwise.structures.rows import (
     row_diff_dot,
     row_dot,
     row_entries,
+    row_shrink,
     row_size,
     rows_add,
     rows_at_once,
@@ -123,6 +131,19 @@ def _(
     return row_add(s.rows, i, mu[: s.n_classes], scale, w)
 
 
+@waist.shrink_parts.implement(Multiclass)
+def _(
+    s: Multiclass,
+    i: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    return row_shrink(s.rows, i, s.n_classes, v, w, l1_ratio)
+
+
 @waist.block_size.implement(Multiclass)
 def _(s: Multiclass) -> int:
     return rows_at_once(s.rows)
@@ -212,6 +233,21 @@ def _(s: Multiclass, i: int, theta: FloatArray, ws: Any) -> float:
 @waist.marginals.implement(Multiclass)
 def _(s: Multiclass, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> float:
     return softmax(theta[: s.n_classes], mu[: s.n_classes])
+
+
+@waist.sample.implement(Multiclass)
+def _(
+    s: Multiclass,
+    i: int,
+    theta: FloatArray,
+    space: waist.SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    for j in range(ys.shape[0]):
+        ys[j, 0] = draw_log(theta[: s.n_classes], state)
+    return True
 
 
 @waist.gibbs_scores.implement(Multiclass)

@@ -1,23 +1,26 @@
-"""A crew of threads for passes over a corpus without updates in between.
+"""A crew makes passes over a corpus, without updates in between.
 
-Every worker has scratch arrays and a contiguous slice of the examples, cut so that
-all have about as many parts. A pass that is over before threads would have started
-runs in the calling thread.
+What a pass does is a `Job`; what it works on is marked (see `sharing`). Those who ask
+for a pass do not know who makes it: `Threads` of this process, each with scratch arrays
+and a contiguous slice of the examples, or others, wherever shards of the corpus lie
+(`shards`). `make_crew` knows which.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from partwise._jit import kernel
+from partwise._jit import generic_with_default, kernel
 from partwise._threads import count_jobs, cut_evenly, run_slices
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.sharing import Borders, Marked, Places, Sum, marked, replaced
 
 PARTS_A_THREAD = 50_000
 """Fewer need no thread: they take half a millisecond, threads start in an eighth."""
@@ -36,11 +39,11 @@ class Worker(NamedTuple):
     ws: Any
 
 
-Work: TypeAlias = Callable[[int, int, Worker], object]
-"""Does the examples ``start:stop``: ``work(start, stop, worker)``."""
+Job: TypeAlias = Callable[..., object]
+"""Does the examples ``start:stop``: ``job(s, start, stop, worker, *things)``.
 
-Adding: TypeAlias = Callable[[int, int, Worker, FloatArray], object]
-"""Does the same, and adds to a vector: ``work(start, stop, worker, vector)``."""
+Things are arrays where the crew was given marked ones. A kernel, or a function of a
+module, so that it can travel by its name."""
 
 
 @kernel
@@ -60,8 +63,31 @@ def worth_threads(n_parts: int, n_sums: int) -> int:
     return n_parts // (PARTS_A_THREAD + n_sums // NUMBERS_A_PART)
 
 
-class Crew:
+class Crew(ABC):
+    """Those who visit the examples of a corpus.
+
+    Attributes
+    ----------
+    size : int
+        How many work at the same time.
+    """
+
+    size: int
+
+    @abstractmethod
+    def visit(self, job: Job, *things: Any) -> Iterator[float]:
+        """Do `job` for all examples; yield the fraction done every moment or so."""
+
+    def run(self, job: Job, *things: Any) -> None:
+        """Do `job` for all examples."""
+        for _ in self.visit(job, *things):
+            pass
+
+
+class Threads(Crew):
     """Threads that visit the examples of a corpus.
+
+    A pass that is over before threads would have started runs in the calling thread.
 
     Parameters
     ----------
@@ -82,12 +108,12 @@ class Crew:
     >>> import numpy as np
     >>> from partwise.structures import make_dense_rows, make_multiclass
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
-    >>> crew = Crew(s, n_jobs=2)
+    >>> crew = Threads(s, n_jobs=2)
     >>> seen = []
-    >>> crew.run(lambda start, stop, worker: seen.extend(range(start, stop)))
+    >>> crew.run(lambda s, start, stop, worker: seen.extend(range(start, stop)))
     >>> seen
     [0, 1]
-    >>> len(crew.workers)  # two examples are not worth a second thread
+    >>> crew.size  # two examples are not worth a second thread
     1
     """
 
@@ -99,6 +125,7 @@ class Crew:
         k: int = 1,
         n_sums: int = 0,
     ):
+        self.s = s
         n_workers = count_jobs(n_jobs)
         count = int(waist.n_examples(s))
         self.slices = [(0, count)]
@@ -109,53 +136,79 @@ class Crew:
                 parts[used == 0.0] = 0
             worth = worth_threads(int(parts.sum()), n_sums)
             self.slices = cut_evenly(parts, max(min(n_workers, worth), 1))
+        self.size = len(self.slices)
         self.workers = [
             Worker(number, make_scratch(s), waist.workspace(s, k))
-            for number in range(len(self.slices))
+            for number in range(self.size)
         ]
-        self._others = [np.zeros(0) for _ in self.slices[1:]]
+        self._spare: dict[int, list[FloatArray]] = {}
 
-    def visit(self, work: Work) -> Iterator[float]:
-        """Do `work` for all examples; yield the fraction done every moment or so."""
-        workers = self.workers
-        return run_slices(
-            self.slices, lambda number, start, stop: work(start, stop, workers[number])
-        )
+    def visit(self, job: Job, *things: Any) -> Iterator[float]:
+        """Do `job` for all examples; yield the fraction done every moment or so.
 
-    def run(self, work: Work) -> None:
-        """Do `work` for all examples."""
-        for _ in self.visit(work):
-            pass
-
-    def sum_up(self, work: Adding, total: FloatArray) -> Iterator[float]:
-        """Do `work`, with a vector for every worker; set `total` to their sum.
-
-        The vectors are added up in the order of the slices, whichever is done first.
+        Sums are added up in the order of the slices, whichever is done first.
         """
-        if self._others and self._others[0].shape != total.shape:
-            self._others = [np.zeros_like(total) for _ in self._others]
-        vectors = [total, *self._others]  # the first worker needs none of its own
-        starts = [first for first, _ in self.slices]
+        totals = [thing.total for thing in marked(things) if isinstance(thing, Sum)]
+        sums = [[t, *self._others(n, t)] for n, t in enumerate(totals)]
+        own = [_unmarked(things, [s[n] for s in sums]) for n in range(self.size)]
         if self.slices[0][1] == 0:
-            total[:] = 0.0
+            for total in totals:
+                total[:] = 0.0
 
-        def add(start: int, stop: int, worker: Worker) -> None:
-            vector = vectors[worker.number]
-            if start == starts[worker.number]:
-                vector[:] = 0.0
-            work(start, stop, worker, vector)
+        def work(number: int, start: int, stop: int) -> None:
+            if start == self.slices[number][0]:
+                for vectors in sums:
+                    vectors[number][:] = 0.0
+            job(self.s, start, stop, self.workers[number], *own[number])
 
-        yield from self.visit(add)
-        self._add_others(total)
+        yield from run_slices(self.slices, work)
+        for total, *others in sums:
+            self._add(total, others)
 
-    def _add_others(self, total: FloatArray) -> None:
+    def _others(self, number: int, total: FloatArray) -> list[FloatArray]:
+        """Return vectors for all workers but the first, who needs none of its own."""
+        spare = self._spare.get(number, [])
+        if not spare or spare[0].shape != total.shape:
+            spare = [np.zeros_like(total) for _ in self.slices[1:]]
+            self._spare[number] = spare
+        return spare
+
+    def _add(self, total: FloatArray, others: list[FloatArray]) -> None:
         """Add the vectors up, each thread some of the numbers."""
 
         def add(_: int, start: int, stop: int) -> None:
-            for other in self._others:
+            for other in others:
                 total[start:stop] += other[start:stop]
 
-        n_threads = max(min(len(self.slices), total.size // NUMBERS_A_THREAD), 1)
+        n_threads = max(min(self.size, total.size // NUMBERS_A_THREAD), 1)
         bounds = [total.size * n // n_threads for n in range(n_threads + 1)]
         for _ in run_slices(list(pairwise(bounds)), add):
             pass
+
+
+def _unmarked(things: tuple[Any, ...], sums: list[FloatArray]) -> tuple[Any, ...]:
+    """Return the arrays themselves, and this worker's own vectors for sums."""
+    own = iter(sums)
+
+    def plain(thing: Marked) -> Any:
+        if isinstance(thing, Sum):
+            return next(own)
+        if isinstance(thing, Borders):
+            return thing.ptr
+        assert isinstance(thing, Places)
+        return thing.array
+
+    unmarked: tuple[Any, ...] = replaced(things, plain)
+    return unmarked
+
+
+@generic_with_default
+def make_crew(
+    s: Structure,
+    n_jobs: int = 1,
+    used: FloatArray | None = None,
+    k: int = 1,
+    n_sums: int = 0,
+) -> Any:
+    """Return the crew of a corpus, with the parameters of `Threads`."""
+    return Threads(s, n_jobs, used, k, n_sums)

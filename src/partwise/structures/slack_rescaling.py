@@ -253,6 +253,26 @@ def _(
         waist.diff_add(s.corpus, i, y_ref, y_gold, step, w, diff, ws.corpus)
 
 
+@waist.shrink_diff.implement(SlackRescaling)
+def _(
+    s: SlackRescaling,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    y_gold = ws.search.scratch.y_gold
+    waist.gold(s.corpus, i, y_gold)
+    change = waist.shrink_diff(s.corpus, i, y, y_gold, v, w, l1_ratio, diff, ws.corpus)
+    return change + waist.shrink_diff(
+        s.corpus, i, y_ref, y_gold, v, w, l1_ratio, diff, ws.corpus
+    )
+
+
 @waist.diff_sqnorm.implement(SlackRescaling)
 def _(
     s: SlackRescaling, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any

@@ -176,6 +176,26 @@ def add_scaled(w: FloatArray, at: int | np.int64, x: FloatArray, scale: float) -
     return change
 
 
+@vector_kernel
+def shrink(v: FloatArray, w: FloatArray, l1_ratio: float) -> float:
+    """Set ``w = soft(v, l1_ratio) / (1 - l1_ratio)``; return the change of ``|w|^2``.
+
+    Examples
+    --------
+    >>> w = np.zeros(3)
+    >>> shrink(np.array([0.75, -1.0, 0.25]), w, 0.5), w.tolist()
+    (1.25, [0.5, -1.0, 0.0])
+    """
+    change, stretch = 0.0, 1.0 / (1.0 - l1_ratio)
+    for k in range(w.size):
+        old, above, below = w[k], v[k] - l1_ratio, v[k] + l1_ratio
+        left = (above if above > 0.0 else 0.0) + (below if below < 0.0 else 0.0)
+        new = left * stretch
+        change += (new - old) * (new + old)
+        w[k] = new
+    return change
+
+
 @kernel
 def place_of_largest(x: FloatArray) -> int:
     """Return where the largest of some numbers is, the first of several."""

@@ -291,7 +291,9 @@ def test_predict_constituents_options_of_others_are_refused(
         *("show", file, "--model", model, "--alternatives")
     )
     said = message("inspect", model, "--label", "S")
-    assert "is for taggers, hidden Markov models and classifiers" in said
+    assert (
+        "is for taggers, segment taggers, hidden Markov models and classifiers" in said
+    )
 
 
 @plain

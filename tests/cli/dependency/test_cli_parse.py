@@ -404,7 +404,7 @@ def test_predict_parse_formats_without_room_say_so(
     ("options", "part"),
     [
         (["--spans"], "--spans is for taggers"),
-        (["--separator", ","], "--separator is for taggers, hidden Markov models and"),
+        (["--separator", ","], "--separator is for taggers, segment taggers, hidden"),
         (["--comments", "#", "--skip-docstart"], "--comments, --skip-docstart are for"),
         (["--no-labels"], "--no-labels is for taggers"),
         (["--kbest", "2", "--marginals"], "give --kbest or --marginals, not both"),
@@ -509,7 +509,9 @@ def test_inspect_parse_says_what_is_in_the_model(model: Path) -> None:
     for part in ("treebanks", "projective, one root", "nsubj", "training"):
         assert part in shown
     assert "--label is for taggers" in message("inspect", model, "--label", "nsubj")
-    assert "--template is for taggers, but" in message("inspect", model, "--template")
+    assert "--template is for taggers and segment taggers, but" in message(
+        "inspect", model, "--template"
+    )
 
 
 # --- show -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import problems
 from hinge_problems import HINGE, WEIGHTS, passes, small, sum_up, with_and_without
 from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
+from partwise.solvers.dual_weights import PlainWeights
 from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets import mass_steps, visits
 from partwise.solvers.working_sets.extrapolation import extrapolate
@@ -176,7 +177,7 @@ def test_frank_wolfe_every_step_goes_to_the_top(make: Maker, pairwise: bool) -> 
     state.fit_scratch()
     own = state.visits, state.board, state.gap
     rule = mass_steps.StepRule(pairwise, True, *own)
-    site = state.site(problem, state.iterate)
+    site = state.site(problem)
     order = np.arange(problem.n_examples)
     dual, taken = 0.0, 0
     for _, i in itertools.product(range(15), order):
@@ -220,7 +221,7 @@ def test_frank_wolfe_gaps_add_up_to_the_gap() -> None:
         alpha, iterate = state.sets.alpha.copy(), state.iterate.copy()
         older, newest = state.sets.older.copy(), state.sets.newest.copy()
         rule = mass_steps.StepRule(True, True, state.visits, state.board, gap)
-        site = state.site(problem, iterate)
+        site = state.site(problem)._replace(weights=PlainWeights(iterate))
         visits._infer(rule, site, visits.NOT_FOUND, order, i, i + 1, 0.0)
         state.sets.alpha[:] = alpha
         state.sets.older[:] = older

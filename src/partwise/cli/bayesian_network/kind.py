@@ -13,6 +13,7 @@ KIND = Kind(
     train="partwise.cli.bayesian_network.train:bayesnet",
     predict="partwise.cli.bayesian_network.predict:predict",
     evaluate="partwise.cli.bayesian_network.evaluate:evaluate",
+    labelled="partwise.cli.bayesian_network.examples:labelled",
     inspect="partwise.cli.bayesian_network.inspect:inspect",
     try_out="partwise.estimators.bayesian_network.tryout:try_out",
 )

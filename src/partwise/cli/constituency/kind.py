@@ -12,6 +12,7 @@ KIND = Kind(
     predict="partwise.cli.constituency.predict:predict",
     evaluate="partwise.cli.constituency.evaluate:evaluate",
     compare="partwise.cli.constituency.evaluate:compare",
+    labelled="partwise.cli.constituency.examples:labelled",
     inspect="partwise.cli.constituency.inspect:inspect",
     show="partwise.cli.constituency.show:show",
     draw="partwise.cli.constituency.show:draw",

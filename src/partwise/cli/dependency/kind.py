@@ -12,6 +12,7 @@ KIND = Kind(
     predict="partwise.cli.dependency.predict:predict",
     evaluate="partwise.cli.dependency.evaluate:evaluate",
     compare="partwise.cli.dependency.evaluate:compare",
+    labelled="partwise.cli.dependency.examples:labelled",
     inspect="partwise.cli.dependency.inspect:inspect",
     show="partwise.cli.dependency.show:show",
     draw="partwise.cli.dependency.show:draw",

@@ -11,6 +11,7 @@ KIND = Kind(
     train="partwise.cli.hidden_markov.train:hmm",
     predict="partwise.cli.hidden_markov.predict:predict",
     evaluate="partwise.cli.hidden_markov.predict:evaluate",
+    labelled="partwise.cli.hidden_markov.examples:labelled",
     inspect="partwise.cli.hidden_markov.inspect:inspect",
     try_out="partwise.estimators.hidden_markov.tryout:try_out",
 )

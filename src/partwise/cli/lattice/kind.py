@@ -11,6 +11,7 @@ KIND = Kind(
     train="partwise.cli.lattice.train:lattice",
     predict="partwise.cli.lattice.predict:predict",
     evaluate="partwise.cli.lattice.evaluate:evaluate",
+    labelled="partwise.cli.lattice.examples:labelled",
     inspect="partwise.cli.lattice.inspect:inspect",
     show="partwise.cli.lattice.show:show",
     draw="partwise.cli.lattice.show:draw",

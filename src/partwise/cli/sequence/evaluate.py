@@ -34,6 +34,13 @@ def evaluate(
     *,
     confusion: Confusion = False,
     scheme: Scheme = None,
+    log_probability: Annotated[
+        bool,
+        typer.Option(
+            "--log-probability",
+            help="Show the mean log-probability of the right labels of a sentence.",
+        ),
+    ] = False,
     label_column: LabelColumn = LABEL_COLUMN,
     vectors: Vectors = None,
     files: SequenceFiles,
@@ -44,7 +51,11 @@ def evaluate(
     gold, found = tagged(
         model, model.predict, files, file, label_column, columns_read(model)
     )
-    return report(gold, found, scheme, confusion)
+    scores = measure(gold, found, scheme, confusion)
+    if log_probability:
+        X, right = files.labelled(file, label_column)
+        scores["log_probability"] = float(model.log_probability(X, right).mean())
+    return Report(scores, partial(_show, scores))
 
 
 def compare(
@@ -142,6 +153,7 @@ def _show(scores: dict[str, Any]) -> None:
             ("tokens", scores["tokens"]),
             ("token accuracy", Percent(scores["token_accuracy"])),
             ("sentence accuracy", Percent(scores["sentence_accuracy"])),
+            ("mean log-probability", scores.get("log_probability")),
             ("chunk F1", None if chunks is None else Percent(chunks.overall.f1)),
         ],
     )

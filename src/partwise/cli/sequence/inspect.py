@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.inspect import Findings, print_top_features, top_features
-from partwise.cli.options import Label
+from partwise.cli.options import Label, Sign, WeightSign
 from partwise.cli.vectors import vectors_in, vectors_in_words
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
     from partwise import SequenceTagger
 
+OnlyTemplate = Annotated[
+    bool, typer.Option("--template", help="Print the template and nothing else.")
+]
 READS = {
     "template": "columns, through a template",
     "dicts": "named features",
@@ -27,9 +30,8 @@ def inspect(
     top: int,
     *,
     label: Label = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print the template and nothing else.")
-    ] = False,
+    sign: Sign = WeightSign.any,
+    template: OnlyTemplate = False,
 ) -> Findings | None:
     """Return the features with the largest weights; or print the template."""
     from partwise.cli.output import say
@@ -41,7 +43,7 @@ def inspect(
         say(str(read.text).rstrip("\n"))
         return None
     resources = {**_resources(read), **vectors_in(model)}
-    found = top_features(model, top, label)
+    found = top_features(model, top, label, sign)
     pairs = [
         *_resources_in_words(resources),
         *vectors_in_words(resources),

@@ -12,6 +12,7 @@ KIND = Kind(
     predict="partwise.cli.sequence.predict:predict",
     evaluate="partwise.cli.sequence.evaluate:evaluate",
     compare="partwise.cli.sequence.evaluate:compare",
+    labelled="partwise.cli.sequence.examples:labelled",
     inspect="partwise.cli.sequence.inspect:inspect",
     recognises="partwise.cli.sequence.evaluate:recognises",
     demo="partwise.cli.sequence.demo:DEMO",

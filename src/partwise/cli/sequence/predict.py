@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.options import JsonLines, KBest, Marginals
+from partwise.cli.options import JsonLines, KBest, Marginals, Sample, Seed
 from partwise.cli.output import as_json
 from partwise.cli.sequence.files import Format, SequenceFiles
 from partwise.cli.vectors import Vectors, attach
@@ -31,6 +31,8 @@ def predict(
     marginals: Marginals = False,
     kbest: KBest = None,
     spans: Spans = False,
+    sample: Sample = None,
+    seed: Seed = 0,
     json: JsonLines = False,
     labels: Annotated[
         bool,
@@ -49,10 +51,16 @@ def predict(
     the output has one label per line, and an empty line after each sequence.
 
     With --kbest, each sentence is written K times, best first, after a line
-    "# rank R score S".
+    "# rank R score S"; with --sample N times, after a line "# sample R".
     """
     check_format(model, files.format)
     attach(model, vectors)
+    if sample is not None:
+        pieces = files.pieces(input, labels)
+        Tagging(model, model.predict, columns_read(model)).write_samples(
+            output, pieces, input, sample, seed, json
+        )
+        return
     Tagging(model, model.predict, columns_read(model)).write(
         *(output, files.pieces(input, labels), input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
@@ -150,6 +158,39 @@ class Tagging:
                     self._write_ranked(out, piece, kbest)
                 else:
                     self._write_labels(out, piece, marginals)
+                out.flush()
+
+    def write_samples(
+        self,
+        output: str,
+        pieces: Iterable[Any],
+        path: str,
+        n: int,
+        seed: int,
+        json: bool,
+    ) -> None:
+        """Write `n` outputs of every sequence, drawn from the model."""
+        import numpy as np
+
+        from partwise.data import open_output
+
+        random = np.random.default_rng(seed)
+        with open_output(output) as out:
+            for piece in pieces:
+                if self.columns:
+                    check_columns(self.columns, piece, path)
+                drawn = self.model.sample(piece, n, random)
+                for one, samples in zip(_singles(piece), drawn, strict=True):
+                    if json:
+                        found = {"samples": samples}
+                        if self.columns:
+                            words = one.column_sequences(self.columns[0])[0]
+                            found = {"words": words, **found}
+                        out.write(as_json(found) + "\n")
+                        continue
+                    for number, labels in enumerate(samples, start=1):
+                        out.write(f"# sample {number}\n")
+                        _append(out, one, [labels])
                 out.flush()
 
     def _write_labels(self, out: IO[str], X: Any, marginals: bool) -> None:

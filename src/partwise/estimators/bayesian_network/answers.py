@@ -21,6 +21,7 @@ from partwise.structures.bayesian_network import BayesianNetwork, Network
 from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.graph.junction_tree import TooWideError
 from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.probabilities import draw
 
 MOST_TOGETHER = 4096
 """The most values of targets together that are tried with other values summed out."""
@@ -143,6 +144,16 @@ class NetworkAnswers:
             found = self.log_likelihood(copies, of).reshape(len(rows), len(tried))
             best.append(tried[np.argmax(found, axis=1)])
         return np.concatenate(best)
+
+    def draw(
+        self, codes: IntArray, n: int, random: np.random.Generator
+    ) -> list[IntArray]:
+        """Return the rows `n` times, with values drawn where some are missing."""
+        result = [codes.copy() for _ in range(n)]
+        drawn = draw(self._corpus(codes), self._weights(), n, random, self.n_jobs)
+        for one, found in zip(result, drawn.codes, strict=True):
+            one[codes == MISSING] = found
+        return result
 
     def log_likelihood(
         self, codes: IntArray, rows: IntArray | None = None

@@ -11,8 +11,10 @@ from partwise.estimators.bayesian_network.answers import NetworkAnswers
 from partwise.estimators.bayesian_network.discrete_table import Name, table_error
 from partwise.estimators.bayesian_network.persistence import fill, store
 from partwise.estimators.bayesian_network.training import BayesianNetworkTraining
+from partwise.estimators.bayesian_network.views import make_views
 from partwise.estimators.checks import check_same_length
 from partwise.estimators.costs import sample_weights
+from partwise.estimators.distribution import generator
 from partwise.estimators.labels import class_array, listed
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.settings import check_settings
@@ -71,6 +73,7 @@ class BayesianNetworkClassifier(Classifier, BayesianNetworkTraining):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what tables may hold."""
@@ -165,6 +168,43 @@ class BayesianNetworkClassifier(Classifier, BayesianNetworkTraining):
         """Return ``ln P`` of what is there of every row, targets included."""
         self._check_fitted()
         return self._answers().log_likelihood(self._encode(X, []))
+
+    def log_probability(self, X: Any, y: Any = None) -> FloatArray:
+        """Return ``ln P`` of the targets of every row, given the rest of it.
+
+        `y` may be left out where X has the targets.
+        """
+        self._check_fitted()
+        right = self._encode_right(X, y, "X" if y is None else "y")
+        rest = self._encode(X, self._targets)
+        check_same_length(len(rest), len(right))
+        whole = rest.copy()
+        whole[:, self._targets] = right
+        ask = self._answers()
+        return ask.log_likelihood(whole) - ask.log_likelihood(rest)
+
+    def sample_given(
+        self, X: Any, n: int = 1, random_state: Any = None
+    ) -> list[list[Any]]:
+        """Draw the targets of every row `n` times, given the rest of it.
+
+        Returns
+        -------
+        list of lists
+            For every row `n` values; of several targets, tuples. `sample` draws whole
+            rows.
+        """
+        targets, single = self._asked(None)
+        values = [self._variables[v].values.classes for v in targets]
+
+        def read(row: IntArray) -> Any:
+            both = zip(values, row.tolist(), strict=True)
+            drawn = tuple(known[code] for known, code in both)
+            return drawn[0] if single else drawn
+
+        codes = self._encode(X, targets)
+        drawn = self._answers().draw(codes, n, generator(random_state))
+        return [[read(one[i, targets]) for one in drawn] for i in range(len(codes))]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of values that are predicted right.

@@ -18,13 +18,16 @@ from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
-from partwise.estimators.costs import class_weights, cost_matrix
+from partwise.estimators.classifier.views import find_reasons, make_views
+from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.sparse_input import check_sparse
+from partwise.estimators.survey import Survey, frequent
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
 from partwise.features.word_vectors import as_word_vectors
@@ -44,7 +47,7 @@ INTERCEPT = "(intercept)"
 
 
 class MulticlassClassifier(
-    HasVectors, Classifier, StructuredEstimator, ClassifierSettings
+    HasVectors, Classifier, StructuredEstimator, Samples, ClassifierSettings
 ):
     """Predict one label per example, with one weight vector per class.
 
@@ -66,6 +69,7 @@ class MulticlassClassifier(
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse matrices are welcome."""
@@ -131,7 +135,7 @@ class MulticlassClassifier(
             self.n_features_in_ = self._encoder.n_attributes
             rows = self._rows(encoded.nodes)
             self._vectors = VectorColumns(tables, self.scale_vectors)
-            vectors = self._vectors.learn(*self._given(X, matrix, encoded))
+            vectors = self._vectors.learn(*self._vectors_given(X, matrix, encoded))
             rows = rows if vectors is None else make_mixed_rows(rows, vectors)
             target = _label_list(y)
             checks.check_same_length(encoded.ptr.size - 1, len(target))
@@ -173,6 +177,61 @@ class MulticlassClassifier(
         )
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
+
+    def _survey(self, X: Any, y: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        named, X = _has_names(X)
+        target = _label_list(y)
+        survey = Survey(len(target), form="names" if named else "numbers")
+        survey.count_labels(target)
+        if named:
+            encoder = FeatureDictEncoder(1, self.hash_bits)
+            encoded = encoder.fit_encode_rows(X)
+            self._refuse_vectors(encoder)
+            n_rows = encoded.ptr.size - 1
+            if self.hash_bits is None:
+                survey.count_features(encoder, encoded)
+        else:
+            n_rows, width = np.shape(X)
+            survey.form = f"{width} columns of numbers"
+            survey.source = width
+        checks.check_same_length(n_rows, len(target))
+        return survey
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._refuse_vectors()
+        self._encoder = None
+        if survey.form == "names":
+            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
+            if self.hash_bits is None:
+                names = frequent(survey.nodes, self.min_count)
+                self._encoder.learn_keys(names, [])
+            self.n_features_in_ = self._encoder.n_attributes
+        else:
+            self.n_features_in_ = survey.source
+        labels = LabelCodes(sorted_classes(list(survey.labels)))
+        if len(labels) < 2:
+            raise DataError(f"all examples are of one class, {labels.classes[0]!r}")
+        self._set_labels(labels)
+        self._costs = cost_matrix(self.costs, labels)
+        counts = [survey.labels[label] for label in labels.classes]
+        gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self._by_class = class_weights(self.class_weight, labels, gold, None)
+
+    def _prepare_shard(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        gold = self._labels.encode(_label_list(y), "y")
+        if self._encoder is not None:
+            rows = self._rows(self._encoder.encode_rows(X).nodes)
+        else:
+            sparse = scipy.sparse.issparse(X)
+            rows = self._rows(X.tocsr() if sparse else np.asarray(X, np.float64))
+        own = sample_weights(sample_weight, len(gold))
+        weight = (1.0 if own is None else own) * self._by_class[gold]
+        structure = self._structure(rows, gold)
+        return TrainingData(self._with_costs(structure, self.costs is not None), weight)
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
@@ -236,7 +295,7 @@ class MulticlassClassifier(
             encoded = self._encoder.encode_rows(X)
             count, rows = encoded.ptr.size - 1, self._rows(encoded.nodes)
             if self._vectors.blocks:
-                vectors = self._vectors.encode(*self._given(X, matrix, encoded))
+                vectors = self._vectors.encode(*self._vectors_given(X, matrix, encoded))
                 rows = make_mixed_rows(rows, vectors)
         else:
             from sklearn.utils.validation import validate_data
@@ -248,7 +307,7 @@ class MulticlassClassifier(
             count, rows = X.shape[0], self._rows(X)
         return self._structure(rows, np.zeros(count, np.int32))
 
-    def _given(self, X: Any, matrix: Any, encoded: Encoded) -> tuple[Any, ...]:
+    def _vectors_given(self, X: Any, matrix: Any, encoded: Encoded) -> tuple[Any, ...]:
         """Return arrays, the matrix and the words of examples."""
         count = encoded.ptr.size - 1
         if matrix is not None:
@@ -278,6 +337,15 @@ class MulticlassClassifier(
                 f"{self.n_features_in_}"
             )
         return self._structure(self._rows(row), np.zeros(1, np.int32))
+
+    def _given(self, X: Any, y: Any = None) -> Given:
+        s = self._encode(X)
+        if y is not None:
+            target = _whole_numbers(y) if isinstance(y, np.ndarray) else _label_list(y)
+            checks.check_same_length(s.labels.size, len(target))
+            s = s._replace(labels=self._labels.encode(target, "y"))
+        classes = self._labels.classes
+        return Given(s, self.weights_, lambda i, y: classes[y[0]])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
@@ -339,12 +407,16 @@ class MulticlassClassifier(
         )
 
     def top_features(
-        self, n: int = 20, label: Label | None = None
+        self, n: int = 20, label: Label | None = None, *, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
-        """Return the `n` features with the largest weights, in absolute value."""
+        """Return the `n` features with the largest weights, in absolute value.
+
+        Only those of one `label`, or of one `sign`, "positive" or "negative": what
+        speaks for a class, or against it.
+        """
         self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
-        return self._weights.top(self.weights_, n, code)
+        return self._weights.top(self.weights_, n, code, sign)
 
     def explain(self, x: Any) -> Choice:
         """Say which features made the class of one example win over the runner-up."""

@@ -243,16 +243,12 @@ def derivations(
     Trees that it does not derive are refused or left out, as `policy` says; what is
     missing is told in terms of `productions`, which the grammar was made of.
     """
-    codes, kept, failed = [], [], []
-    for i, tree in enumerate(trees):
-        try:
-            codes.append(grammar.derivation(settings.binarize(tree)))
-            kept.append(i)
-        except LookupError as error:
-            lack = describe_lack(tree, productions) if productions else None
-            failed.append((i, lack or str(error)))
+    found, kept = find_derivations(trees, grammar, settings)
+    failed = sorted(set(range(len(trees))).difference(kept))
     if failed:
-        i, why = failed[0]
+        i = failed[0]
+        lack = describe_lack(trees[i], productions) if productions else None
+        why = lack or _why_underivable(trees[i], grammar, settings)
         message = (
             f"the grammar does not derive {len(failed)} of {len(trees)} trees (the "
             f"first is tree {i}: {why})"
@@ -263,7 +259,31 @@ def derivations(
                 advice=[Advice("underivable", "skip", "leaves these trees out")],
             )
         warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=5)
-    return codes, kept
+    return found, kept
+
+
+def find_derivations(
+    trees: Sequence[Tree], grammar: TreebankGrammar, settings: GrammarSettings
+) -> tuple[list[list[int]], list[int]]:
+    """Return the codes of trees that the grammar derives, and which these are."""
+    found, kept = [], []
+    for i, tree in enumerate(trees):
+        try:
+            found.append(grammar.derivation(settings.binarize(tree)))
+            kept.append(i)
+        except LookupError:
+            continue
+    return found, kept
+
+
+def _why_underivable(
+    tree: Tree, grammar: TreebankGrammar, settings: GrammarSettings
+) -> str:
+    try:
+        grammar.derivation(settings.binarize(tree))
+    except LookupError as error:
+        return str(error)
+    raise AssertionError("the grammar derives the tree")
 
 
 def batches(

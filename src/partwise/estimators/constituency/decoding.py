@@ -52,12 +52,16 @@ class Model(NamedTuple):
         """Yield batches of sentences: where they start, themselves, and encoded."""
         given = self.rule_features
         for first, batch in batches(sentences, OWN_BATCH if self.own else BATCH):
-            corpus = self.settings.structure(self.grammar, batch)
-            if self.own is not None:
-                shown = [one.shown(self.settings.given_tags) for one in batch]
-                part = of_sentences(given, range(first, first + len(batch)))
-                corpus = add_own_features(self.own, part, self.grammar, corpus, shown)
-            yield first, batch, corpus
+            part = of_sentences(given, range(first, first + len(batch)))
+            yield first, batch, self._replace(rule_features=part).corpus(batch)
+
+    def corpus(self, sentences: Sequence[TaggedWords]) -> ConstituencyTrees:
+        """Encode sentences, all of them at once."""
+        made = self.settings.structure(self.grammar, sentences)
+        if self.own is None:
+            return made
+        shown = [one.shown(self.settings.given_tags) for one in sentences]
+        return add_own_features(self.own, self.rule_features, self.grammar, made, shown)
 
 
 def best_trees(
@@ -73,7 +77,7 @@ def best_trees(
         for i, sentence in enumerate(batch):
             if scores[i] > -np.inf:
                 own = codes[ptr[i] : ptr[i + 1]].tolist()
-                trees.append(_tree(model, own, sentence))
+                trees.append(tree_of(model, own, sentence))
             else:
                 failed.append(first + i)
                 trees.append(_flat_tree(model, sentence, corpus, i))
@@ -119,7 +123,7 @@ def kbest_trees(
         for sentence, best in zip(batch, found, strict=True):
             trees: dict[Tree, float] = {}
             for codes, score in best:
-                trees.setdefault(_tree(model, codes.tolist(), sentence), score)
+                trees.setdefault(tree_of(model, codes.tolist(), sentence), score)
             result.append(list(trees.items()))
     return result
 
@@ -173,7 +177,7 @@ def _symbols(corpus: ConstituencyTrees, t: int) -> Any:
     return corpus.sentences.symbol[slice(*corpus.sentences.symbol_ptr[t : t + 2])]
 
 
-def _tree(model: Model, codes: Sequence[int], sentence: TaggedWords) -> Tree:
+def tree_of(model: Model, codes: Sequence[int], sentence: TaggedWords) -> Tree:
     """Return the tree that codes stand for, as users know trees."""
     return restore(model.grammar.tree(codes, sentence.words))
 

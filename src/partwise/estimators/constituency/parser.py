@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from partwise.constituents import (
     Bracket,
     RuleApplication,
@@ -36,12 +38,15 @@ from partwise.estimators.constituency.rule_features import (
     of_sentences,
 )
 from partwise.estimators.constituency.settings import ConstituencySettings
+from partwise.estimators.constituency.views import make_views
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.metrics.brackets import bracket_scores
 from partwise.solvers.loop import Evaluate
 from partwise.structures.interface import FloatArray
+from partwise.structures.probabilities import log_probabilities
 
 Trees = Sequence[Tree]
 RuleFeatures = RuleFunction | Sequence[Any]
@@ -58,7 +63,7 @@ NO_PARSE = ("flat", "none")
 """What may stand for the tree of a sentence that the grammar cannot parse."""
 
 
-class ConstituencyParser(StructuredEstimator, ConstituencySettings):
+class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
     """Predict the phrases of a sentence from its words, or from words and tags.
 
     A weighted context-free grammar: the score of a tree is the sum of the scores of its
@@ -85,6 +90,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 1
 
     n_skipped_: int
@@ -186,7 +192,7 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
             evaluate = self._evaluator(corpus.as_trees(dev, "dev"), of_dev)
         elif dev_rule_features is not None:
             raise ValueError("dev_rule_features are given, but no dev trees")
-        return TrainingData(structure, weights, evaluate)
+        return TrainingData(structure, weights, evaluate, kept=kept)
 
     def _read_grammar(
         self, trees: Trees
@@ -288,6 +294,39 @@ class ConstituencyParser(StructuredEstimator, ConstituencySettings):
         words = corpus.as_words(sentences, parser._settings.given_tags)
         encoded = parser._settings.structure(parser._grammar, words)
         return list(name_applications(parser._grammar, encoded))
+
+    def _given(
+        self, sentences: Any, y: Any = None, *, rule_features: Any = None
+    ) -> Given:
+        model, words = self._trained_model(rule_features), self._encode(sentences)
+        return Given(
+            model.corpus(words),
+            self.weights_,
+            lambda i, y: decoding.tree_of(model, y.tolist(), words[i]),
+        )
+
+    def log_probability(
+        self,
+        trees: Iterable[Tree],
+        y: Any = None,
+        *,
+        rule_features: RuleFeatures | None = None,
+    ) -> FloatArray:
+        """Return the log-probability of every tree, given its words.
+
+        Precisely, of its derivation under the grammar; -inf for trees that it does not
+        derive. `y` is ignored, `rule_features` are as in `predict`.
+        """
+        self._check_fitted()
+        given = corpus.as_trees(trees)
+        result = np.full(len(given), -np.inf)
+        codes, kept = corpus.find_derivations(given, self._grammar, self._settings)
+        if kept:
+            model = self._trained_model(of_sentences(rule_features, kept))
+            derived = model.corpus(self._encode([given[i] for i in kept]))
+            derived = derived._replace(gold=np.concatenate(codes).astype(np.int32))
+            result[kept] = log_probabilities(derived, self.weights_, self._jobs())
+        return result
 
     def predict(
         self,

@@ -13,7 +13,7 @@ from partwise.errors import Advice, DataError
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
-from partwise.estimators.checks import check_choice, check_k
+from partwise.estimators.checks import check_choice, check_k, check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency import explanation, features
 from partwise.estimators.dependency.corpus import (
@@ -28,9 +28,12 @@ from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
 from partwise.estimators.dependency.vectors import encode_vectors, learn_vectors
+from partwise.estimators.dependency.views import find_reasons, make_views
 from partwise.estimators.dev_metrics import find_measure, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import LabelCodes, sorted_classes
+from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
 from partwise.features.word_vectors import as_word_vectors
 from partwise.metrics.attachment import is_punctuation
@@ -39,6 +42,7 @@ from partwise.structures.decoding import Decoded, decode, part_marginals
 from partwise.structures.dependency import DependencyTrees
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
 from partwise.structures.interface import CodeArray, FloatArray
+from partwise.trees import is_projective
 
 DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
     "best": decode,
@@ -47,7 +51,7 @@ DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
 """How a tree is chosen."""
 
 
-class DependencyParser(HasVectors, StructuredEstimator, DependencySettings):
+class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySettings):
     """Predict the dependency tree of a sentence from its words and tags.
 
     First-order parsing: the score of a tree is the sum of the scores of its arcs, which
@@ -78,6 +82,7 @@ class DependencyParser(HasVectors, StructuredEstimator, DependencySettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
     least_labels = 0
 
     # --- training ---------------------------------------------------------------
@@ -163,6 +168,7 @@ class DependencyParser(HasVectors, StructuredEstimator, DependencySettings):
                 f"{len(vectors)} matrices of vectors for {len(trees)} sentences"
             )
         sample_weight = sample_weights(sample_weight, len(trees))
+        kept = list(range(len(trees)))
         matrices = (
             None if arc_features is None else features.as_matrices(arc_features, trees)
         )
@@ -177,6 +183,18 @@ class DependencyParser(HasVectors, StructuredEstimator, DependencySettings):
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._set_labels(LabelCodes(self._find_labels(trees)))
+        data = self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        return replace(data, kept=kept)
+
+    def _encoded(
+        self,
+        trees: list[Sentence],
+        sample_weight: FloatArray | None,
+        matrices: Any = None,
+        dev: Any = None,
+        dev_arc_features: Any = None,
+    ) -> TrainingData:
+        """Encode sentences whose trees are checked, and labels known."""
         listed = None
         if matrices is not None:
             n_features = matrices[0].shape[1]
@@ -218,6 +236,32 @@ class DependencyParser(HasVectors, StructuredEstimator, DependencySettings):
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
         return TrainingData(structure, sample_weight, evaluate)
+
+    def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        trees = as_sentences(sentences)
+        check_training_trees(trees, self._settings())
+        labels = self._find_labels(trees)
+        survey = Survey(len(trees), form="labels" if labels else "no labels")
+        survey.count_labels(labels)
+        return survey
+
+    def _settle(self, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._trees = self._settings()
+        classes = sorted_classes(list(survey.labels)) if survey.labels else []
+        self._set_labels(LabelCodes(classes))
+
+    def _prepare_shard(self, sentences: Any, sample_weight: Any = None) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        trees = as_sentences(sentences)
+        sample_weight = sample_weights(sample_weight, len(trees))
+        if self._trees.projective:
+            trees, kept = without_crossings(trees, self.crossing)
+            if sample_weight is not None:
+                sample_weight = sample_weight[kept]
+        return self._encoded(trees, sample_weight)
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""
@@ -294,6 +338,45 @@ class DependencyParser(HasVectors, StructuredEstimator, DependencySettings):
         n, y = len(sentence), codes.tolist()
         labels = self._labels.decode(y[n:]) if len(self._labels) else None
         return sentence.with_tree(y[:n], labels)
+
+    def _given(
+        self, sentences: Any, y: Any = None, *, arc_features: Any = None
+    ) -> Given:
+        words, corpus = self._encode(sentences, arc_features)
+        legal = None
+        if y is not None:
+            trees = as_sentences(y)
+            check_same_length(len(words), len(trees))
+            check_training_trees(trees, replace(self._trees, single_root=False))
+            legal = np.array([self._is_possible(tree) for tree in trees], np.bool_)
+            # Any tree will do in the place of one that is ruled out.
+            trees = [
+                tree if fine else tree.with_tree(range(len(tree)), tree.labels)
+                for tree, fine in zip(trees, legal, strict=True)
+            ]
+            right = self._trees.structure(trees, self._labels, gold=True)
+            corpus = corpus._replace(heads=right.heads, word_labels=right.word_labels)
+        return Given(corpus, self.weights_, lambda i, y: self._tree(words[i], y), legal)
+
+    def _is_possible(self, tree: Sentence) -> bool:
+        """Say whether the parser can predict this tree."""
+        heads = list(tree.heads or ())
+        one_root = heads.count(0) <= 1 or not self._trees.single_root
+        return one_root and (not self._trees.projective or is_projective(heads))
+
+    def log_probability(
+        self, sentences: Any, y: Any = None, *, arc_features: Any = None
+    ) -> FloatArray:
+        """Return the log-probability of the tree of every sentence.
+
+        Those of `sentences`, or of others with the same words, `y`. -inf for trees that
+        the parser cannot predict: with crossing arcs, or with several roots.
+        """
+        trees = as_sentences(sentences)
+        result: FloatArray = super().log_probability(
+            trees, trees if y is None else y, arc_features=arc_features
+        )
+        return result
 
     def predict(
         self,

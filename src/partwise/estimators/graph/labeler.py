@@ -14,10 +14,12 @@ from partwise.estimators.best_codes import kbest
 from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import TAGGING, find_measure, rehearse
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.graph.corpus import GraphEncoder
 from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.graph.settings import GraphSettings
+from partwise.estimators.graph.views import make_views
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.settings import check_settings
 from partwise.solvers.loop import Evaluate
@@ -48,7 +50,7 @@ class Labelling(NamedTuple):
         return self.bound <= self.score
 
 
-class GraphLabeler(StructuredEstimator, GraphSettings):
+class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
     """Predict a label for every node of a graph, from all nodes and edges at once.
 
     A Markov random field: nodes, edges and larger cliques have features, with a weight
@@ -77,6 +79,7 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     # --- training ---------------------------------------------------------------
 
@@ -217,6 +220,24 @@ class GraphLabeler(StructuredEstimator, GraphSettings):
         """Return the labels of all graphs as lists."""
         places = zip(read, pairwise(ptr.tolist()), strict=True)
         return [self._graphs.decode(g, codes[a:b].tolist()) for g, (a, b) in places]
+
+    def _given(self, graphs: Any, labels: Any = None) -> Given:
+        read, corpus = self._encode(graphs, "the probability of labels")
+        if labels is not None:
+            right = read_labels(labels, read)
+            corpus = self._graphs.structure(
+                read,
+                self._graphs.encode(read),
+                _encode_labels(right, self._labels, "graph"),
+                relaxed=False,
+                max_table=int(self.max_table),
+            )
+        decode = self._graphs.decode
+        return Given(
+            corpus,
+            self.weights_,
+            lambda i, y: _named(read[i], decode(read[i], y.tolist())),
+        )
 
     def predict(self, graphs: Iterable[Any]) -> list[Labels]:
         """Return the best labels of all nodes.

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
-from partwise.estimators.checks import check_choice, label_lists
+from partwise.estimators.checks import check_choice, check_labelled, label_lists
+from partwise.estimators.distribution import Distribution, Given, draw_outputs
 from partwise.estimators.hidden_markov.persistence import fill, store
 from partwise.estimators.hidden_markov.symbol_sequences import (
     encode_known,
@@ -19,8 +20,9 @@ from partwise.estimators.hidden_markov.training import HiddenMarkovTraining
 from partwise.estimators.labels import Label
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
+from partwise.estimators.sequence.views import make_views
 from partwise.structures import hidden_markov
-from partwise.structures.chain import Chain
+from partwise.structures.chain import Chain, legal_sequences
 from partwise.structures.decoding import part_marginals
 from partwise.structures.hidden_markov import Probabilities
 from partwise.structures.interface import FloatArray
@@ -28,7 +30,7 @@ from partwise.structures.interface import FloatArray
 DECODINGS = ("best", "minimum_risk")
 
 
-class HiddenMarkovModel(HiddenMarkovTraining):
+class HiddenMarkovModel(HiddenMarkovTraining, Distribution):
     """Predict the states behind sequences of symbols, with probabilities.
 
     Attributes
@@ -75,6 +77,7 @@ class HiddenMarkovModel(HiddenMarkovTraining):
     """
 
     _store, _fill = store, fill
+    _views = make_views
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that inputs are sequences, and labels are needed."""
@@ -130,6 +133,29 @@ class HiddenMarkovModel(HiddenMarkovTraining):
         return sequences.chain(K, V + 1), hidden_markov.with_unknown(
             self.weights_, K, V
         )
+
+    def _given(self, X: Any, y: Any = None, *, known: Any = None) -> Given:
+        chain, w = self._encode(X, known)
+        legal = None
+        if y is not None:
+            y = label_lists(y)
+            check_labelled(chain.ptr, y)
+            flat = [label for labels in y for label in labels]
+            chain = chain._replace(labels=self._labels.encode(flat, "y"))
+            legal = legal_sequences(chain)
+        decode = self._labels.decode
+        return Given(chain, w, lambda i, y: decode(y.tolist()), legal)
+
+    def sample_given(
+        self, X: Any, n: int = 1, random_state: Any = None, *, known: Any = None
+    ) -> list[list[list[Label]]]:
+        """Draw `n` paths of states of every sequence, given its symbols.
+
+        And given the states that are `known`, as in `predict`. `sample` draws the
+        symbols as well.
+        """
+        given = self._given(X, known=known)
+        return draw_outputs(given, n, random_state, self._jobs())
 
     def predict(
         self, X: Any, *, decoding: str = "best", known: Any = None

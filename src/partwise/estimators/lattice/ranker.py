@@ -13,6 +13,8 @@ from partwise.estimators.base import StructuredEstimator, TrainingData, untraine
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure
+from partwise.estimators.distribution import Given, Samples
+from partwise.estimators.explanation import of_sign
 from partwise.estimators.labels import LabelCodes
 from partwise.estimators.lattice.corpus import (
     LatticeReader,
@@ -22,6 +24,7 @@ from partwise.estimators.lattice.corpus import (
 from partwise.estimators.lattice.given_weights import encode_weights
 from partwise.estimators.lattice.persistence import fill, store
 from partwise.estimators.lattice.settings import LatticeSettings
+from partwise.estimators.lattice.views import make_views
 from partwise.estimators.settings import settings_of
 from partwise.features import FeatureDictEncoder
 from partwise.metrics.lattices import lattice_scores
@@ -29,7 +32,8 @@ from partwise.solvers.loop import Evaluate
 from partwise.solvers.registry import make_solver
 from partwise.structures import Lattice
 from partwise.structures.decoding import decode, part_marginals
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.lattice.parts import edge_score
 from partwise.structures.pseudo_references import good_and_bad
 
 MEASURES: dict[str, Callable[[Any, Any], float]] = {
@@ -47,7 +51,7 @@ class PathSets(NamedTuple):
     bad: list[LatticePath]
 
 
-class LatticeRanker(StructuredEstimator, LatticeSettings):
+class LatticeRanker(StructuredEstimator, Samples, LatticeSettings):
     """Predict the best path through a lattice: a graph with features on its edges.
 
     The score of a path is the sum over its edges of weights times features. Lattices
@@ -80,6 +84,7 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
     """
 
     _store, _fill = store, fill
+    _views = make_views
     least_labels = 0
 
     # --- training ---------------------------------------------------------------
@@ -244,6 +249,26 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         found = split(decode(corpus, w, self._jobs()))
         return [reader.path(corpus, i, *one) for i, one in enumerate(found)]
 
+    def _given(self, lattices: Any, paths: Any = None) -> Given:
+        self._check_fitted()
+        if paths is None:
+            reader, corpus = self._read(lattices)
+        else:
+            reader = LatticeReader(
+                lattices, paths, learning=True, by_words=False, keep_words=True
+            )
+            corpus = reader.structure(
+                encode_features(reader, self._encoder, learn=False)
+            )
+        theta = corpus.rows  # the score of a path is that of its edges
+
+        def read(i: int, y: CodeArray) -> LatticePath:
+            edges = corpus.ptr[i] + y[y >= 0]
+            score = sum(edge_score(theta, int(e), self.weights_) for e in edges)
+            return reader.path(corpus, i, y, score)
+
+        return Given(corpus, self.weights_, read)
+
     def predict(self, lattices: Iterable[Any]) -> list[LatticePath]:
         """Return the best path of every lattice: its edges, its words, its score."""
         self._check_fitted()
@@ -386,8 +411,12 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         self._check_fitted()
         return self._encoder.attribute_names()
 
-    def top_features(self, n: int = 10) -> list[tuple[str, float]]:
+    def top_features(
+        self, n: int = 10, *, sign: str = "any"
+    ) -> list[tuple[str, float]]:
         """Return the `n` features with the largest weights, in either direction.
+
+        Or only those of one `sign`, "positive" or "negative".
 
         Examples
         --------
@@ -398,8 +427,9 @@ class LatticeRanker(StructuredEstimator, LatticeSettings):
         ['x']
         """
         names = self.feature_names_
-        order = np.argsort(-np.abs(self.weights_), kind="stable")[: max(n, 0)]
-        return [(names[f], float(self.weights_[f])) for f in order if self.weights_[f]]
+        found = of_sign(self.weights_, sign)
+        order = np.argsort(-np.abs(self.weights_[found]), kind="stable")
+        return [(names[f], float(self.weights_[f])) for f in found[order][: max(n, 0)]]
 
 
 def _as_pair(dev: Any) -> tuple[Any, Any]:

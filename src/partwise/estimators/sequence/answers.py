@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.metrics.chunks import spans
 from partwise.structures import decoding
-from partwise.structures.chain import Chain, segment_probabilities
+from partwise.structures.chain import Chain, segment_probabilities, untied
 from partwise.structures.interface import FloatArray
 
 
@@ -68,16 +69,37 @@ def label_probabilities(
     return [mu[a:b].reshape(-1, n_labels) for a, b in pairwise(ptr.tolist())]
 
 
-def best_spans(
-    chain: Chain, w: FloatArray, labels: LabelCodes, scheme: str | None, n_jobs: int
-) -> list[list[Span]]:
-    """Return the chunks of the best labels, with their probabilities."""
-    prefixes = {str(label).partition("-")[0] for label in labels.classes}
+def transition_probabilities(
+    chain: Chain, w: FloatArray, n_labels: int, n_jobs: int
+) -> list[NDArray[np.float64]]:
+    """Return the probability of every pair of labels at neighbouring tokens."""
+    square = n_labels * n_labels
+    lengths = np.diff(chain.ptr)
+    # Nodes come first, then transitions, here with parts of their own everywhere.
+    wanted = n_labels * lengths + square * np.maximum(lengths - 1, 0)
+    ptr, mu, log_z = decoding.part_marginals(untied(chain), w, wanted, n_jobs)
+    check_possible(log_z)
+    return [
+        mu[a + n_labels * n : b].reshape(-1, n_labels, n_labels)
+        for (a, b), n in zip(pairwise(ptr.tolist()), lengths.tolist(), strict=True)
+    ]
+
+
+def check_chunks(labels: Sequence[Label]) -> None:
+    """Raise `ValueError` unless labels spell chunks."""
+    prefixes = {str(label).partition("-")[0] for label in labels}
     if not prefixes <= set("BIOESMWLU"):
         raise ValueError(
             "the labels do not spell chunks (B-PER, I-PER, O and the like), so there "
             "are no spans; use predict"
         )
+
+
+def best_spans(
+    chain: Chain, w: FloatArray, labels: LabelCodes, scheme: str | None, n_jobs: int
+) -> list[list[Span]]:
+    """Return the chunks of the best labels, with their probabilities."""
+    check_chunks(labels.classes)
     best = _decode(chain, w, n_jobs)
     found = [
         (i, *span)

@@ -25,6 +25,7 @@ from partwise.features import (
     default_template,
 )
 from partwise.features.array_features import Vectors
+from partwise.features.csr import AttributeRows
 from partwise.features.token_features import looks_like_blocks
 from partwise.model_file import Content
 from partwise.structures import rows as feature_rows
@@ -346,6 +347,18 @@ def read_template(template: Any, n_columns: int) -> Any:
             "such as words,affixes:4)"
         )
     return Template.read(Path(template))
+
+
+def describe(source: Input) -> tuple[str, int]:
+    """Return the kind of an input, and how many columns it reads, if that is fixed."""
+    return source.kind, source.n_features if isinstance(source, DenseInput) else 0
+
+
+def encoded_of(tokens: Tokens) -> Encoded:
+    """Return tokens as their encoder made them."""
+    nodes, edges = tokens.nodes, tokens.edges
+    assert isinstance(nodes, SparseRows)
+    return Encoded(tokens.ptr, AttributeRows(*nodes), AttributeRows(*edges))
 
 
 def load_input(content: Content) -> Input:

@@ -16,6 +16,13 @@ from partwise.structures.rows import make_pairs
 
 def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a tagger's own."""
+    tensors, settings = shared_tensors(model)
+    store_vectors(model._vectors, tensors, settings)
+    return tensors, settings
+
+
+def shared_tensors(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what all models hold that label tokens: features, constraints, costs."""
     own, own_settings = model._input.to_tensors()
     tensors = prefixed("input", own)
     masks = {k: v.astype(np.uint8) for k, v in model._masks._asdict().items()}
@@ -28,12 +35,26 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "has_costs": model.costs is not None,
         "has_pairs": model._pairs is not None,
     }
-    store_vectors(model._vectors, tensors, settings)
     return dict(tensors), settings
 
 
 def fill(model: Any, content: Content) -> int:
     """Fill a tagger from a file; return how many weights it has to have."""
+    K = len(model._labels)
+    fill_shared(model, content)
+    if isinstance(model._input, DictInput):
+        model.transition_features = model._input.encoder.transition_features
+    n_nodes = read_pairs(model, content, K)
+    encoder = getattr(model._input, "encoder", None)
+    model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
+    model.vectors = model._vectors.setting
+    n_nodes += model._vectors.width * K
+    ends = K * (int(model.start) + int(model.end))
+    return int(n_nodes + K * K + ends + model._input.n_edge_features * K * K)
+
+
+def fill_shared(model: Any, content: Content) -> None:
+    """Read what `shared_tensors` returned, except for the pairs."""
     K = len(model._labels)
     model._input = load_input(content.part("input"))
     masks = content.part("masks")
@@ -46,25 +67,22 @@ def fill(model: Any, content: Content) -> int:
     )
     read_costs(model, content)
     _restore_params(model)
+
+
+def read_pairs(model: Any, content: Content, n_labels: int) -> int:
+    """Read the pairs of feature and label with weights; return how many weights."""
     n_columns = model._input.n_features
-    n_nodes = n_columns * K
     model._pairs = None
-    if content.setting("has_pairs", bool):
-        pairs = content.part("pairs")
-        label = pairs.tensor("label", dtype=np.int32, at_least=0, below=K)
-        ptr = pairs.pointers("ptr", end=label.size, length=n_columns + 1)
-        try:
-            model._pairs = make_pairs(ptr, label, K)
-        except ValueError as error:
-            raise content.error(str(error)) from None
-        n_nodes = label.size
-    encoder = getattr(model._input, "encoder", None)
-    arrays = getattr(encoder, "array_widths", {})
-    model._vectors = read_vectors(content, arrays)
-    model.vectors = model._vectors.setting
-    n_nodes += model._vectors.width * K
-    ends = K * (int(model.start) + int(model.end))
-    return int(n_nodes + K * K + ends + model._input.n_edge_features * K * K)
+    if not content.setting("has_pairs", bool):
+        return int(n_columns * n_labels)
+    pairs = content.part("pairs")
+    label = pairs.tensor("label", dtype=np.int32, at_least=0, below=n_labels)
+    ptr = pairs.pointers("ptr", end=label.size, length=n_columns + 1)
+    try:
+        model._pairs = make_pairs(ptr, label, n_labels)
+    except ValueError as error:
+        raise content.error(str(error)) from None
+    return int(label.size)
 
 
 def _restore_params(model: Any) -> None:
@@ -72,7 +90,5 @@ def _restore_params(model: Any) -> None:
     if isinstance(model._input, TemplateInput):
         template = model._input.encoder.template
         model.template = template if template.resources else template.text
-    if isinstance(model._input, DictInput):
-        model.transition_features = model._input.encoder.transition_features
     if model.constraints is None:
         model.constraints = constraints_of(model._masks, model._labels)

@@ -14,6 +14,7 @@ from partwise.estimators import costs as weighting
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
+from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
@@ -24,13 +25,17 @@ from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
+from partwise.estimators.sequence.shards import prepare_shard, settle, survey
+from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
+from partwise.estimators.sequence.views import find_reasons, make_views
 from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.chain import (
     Chain,
     illegal_position,
+    legal_sequences,
     make_chain,
     with_observed_transitions,
 )
@@ -46,7 +51,7 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
+class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -69,7 +74,11 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
     """
 
     _store, _fill = store, fill
+    _views, _reasons = make_views, find_reasons
+    _pairs: Pairs | None
+    _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
+    _survey, _settle, _prepare_shard = survey, settle, prepare_shard
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -156,24 +165,45 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
             tokens, X, matrices, tables, self.scale_vectors
         )
         flat = [label for labels in y for label in labels]
-        labels = LabelCodes(sorted_classes(flat))
+        self._set_source(source, sorted_classes(flat))
+        labels = self._labels
+        gold = labels.encode(flat, "y")
+        sample_weight = weighting.sample_weights(sample_weight, len(y))
+        token_weight = weighting.token_weights(token_weight, tokens.ptr)
+        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
+            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
+        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight)
+        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
+        given = (self.costs, self.class_weight, token_weight)
+        structure = self._with_costs(chain, any(x is not None for x in given))
+        return TrainingData(structure, sample_weight, evaluate)
+
+    def _set_source(self, source: Input, classes: list[Label]) -> None:
+        """Set the encoder, and all that follows from the labels."""
+        labels = LabelCodes(classes)
         if len(labels) < 2:
             raise DataError(
                 f"all tokens have the label {labels.classes[0]!r}: nothing to learn; "
                 "give examples of at least two labels"
             )
-        gold = labels.encode(flat, "y")
         self._input: Input = source
         self._set_labels(labels)
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = weighting.cost_matrix(self.costs, labels)
-        sample_weight = weighting.sample_weights(sample_weight, len(y))
-        token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        self._pairs = None
+
+    def _labelled(
+        self,
+        tokens: Tokens,
+        y: list[list[Label]],
+        gold: CodeArray,
+        by_class: FloatArray,
+        allowed: Any = None,
+        token_weight: FloatArray | None = None,
+    ) -> Chain:
+        """Return the corpus to learn from, checked."""
         costs = by_class[:, None] * self._costs
-        self._pairs: Pairs | None = None
-        if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
-            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if self.transitions == "observed":
             chain = with_observed_transitions(chain)
@@ -187,10 +217,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
                 f"the constraints forbid the labels of sequence {i} at token {t} "
                 f"({context}); correct the labels or loosen the constraints"
             )
-        evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
-        given = (self.costs, self.class_weight, token_weight)
-        structure = self._with_costs(chain, any(x is not None for x in given))
-        return TrainingData(structure, sample_weight, evaluate)
+        return chain
 
     def _class_weights(
         self, gold: CodeArray, ptr: IntArray, sample_weight: FloatArray | None
@@ -258,6 +285,18 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
         return answers.best_labels(chain, w, self._labels, self._jobs())
 
+    def _given(self, X: Any, y: Any = None, *, allowed: Any = None) -> Given:
+        chain = self._encode(X, allowed)
+        legal = None
+        if y is not None:
+            y = checks.label_lists(y)
+            checks.check_labelled(chain.ptr, y)
+            flat = [label for labels in y for label in labels]
+            chain = chain._replace(labels=self._labels.encode(flat, "y"))
+            legal = legal_sequences(chain)
+        decode = self._labels.decode
+        return Given(chain, self.weights_, lambda i, y: decode(y.tolist()), legal)
+
     def predict(self, X: Any, *, allowed: Any = None) -> list[list[Label]]:
         """Return the best labels of every sequence.
 
@@ -274,18 +313,6 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
         """
         return self._decode(self._encode(X, allowed), self.weights_)
 
-    def predict_single(self, x: Any) -> list[Label]:
-        """Return the best labels of one sequence.
-
-        Examples
-        --------
-        >>> from partwise import SequenceTagger
-        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
-        >>> SequenceTagger(C=10.0).fit(X, y).predict_single([["the"]])
-        ['D']
-        """
-        return self.predict([x])[0]
-
     def predict_marginals(
         self, X: Any, *, allowed: Any = None
     ) -> list[NDArray[np.float64]]:
@@ -301,6 +328,57 @@ class SequenceTagger(HasVectors, StructuredEstimator, TaggerSettings):
         """
         chain, K = self._encode(X, allowed), len(self._labels)
         return answers.label_probabilities(chain, self.weights_, K, self._jobs())
+
+    def predict_transitions(
+        self, X: Any, *, allowed: Any = None
+    ) -> list[NDArray[np.float64]]:
+        """Return the probability of every pair of labels at neighbouring tokens.
+
+        Returns
+        -------
+        list of arrays of shape (n_tokens - 1, n_classes, n_classes)
+            ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
+        """
+        chain, K = self._encode(X, allowed), len(self._labels)
+        return answers.transition_probabilities(chain, self.weights_, K, self._jobs())
+
+    def predict_span_marginals(
+        self,
+        X: Any,
+        *,
+        at_least: float = 0.001,
+        scheme: str | None = None,
+        allowed: Any = None,
+    ) -> list[list[Span]]:
+        """Return all chunks that sequences may have, with their probabilities.
+
+        `predict_spans` has those of the best labels only; and its score is that of the
+        very labels, here all ways to spell a chunk count.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As in `fit`.
+        at_least : float
+            Chunks that are less probable are left out.
+        scheme : str, optional
+            How labels spell chunks; by default as the CoNLL evaluation reads them.
+        allowed : list, optional
+            As in `predict`.
+
+        Returns
+        -------
+        list of list of Span
+            ``(start, end, label, score)``, the most probable first.
+        """
+        chain, K = self._encode(X, allowed), len(self._labels)
+        pairs = answers.transition_probabilities(chain, self.weights_, K, self._jobs())
+        nodes = answers.label_probabilities(chain, self.weights_, K, self._jobs())
+        spelling = Spelling(self._labels.classes, scheme)
+        return [
+            span_probabilities(*both, spelling, at_least)
+            for both in zip(nodes, pairs, strict=True)
+        ]
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None

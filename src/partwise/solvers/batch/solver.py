@@ -90,6 +90,7 @@ class BatchSolver(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {}
     losses = ("log_loss",)
     needs = (marginals,)
+    only_passes = True
 
     curvature = 0.9
     """How much of the slope may remain after a step."""

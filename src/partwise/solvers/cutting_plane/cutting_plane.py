@@ -128,6 +128,7 @@ class CuttingPlane(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"cutting-plane": {}}
     losses = ("hinge", "squared_hinge")
     needs = (argmax, add_costs, cost)
+    only_passes = True
     at_least: ClassVar[dict[str, float]] = {"drop_after": 1}
 
     def __post_init__(self) -> None:

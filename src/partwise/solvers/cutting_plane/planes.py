@@ -22,10 +22,11 @@ from partwise.solvers.facts import shape
 from partwise.solvers.keeping import Keeper
 from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
-from partwise.structures.decoding import check_outputs, output_pointers
+from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
-from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.scratch import score_of
+from partwise.structures.sharing import borders, filled, given, summed
 
 Codes = NDArray[np.int32]
 
@@ -35,16 +36,16 @@ def _add_planes(
     s: Structure,
     start: int,
     stop: int,
+    worker: Worker,
     C: FloatArray,
-    alpha: FloatArray,
     ptr: IntArray,
     codes: Codes,
     slopes: FloatArray,
+    alpha: FloatArray,
     w: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
     """Add ``sum_k alpha_k slope_ki C_i dPhi(i, y_ki)`` of some examples to `w`."""
+    scratch, ws = worker.scratch, worker.ws
     ids, counts, mu = scratch.ids, scratch.counts, scratch.mu
     for i in range(start, stop):
         if C[i] == 0.0:
@@ -70,20 +71,20 @@ def _multiply(
     s: Structure,
     start: int,
     stop: int,
+    worker: Worker,
     C: FloatArray,
-    vector: FloatArray,
     ptr: IntArray,
     codes: Codes,
     slopes: FloatArray,
+    vector: FloatArray,
     out: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
     """Add the share of some examples in ``vector . g_k`` to ``out[k]``.
 
     The parts are scored once for all the planes: each of them then costs one look-up
     per part, not a walk over the features.
     """
+    scratch, ws = worker.scratch, worker.ws
     theta = scratch.theta
     for i in range(start, stop):
         if C[i] == 0.0:
@@ -99,10 +100,11 @@ def _multiply(
 
 
 @kernel
-def _fill_costs(
+def _add_costs(
     s: Structure,
     start: int,
     stop: int,
+    worker: Worker,
     C: FloatArray,
     ptr: IntArray,
     codes: Codes,
@@ -121,11 +123,30 @@ def _fill_costs(
                 out[k] -= C[i] * (0.5 * slopes[k, i]) ** 2
 
 
+@kernel
+def _mark_damaged(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    ptr: IntArray,
+    codes: Codes,
+    out: FloatArray,
+) -> None:
+    """Mark the examples that have codes which are no output."""
+    for i in range(start, stop):
+        for k in range(codes.shape[0]):
+            if not waist.is_output(s, i, codes[k, ptr[i] : ptr[i + 1]]):
+                out[i] = 1.0
+
+
 def _codes_are_outputs(planes: Planes, problem: Problem) -> None:
-    """Check the outputs of all planes, one example after the other."""
-    owner = np.arange(problem.n_examples)
-    for codes in planes.codes:
-        check_outputs(problem.structure, owner, planes.ptr[:-1], codes)
+    """Check the outputs of all planes."""
+    damaged, ptr = np.zeros(problem.n_examples), planes.ptr
+    things = borders(ptr), given(planes.codes, ptr, axis=1), filled(damaged)
+    problem.crew().run(_mark_damaged, *things)
+    if damaged.any():
+        raise ValueError(f"an output of example {damaged.argmax()} is damaged")
 
 
 class Planes(Keeper):
@@ -188,43 +209,36 @@ class Planes(Keeper):
         """Compute costs and products for other weights C_i of the examples."""
         codes, slopes, count = self.codes, self.slopes, len(self)
         self.costs, self.gram = np.zeros(count), np.zeros((0, 0))
-        s, n = problem.structure, problem.n_examples
-        _fill_costs(
-            s, 0, n, problem.C, self.ptr, codes, slopes, self.squared, self.costs
-        )
+        things = *self._shared(problem), self.squared, summed(self.costs)
+        problem.crew(n_sums=count).run(_add_costs, *things)
         for n in range(1, count + 1):
             self.codes, self.slopes = codes[:n], slopes[:n]
             self._multiply_last(problem)
 
     def combine(self, problem: Problem, alpha: FloatArray) -> FloatArray:
         """Return ``sum_k alpha_k g_k``."""
-        s, C, ptr = problem.structure, problem.C, self.ptr
-        codes, slopes = self.codes, self.slopes
         total = np.zeros(problem.n_weights)
-
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            own = worker.scratch, worker.ws
-            _add_planes(s, start, stop, C, alpha, ptr, codes, slopes, w, *own)
-
-        for _ in problem.crew(n_sums=total.size).sum_up(add, total):
-            pass
+        things = *self._shared(problem), alpha, summed(total)
+        problem.crew(n_sums=total.size).run(_add_planes, *things)
         return total
+
+    def _shared(self, problem: Problem) -> tuple[Any, ...]:
+        """Return what passes over the planes work on, as crews share it."""
+        return (
+            given(problem.C),
+            borders(self.ptr),
+            given(self.codes, self.ptr, axis=1),
+            given(self.slopes, axis=1),
+        )
 
     def _multiply_last(self, problem: Problem) -> None:
         """Add the products of the last plane with all of them."""
-        s, C, ptr = problem.structure, problem.C, self.ptr
-        codes, slopes = self.codes, self.slopes
-        n = len(codes)
+        n = len(self.codes)
         last = np.zeros(n)
         last[-1] = 1.0
         vector, products = self.combine(problem, last), np.zeros(n)
-
-        def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
-            own = worker.scratch, worker.ws
-            _multiply(s, start, stop, C, vector, ptr, codes, slopes, out, *own)
-
-        for _ in problem.crew(n_sums=n).sum_up(add, products):
-            pass
+        things = *self._shared(problem), vector, summed(products)
+        problem.crew(n_sums=n).run(_multiply, *things)
         gram = np.zeros((n, n))
         gram[: n - 1, : n - 1] = self.gram
         gram[n - 1] = gram[:, n - 1] = products

@@ -12,8 +12,9 @@ from partwise.losses import SetHinge
 from partwise.solvers.base import Problem
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, Structure
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Worker, make_crew
 from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.sharing import filled
 
 
 def generalization_bound(
@@ -112,14 +113,16 @@ def _count_outputs(
         out[i] = n_good + n_all + np.log2(1.0 - share) if share < 1.0 else -np.inf
 
 
+def _fill_counts(
+    s: Structure, start: int, stop: int, worker: Worker, out: FloatArray
+) -> None:
+    _count_outputs(s, out, start, stop, worker.scratch, worker.ws)
+
+
 def count_triples(s: Structure) -> int:
     """Return how many triples of input, good and wrong output there are."""
-    logs = np.zeros(int(Crew(s).slices[-1][1]))
-
-    def count(start: int, stop: int, worker: Worker) -> None:
-        _count_outputs(s, logs, start, stop, worker.scratch, worker.ws)
-
-    Crew(s).run(count)
+    logs = np.zeros(int(waist.n_examples(s)))
+    make_crew(s).run(_fill_counts, filled(logs))
     most = float(logs.max())
     if most == -np.inf:
         return 0
@@ -150,16 +153,17 @@ def _largest_difference(
 
 def largest_difference(s: Structure) -> float:
     """Return what no entry of any ``Phi(good) - Phi(wrong)`` exceeds."""
-    found: list[float] = []
+    largest = np.zeros(int(waist.n_examples(s)))
+    make_crew(s).run(_fill_largest, filled(largest))
+    return float(largest.max(initial=0.0))
 
-    def look(start: int, stop: int, worker: Worker) -> None:
-        diff = waist.make_diff(s)
-        found.append(
-            _largest_difference(s, start, stop, worker.scratch, diff, worker.ws)
-        )
 
-    Crew(s).run(look)
-    return max(found)
+def _fill_largest(
+    s: Structure, start: int, stop: int, worker: Worker, out: FloatArray
+) -> None:
+    """Write the largest of some examples to the place of the first of them."""
+    diff = waist.make_diff(s)
+    out[start] = _largest_difference(s, start, stop, worker.scratch, diff, worker.ws)
 
 
 def bound_of(problem: Problem, w: FloatArray, primal: float) -> float | None:

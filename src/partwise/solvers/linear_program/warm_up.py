@@ -16,10 +16,11 @@ import numpy as np
 from partwise._jit import kernel
 from partwise._threads import chunks
 from partwise.losses import wrong_outputs
-from partwise.losses.wrong_outputs import Rules, Search
+from partwise.losses.wrong_outputs import Rules, Search, make_tools
 from partwise.solvers.linear_program.rows import RowRoom, Rows, RowScratch, write_row_of
+from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
-from partwise.structures.scratch import Scratch
+from partwise.structures.scratch import Scratch, make_scratch
 
 AVERAGED = 50
 """Points in a pass that the average is taken over."""
@@ -84,8 +85,8 @@ def warm_up(
 ) -> Iterator[float]:
     """Add rows, and set `average` to the mean weights of the last pass."""
     w = np.zeros(average.size)
-    worker = search.crew.workers[0]
-    augmented, candidates, diff = search.rooms[0]
+    scratch, ws = make_scratch(search.s), waist.workspace(search.s, search.k)
+    augmented, candidates, diff = make_tools(search.s, search.k)
     pieces = max(min(AVERAGED, C.size), 1)
     for done in range(passes):
         average[:] = 0.0
@@ -96,8 +97,8 @@ def warm_up(
                 while start < stop:
                     n, count = _learn(
                         search.s, examples[start:stop], search.rules, C, positive, w,
-                        augmented, search.found, candidates, worker.scratch, diff,
-                        rows.room, rows.most, rows.scratch, worker.ws,
+                        augmented, search.found, candidates, scratch, diff,
+                        rows.room, rows.most, rows.scratch, ws,
                     )  # fmt: skip
                     rows.take(int(count))
                     start += n

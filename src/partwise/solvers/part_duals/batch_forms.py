@@ -26,6 +26,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint, Loss
 from partwise.solvers.base import NOT_FINITE, STALLED, Problem, State
+from partwise.solvers.dual_weights import best_multiple, weights_at
 from partwise.solvers.facts import positive
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts
@@ -34,6 +35,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
+from partwise.structures.sharing import filled, given, summed
 
 MOST_TRIALS = 60
 # What rounding leaves uncertain, with scores of a hundred or so: as a share of what
@@ -65,7 +67,10 @@ class BatchFormState(State):
 
     @abstractmethod
     def move(self, eta: float, momentum: float) -> Iterator[float]:
-        """Try a step and a share of the last one: set `tried_w` and `tried_value`."""
+        """Try a step and a share of the last one: set `tried_w` and `tried_value`.
+
+        The first is the vector of the dual point, as yet.
+        """
 
     @abstractmethod
     def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
@@ -78,16 +83,16 @@ class BatchFormState(State):
 
     def tried_dual(self) -> float:
         """Return the dual value of the point last tried, with the best share of it."""
-        self.tried_scale = 1.0
+        self.tried_scale, l1_ratio = 1.0, self.problem.l1_ratio
         if not self.fixed:
-            gain = float(self.problem.C @ self.tried_value)
-            sqnorm = float(self.tried_w @ self.tried_w)
-            if gain < sqnorm:
-                self.tried_scale = max(gain, 0.0) / sqnorm
+            gain = max(float(self.problem.C @ self.tried_value), 0.0)
+            self.tried_scale = best_multiple(gain, self.tried_w, l1_ratio, 1.0)
+            if self.tried_scale < 1.0:
                 self.tried_w = self.tried_scale * self.tried_w
+        self.tried_w = weights_at(self.tried_w, l1_ratio)
         value = self.tried_scale * self.tried_value
         point = DualPoint(value, value, value, value)
-        return self.problem.loss.dual(self.tried_w, self.problem.C, point)
+        return self.problem.loss.dual(self.tried_w, self.problem.C, point, l1_ratio)
 
     def has_loss(self, loss: Loss) -> bool:
         """Say whether the dual point is one of this loss."""
@@ -142,7 +147,7 @@ class BatchFormState(State):
         should grow: mass that has vanished comes back when scores have come far enough.
         """
         change = self.tried_w - self.w
-        sqnorm = float(change @ change)
+        sqnorm = (1.0 - self.problem.l1_ratio) * float(change @ change)
         gain = reached - self.dual_value + 0.5 * sqnorm
         if self.problem.loss.name == "log_loss":
             gain /= 1.0 - 0.5 * min(self.step, 1.0)
@@ -202,16 +207,19 @@ class ThetaState(BatchFormState):
         self.oracle_calls = parts.oracle_calls
         self.theta = parts.dual.theta.copy()
         self.before = self.theta.copy()
-        self.tried_w, self.tried_value = parts.w, parts.dual.value
+        self.tried_w = parts.v if problem.l1_ratio else parts.w
+        self.tried_value = parts.dual.value
         self.dual_value = self.tried_dual()
         self.keep()
 
     def move(self, eta: float, momentum: float) -> Iterator[float]:
         """Move all part scores by the same step, from the same weights."""
-        s, C, dual = self.problem.structure, self.problem.C, self.parts.dual
+        C, dual = self.problem.C, self.parts.dual
         here = dual._replace(theta=self.theta)
 
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, w: FloatArray
+        ) -> None:
             scratch, ws = worker.scratch, worker.ws
             _move_theta(
                 s, self.w, here, eta, self.before, momentum, start, stop, dual.theta,
@@ -221,7 +229,7 @@ class ThetaState(BatchFormState):
             dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, w, scratch, ws)
 
         self.tried_w = np.zeros_like(self.w)
-        yield from self.crew.sum_up(add, self.tried_w)
+        yield from self.crew.visit(add, summed(self.tried_w))
         self.tried_value = dual.value
         self.oracle_calls += self.problem.n_examples
 
@@ -269,15 +277,15 @@ def _pull(
 @kernel
 def _evaluate_log_loss(
     s: Structure,
-    C: FloatArray,
-    z: FloatArray,
     start: int,
     stop: int,
+    worker: Worker,
+    C: FloatArray,
+    z: FloatArray,
     w: FloatArray,
     value: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
+    scratch, ws = worker.scratch, worker.ws
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, z, scratch.theta, ws)
@@ -289,17 +297,17 @@ def _evaluate_log_loss(
 @kernel
 def _evaluate_hinge(
     s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
     C: FloatArray,
     z: FloatArray,
     tau: float,
-    start: int,
-    stop: int,
     w: FloatArray,
     value: FloatArray,
-    costs: FloatArray,
-    scratch: Scratch,
-    ws: Any,
 ) -> None:
+    scratch, ws = worker.scratch, worker.ws
+    costs = np.zeros(scratch.theta.size)
     for i in range(start, stop):
         waist.visit(s, i, ws)
         n = waist.n_parts(s, i)
@@ -342,19 +350,13 @@ class PrimalState(BatchFormState):
         self.keep()
 
     def _evaluate(self) -> Iterator[float]:
-        s, C = self.problem.structure, self.problem.C
-        z, tau, value = self.tried_z, self.tried_tau, self.tried_value
-
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            scratch, ws = worker.scratch, worker.ws
-            if self.problem.loss.name == "log_loss":
-                _evaluate_log_loss(s, C, z, start, stop, w, value, scratch, ws)
-            else:
-                costs = np.zeros_like(scratch.theta)
-                _evaluate_hinge(s, C, z, tau, start, stop, w, value, costs, scratch, ws)
-
+        C, z, tau = given(self.problem.C), self.tried_z, self.tried_tau
         self.tried_w = np.zeros_like(self.z)
-        yield from self.crew.sum_up(add, self.tried_w)
+        sums = summed(self.tried_w), filled(self.tried_value)
+        if self.problem.loss.name == "log_loss":
+            yield from self.crew.visit(_evaluate_log_loss, C, z, *sums)
+        else:
+            yield from self.crew.visit(_evaluate_hinge, C, z, tau, *sums)
         self.oracle_calls += self.problem.n_examples
 
     def move(self, eta: float, momentum: float) -> Iterator[float]:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from partwise._jit import kernel, vector_kernel
+from partwise.solvers.dual_weights import Weights, add_parts, haze, least_share, saved
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of
@@ -246,7 +247,7 @@ def ascend(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     mix: bool,
     fixed: float,
@@ -264,7 +265,7 @@ def ascend(
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
     waist.visit(s, i, ws)
-    waist.part_scores(s, i, w, trial.scores, ws)
+    waist.part_scores(s, i, weights.w, trial.scores, ws)
     if not log_loss:
         costs = dual.cost[first : first + n]
         for r in range(n):
@@ -293,13 +294,13 @@ def ascend(
         eta = 1.0  # towards p(y | x; w) there is no way down
     share = 1.0
     if search and (mix or rise < 0.5 * expected):
-        # Not so little that its square would be zero.
-        share = max(_share(rise, expected), 1e-100)
-    grown = waist.add_parts(s, i, trial.change, share * C, w, ws)
+        share = max(_share(rise, expected), least_share(weights))
+    grown = add_parts(weights, s, i, trial.change, share * C, ws)
     seen = max(grown - 2.0 * share * C * slope, 0.0)
     # Rounding must not make the way look flat: the rest of it is judged by this.
-    sqnorm = (seen + share * blur) / (share * share)
-    if seen > share * blur:
+    blurred = share * blur + haze(weights)
+    sqnorm = (seen + blurred) / (share * share)
+    if seen > blurred:
         dual.bend[i] = sqnorm / max(C * C * norm, SMALLEST)
     if search:
         best = _share(rise, sqnorm)
@@ -307,8 +308,17 @@ def ascend(
             best = 1.0
         if abs(best - share) > CLOSE_ENOUGH * best or (best == 1.0 and not mix):
             if best != share:
-                waist.add_parts(s, i, trial.change, (best - share) * C, w, ws)
+                more = (best - share) * C
+                grown += add_parts(weights, s, i, trial.change, more, ws)
             share = best
+    lost = share * share * sqnorm
+    lost -= saved(weights, lost, max(grown - 2.0 * share * C * slope, 0.0))
+    least = least_share(weights) * share
+    while search and share * rise < 0.5 * lost and share > least:
+        # Where weights leave zero on the way, it is steeper than its beginning.
+        share *= 0.5
+        grown += add_parts(weights, s, i, trial.change, -share * C, ws)
+        lost = max(grown - 2.0 * share * C * slope, 0.0)
     mu = dual.mu[first : first + n]
     for r in range(n):
         mu[r] -= share * trial.change[r]
@@ -320,7 +330,7 @@ def ascend(
             theta[r] += share * eta * trial.direction[r]
     if search:
         dual.step[i] = _next_step(eta, C * gain, sqnorm)
-    return share * rise - 0.5 * share * share * sqnorm, calls
+    return share * rise - 0.5 * lost, calls
 
 
 @kernel
@@ -342,7 +352,7 @@ def ascend_all(
     start: int,
     stop: int,
     C: FloatArray,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     mix: bool,
     fixed: FloatArray,
@@ -360,7 +370,7 @@ def ascend_all(
     for position in range(start, stop):
         i = order[position]
         eta = fixed[i] if fixed.size else 0.0
-        rise, count = ascend(s, i, C[i], w, dual, mix, eta, trial, scratch, ws)
+        rise, count = ascend(s, i, C[i], weights, dual, mix, eta, trial, scratch, ws)
         total += rise
         calls += count
     return total, calls

@@ -23,6 +23,7 @@ import numpy as np
 from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.dual_weights import PENALTIES
 from partwise.solvers.part_duals import batch_forms, dual_parts
 from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
@@ -153,6 +154,7 @@ class ExponentiatedGradient(Solver):
         "eg-halving": {"step": "halving", "order": "cyclic", "start_at": "gold"},
     }
     losses = ("log_loss", "hinge")
+    penalties = PENALTIES
     needs = (waist.marginals,)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"form": FORMS, "order": ORDERS}
 
@@ -186,9 +188,21 @@ class ExponentiatedGradient(Solver):
                 f"gold_score must be finite and not negative, not {self.gold_score!r}"
             )
 
+    @property
+    def only_passes(self) -> bool:  # type: ignore[override]
+        """Whether all examples are moved at once, by steps that need no other look."""
+        return self.form != "online" and self.step not in ("guaranteed", "halving")
+
+    def _keeps_no_scores(self, problem: Problem) -> bool:
+        """Say whether part scores are had from a vector, as the primal form does.
+
+        The steps are the same. Scores of examples elsewhere would have to travel.
+        """
+        return self.form == "primal" or problem.is_elsewhere
+
     def memory(self, problem: Problem) -> int:
         """Return the bytes of part scores and marginals, or of the second vector."""
-        if self.form == "primal":
+        if self._keeps_no_scores(problem):
             return 4 * 8 * problem.n_weights
         return dual_memory(problem, keep_theta=True) * (1 + (self.form == "batch"))
 
@@ -202,7 +216,7 @@ class ExponentiatedGradient(Solver):
         if problem.loss.name == "hinge" and _had_other_C(problem, previous):
             previous = None  # what scores have learnt for one C, they unlearn slowly
         fixed = self._fixed_steps(problem)
-        if self.form == "primal":
+        if self._keeps_no_scores(problem):
             return self._primal_point(problem, previous, fixed)
         first_step = self._first_step(problem, previous)
         state = OnlineState(problem, keep_theta=True, first_step=first_step)
@@ -321,11 +335,11 @@ class ExponentiatedGradient(Solver):
 
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
-        s, dual = problem.structure, state.dual
+        dual = state.dual
         share = float(dual.mass[0]) if dual.mass.size and self._searches_online else 1.0
         dual.mass[:] = 1.0
         problem.crew().run(
-            lambda start, stop, worker: dual_parts.gibbs_points(
+            lambda s, start, stop, worker: dual_parts.gibbs_points(
                 s, dual, start, stop, worker.scratch, worker.ws
             )
         )

@@ -5,7 +5,8 @@ distribution is at least `eta` times the dual's own divergence (Globerson et al.
 2007, Lemma 1). By Pinsker's inequality ``eta = 1 / (1 + A_i)`` is small enough for the
 log loss and ``1 / A_i`` for the hinge, with ``A_i = C_i R_i^2`` and ``R_i`` the largest
 ``|Phi(gold) - Phi(y)|`` of any output, which is bounded part by part. When all
-examples move at once, the sum of the ``A_i`` takes the place of ``A_i``.
+examples move at once, the sum of the ``A_i`` takes the place of ``A_i``. With the
+elastic net weights move by up to ``1 / (1 - l1_ratio)`` times as much.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def guaranteed_steps(problem: Problem, together: bool) -> FloatArray:
     distance = np.zeros(problem.n_examples)
     diff, ws = waist.make_diff(s), waist.workspace(s, 1)
     _fill_distances(s, distance, make_scratch(s), diff, ws)
-    bound = problem.C * distance**2
+    bound = problem.C * distance**2 / (1.0 - problem.l1_ratio)
     if together:
         bound = np.full(bound.size, bound.sum())
     if problem.loss.name == "log_loss":

@@ -13,6 +13,7 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem, chunks
+from partwise.solvers.dual_weights import Weights, add_parts
 from partwise.solvers.part_duals.dual_parts import (
     ROUNDING,
     DualParts,
@@ -46,7 +47,7 @@ def halve_step(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     eta: float,
     trial: Trial,
@@ -59,13 +60,13 @@ def halve_step(
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     waist.visit(s, i, ws)
-    _point_up(s, i, w, dual, trial, ws)
+    _point_up(s, i, weights.w, dual, trial, ws)
     for trials in range(1, MOST_HALVINGS + 1):
         value, slope, gain, _, size = look_ahead(s, i, dual, eta, trial, scratch, ws)
         blur = ROUNDING * C * size
         if dual.cost.size == 0:
             dual.gap[i] = max(0.5 * C * gain / eta, 0.0)  # to second order
-        grown = waist.add_parts(s, i, trial.change, C, w, ws)
+        grown = add_parts(weights, s, i, trial.change, C, ws)
         sqnorm = max(grown - 2.0 * C * slope, 0.0)
         rise = C * (value - dual.value[i] - slope) - 0.5 * sqnorm
         if rise > 0.0:
@@ -74,7 +75,7 @@ def halve_step(
                 dual.theta[first + r] += eta * trial.direction[r]
             dual.value[i] = value
             return rise, trials
-        waist.add_parts(s, i, trial.change, -C, w, ws)
+        add_parts(weights, s, i, trial.change, -C, ws)
         if not C * gain > blur:
             return 0.0, trials  # no step promises what rounding would not eat
         eta *= 0.5
@@ -88,7 +89,7 @@ def _halve_all(
     start: int,
     stop: int,
     C: FloatArray,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     first_step: FloatArray,
     total: float,
@@ -101,7 +102,7 @@ def _halve_all(
     for position in range(start, stop):
         i = order[position]
         rise, trials = halve_step(
-            s, i, C[i], w, dual, first_step[i], trial, scratch, ws
+            s, i, C[i], weights, dual, first_step[i], trial, scratch, ws
         )
         total += rise
         calls += trials
@@ -112,10 +113,11 @@ def halve_in_turn(
     problem: Problem, state: Any, order: IntArray, first_step: FloatArray
 ) -> Iterator[float]:
     """Take a step for every example of `order`; yield the fraction done."""
+    s, C, weights, dual = problem.structure, problem.C, state.weights(), state.dual
     for start, stop in chunks(order.size):
         state.dual_value, calls = _halve_all(
-            problem.structure, order, start, stop, problem.C, state.w, state.dual,
-            first_step, state.dual_value, state.trial, state.scratch, state.workspace,
+            s, order, start, stop, C, weights, dual, first_step,
+            state.dual_value, state.trial, state.scratch, state.workspace,
         )  # fmt: skip
         state.oracle_calls += int(calls)
         yield stop / order.size

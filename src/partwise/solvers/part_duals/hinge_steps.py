@@ -17,9 +17,11 @@ that cancel changes nothing.
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any
 
 from partwise._jit import kernel
+from partwise.solvers.dual_weights import Weights, add_parts, haze, least_share, saved
 from partwise.solvers.part_duals.dual_parts import (
     CLOSE_ENOUGH,
     ROUNDING,
@@ -30,10 +32,15 @@ from partwise.solvers.part_duals.dual_parts import (
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch
+from partwise.structures.vectors import dot
 
-FIRST_RANGE = 30.0
-"""The range of the scores of an example with all its mass on the right output: nearly
-all that leaves it goes to the output that is violated most."""
+FIRST_RANGE = 1.0
+"""The range of the scores that an example with all its mass on the right output tries
+first: nearly those of the uniform distribution."""
+WORTH_IT = 0.1
+"""The share of an example's gap that the distribution which it starts with has to
+promise. Less soft ones promise more, but rule out outputs that are needed later, and
+multiplying is slow to bring these back."""
 LARGEST_RANGE = 1e4
 """Steps that change scores by more find nothing that this one does not."""
 GROWTH = 4.0
@@ -95,7 +102,7 @@ def _multiply(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     span: float,
     n_gold: int,
@@ -120,7 +127,7 @@ def _multiply(
         for r in range(n):
             trial.change[r] = mass * (scratch.mu[r] - spread[r])
         gain, slope, norm, size = _sums(trial, n)
-        rise, blur = C * gain, ROUNDING * C * size
+        rise, blur = C * gain, ROUNDING * C * size + haze(weights)
         if not rise > blur:
             # Marginals that are zero move only when scores have come a long way.
             if not (dual.gap[i] > blur and eta * span < LARGEST_RANGE):
@@ -134,7 +141,7 @@ def _multiply(
         if rise < 0.5 * expected:
             dual.step[i] = eta * max(0.1, rise / expected)
             continue
-        grown = waist.add_parts(s, i, trial.change, -C, w, ws)
+        grown = add_parts(weights, s, i, trial.change, -C, ws)
         # Rounding must not make the way look flat.
         seen = max(grown + 2.0 * C * slope, 0.0)
         sqnorm = max(seen + blur, SMALLEST)
@@ -142,7 +149,7 @@ def _multiply(
             dual.bend[i] = seen / max(C * C * norm, SMALLEST)
         best = rise / sqnorm
         if best < 0.5:
-            waist.add_parts(s, i, trial.change, C, w, ws)
+            add_parts(weights, s, i, trial.change, C, ws)
             dual.step[i] = eta * max(0.1, best)
             continue
         for r in range(n):
@@ -162,15 +169,30 @@ def _start_scores(
     trial: Trial,
     scratch: Scratch,
     ws: Any,
-) -> None:
-    """Choose part scores for an example with all its mass on the right output."""
+) -> int:
+    """Choose part scores for an example with all its mass on the right output.
+
+    The softest ones in the direction `v` that are worth it; return the oracle calls.
+    """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    dual.step[i] = FIRST_RANGE / span
+    theta, spread = dual.theta[first : first + n], dual.spread[first:]
+    here = dot(trial.direction[:n], dual.mu[first : first + n])
+    eta, calls = FIRST_RANGE / span, 1
+    while True:
+        for r in range(n):
+            theta[r] = eta * trial.direction[r]
+        log_z = waist.marginals(s, i, theta, scratch.mu, ws)
+        there = dot(trial.direction[:n], scratch.mu[:n])
+        # No output has more of `v` than log_z / eta.
+        enough = WORTH_IT * (log_z / eta - here)
+        if there - here >= enough or eta * span >= LARGEST_RANGE:
+            break
+        eta *= GROWTH
+        calls += 1
+    dual.step[i] = eta
     for r in range(n):
-        dual.theta[first + r] = dual.step[i] * trial.direction[r]
-    waist.marginals(s, i, dual.theta[first : first + n], scratch.mu, ws)
-    for r in range(n):
-        dual.spread[first + r] = scratch.mu[r]
+        spread[r] = scratch.mu[r]
+    return calls
 
 
 @kernel
@@ -178,7 +200,7 @@ def _weigh(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     n_gold: int,
     trial: Trial,
@@ -194,27 +216,39 @@ def _weigh(
     gain, slope, norm, size = _sums(trial, n)
     rise, blur = C * gain, ROUNDING * C * size
     limit = 1.0 - mass if rise > 0.0 else -mass
-    if abs(rise) <= blur or limit == 0.0:
+    if abs(rise) <= blur or abs(limit) < LEAST_MASS:
         return 0.0
     least, most = min(limit, 0.0), max(limit, 0.0)
     expected = dual.pull[i] * C * C * norm
     share = limit
     if expected > 0.0:
-        share = min(max(rise / expected, least), most)
-    grown = waist.add_parts(s, i, trial.change, -share * C, w, ws)
+        # Not so little that its square would be zero.
+        shortest = max(LEAST_MASS, least_share(weights) * abs(limit))
+        share = copysign(max(abs(rise / expected), shortest), rise)
+        share = min(max(share, least), most)
+    grown = add_parts(weights, s, i, trial.change, -share * C, ws)
     seen = max(grown + 2.0 * share * C * slope, 0.0)
     # Rounding must not make the way look flat.
-    sqnorm = (seen + abs(share) * blur) / (share * share)
-    if seen > abs(share) * blur:
+    blurred = abs(share) * blur + haze(weights)
+    sqnorm = max((seen + blurred) / (share * share), SMALLEST)
+    if seen > blurred:
         dual.pull[i] = seen / max(share * share * C * C * norm, SMALLEST)
     best = min(max(rise / sqnorm, least), most)
     if abs(best - share) > CLOSE_ENOUGH * abs(best):
-        waist.add_parts(s, i, trial.change, -(best - share) * C, w, ws)
+        grown += add_parts(weights, s, i, trial.change, -(best - share) * C, ws)
         share = best
+    lost = share * share * sqnorm
+    lost -= saved(weights, lost, max(grown + 2.0 * share * C * slope, 0.0))
+    shortest = least_share(weights) * abs(share)
+    while share * rise < 0.5 * lost and abs(share) > shortest:
+        # Where weights leave zero on the way, it is steeper than its beginning.
+        share *= 0.5
+        grown += add_parts(weights, s, i, trial.change, share * C, ws)
+        lost = max(grown + 2.0 * share * C * slope, 0.0)
     mass = min(mass + share, 1.0)
     dual.mass[i] = mass if mass >= LEAST_MASS else 0.0
     _place(dual, i, n_gold, scratch)
-    return share * rise - 0.5 * share * share * sqnorm
+    return share * rise - 0.5 * lost
 
 
 @kernel
@@ -222,7 +256,7 @@ def ascend_hinge(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     trial: Trial,
     scratch: Scratch,
@@ -230,19 +264,20 @@ def ascend_hinge(
 ) -> tuple[float, int]:
     """Take one step for example `i`; return the rise of the dual and oracle calls."""
     waist.visit(s, i, ws)
-    span = _look(s, i, w, dual, trial, ws)
+    span = _look(s, i, weights.w, dual, trial, ws)
     if not span > 0.0:
         return 0.0, 0  # all outputs are alike
     waist.gold(s, i, scratch.y_gold)
     n_gold = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
     if dual.mass[i] > 0.0:
-        rise, calls = _multiply(s, i, C, w, dual, span, n_gold, trial, scratch, ws)
+        rise, calls = _multiply(
+            s, i, C, weights, dual, span, n_gold, trial, scratch, ws
+        )
         if rise > 0.0:
-            _look(s, i, w, dual, trial, ws)
+            _look(s, i, weights.w, dual, trial, ws)
     else:
-        _start_scores(s, i, dual, span, trial, scratch, ws)
-        rise, calls = 0.0, 1
-    return rise + _weigh(s, i, C, w, dual, n_gold, trial, scratch, ws), calls
+        rise, calls = 0.0, _start_scores(s, i, dual, span, trial, scratch, ws)
+    return rise + _weigh(s, i, C, weights, dual, n_gold, trial, scratch, ws), calls
 
 
 @kernel
@@ -252,7 +287,7 @@ def ascend_hinge_all(
     start: int,
     stop: int,
     C: FloatArray,
-    w: FloatArray,
+    weights: Weights,
     dual: DualParts,
     total: float,
     trial: Trial,
@@ -267,7 +302,7 @@ def ascend_hinge_all(
     calls = 0
     for position in range(start, stop):
         i = order[position]
-        rise, count = ascend_hinge(s, i, C[i], w, dual, trial, scratch, ws)
+        rise, count = ascend_hinge(s, i, C[i], weights, dual, trial, scratch, ws)
         total += rise
         calls += count
     return total, calls

@@ -129,6 +129,7 @@ class SMOThenEG(Solver):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo-eg": {}}
     losses = ("hinge",)
+    penalties = SequentialMinimalOptimization.penalties
     needs = (
         *SequentialMinimalOptimization.needs,
         *ExponentiatedGradient.needs,

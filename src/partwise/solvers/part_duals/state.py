@@ -9,7 +9,8 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
-from partwise.solvers.base import Problem, State, chunks
+from partwise.solvers.base import Problem, chunks
+from partwise.solvers.dual_weights import DualState
 from partwise.solvers.facts import Fact, positive, within
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts, Trial
@@ -19,6 +20,7 @@ from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import make_scratch
+from partwise.structures.sharing import summed
 
 BYTES = 8
 
@@ -36,7 +38,7 @@ def _fill_costs(s: Structure, ptr: IntArray, out: FloatArray) -> None:
         waist.add_costs(s, i, out[ptr[i] : ptr[i + 1]])
 
 
-class DualPartsState(State):
+class DualPartsState(DualState):
     """Weights, and the dual point that they belong to.
 
     It starts with all the mass on the right outputs, where the weights are zero.
@@ -44,8 +46,8 @@ class DualPartsState(State):
 
     # Pointers and costs belong to the problem.
     kept: ClassVar[tuple[str, ...]] = (
-        "w", "dual_value", "dual.theta", "dual.mu", "dual.value", "dual.step",
-        "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
+        *DualState.kept, "dual_value", "dual.theta", "dual.mu", "dual.value",
+        "dual.step", "dual.bend", "dual.gap", "dual.mass", "dual.spread", "dual.pull",
     )  # fmt: skip
     facts: ClassVar[tuple[Fact, ...]] = (positive("dual.step"), within("dual.gap", 0))
 
@@ -54,8 +56,8 @@ class DualPartsState(State):
         ptr = part_pointers(s)
         hinge = problem.loss.name == "hinge"
         nothing = np.zeros(0)
+        super().__init__(problem)
         self.C = problem.C
-        self.w = np.zeros(problem.n_weights)
         self.scratch = make_scratch(s)
         self.workspace = waist.workspace(s, 1)
         largest = max(waist.largest_sizes(s)[0], 1)
@@ -129,10 +131,9 @@ class DualPartsState(State):
     def best_share(self, problem: Problem, most: float) -> float:
         """Return how much of the dual point is best, the rest on the right outputs.
 
-        On the way from these the dual is a parabola, or above one.
+        On the way from these the dual is at least this high.
         """
-        value, sqnorm = float(problem.C @ self.dual.value), float(self.w @ self.w)
-        return most if value >= most * sqnorm else value / sqnorm
+        return self.best_multiple(float(problem.C @ self.dual.value), most)
 
     def keep_share(self, problem: Problem, share: float) -> None:
         """Mix with the right outputs; a share above one draws mass from these."""
@@ -156,17 +157,18 @@ class DualPartsState(State):
         self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray
     ) -> Iterator[float]:
         """Take a step for every example of `order`; yield the fraction done."""
-        s, C, w, dual = problem.structure, problem.C, self.w, self.dual
+        s, C, dual, weights = problem.structure, problem.C, self.dual, self.weights()
         own = self.trial, self.scratch, self.workspace
         for start, stop in chunks(order.size):
             if dual.cost.size and not fixed.size:
                 self.dual_value, calls = ascend_hinge_all(
-                    s, order, start, stop, C, w, dual, self.dual_value, *own
+                    s, order, start, stop, C, weights, dual, self.dual_value, *own
                 )
             else:
                 self.dual_value, calls = dual_parts.ascend_all(
-                    s, order, start, stop, C, w, dual, mix, fixed, self.dual_value, *own
-                )
+                    s, order, start, stop, C, weights, dual, mix, fixed,
+                    self.dual_value, *own,
+                )  # fmt: skip
             self.oracle_calls += int(calls)
             yield stop / order.size
 
@@ -177,27 +179,28 @@ class DualPartsState(State):
 
     def refresh(self, problem: Problem) -> None:
         """Recompute weights and dual value from the dual variables."""
-        w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
-        s, C, dual = problem.structure, problem.C, self.dual
+        v = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
+        C, dual = problem.C, self.dual
 
-        def add(start: int, stop: int, worker: Worker, own: FloatArray) -> None:
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, own: FloatArray
+        ) -> None:
             tools = worker.scratch, worker.ws
             dual_parts.weights_of(s, C, dual.ptr, dual.mu, start, stop, own, *tools)
 
-        for _ in problem.crew(n_sums=w.size).sum_up(add, w):
-            pass
-        self.w = w
+        problem.crew(n_sums=v.size).run(add, summed(v))
+        self.follow(v)
         value = self.dual.value
         point = DualPoint(value, value, value, value)
-        self.dual_value = problem.loss.dual(self.w, problem.C, point)
+        self.dual_value = self.dual_at(problem, problem.C, point)
 
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate, with weights free of rounding."""
         self.refresh(problem)
-        n, s, dual = problem.n_examples, problem.structure, self.dual
+        n, dual = problem.n_examples, self.dual
         values, margins = np.zeros(n), np.zeros(n)
 
-        def look(start: int, stop: int, worker: Worker) -> None:
+        def look(s: Structure, start: int, stop: int, worker: Worker) -> None:
             own = worker.scratch, worker.ws
             problem.loss.fill(s, self.w, values, start, stop, worker)
             dual_parts.margins_of(
@@ -208,5 +211,5 @@ class DualPartsState(State):
         self.oracle_calls += n
         point = DualPoint(dual.value, dual.value, margins, dual.value)
         dual.gap[:] = np.maximum(problem.loss.gaps(values, problem.C, point), 0.0)
-        primal = float(0.5 * self.w @ self.w + problem.C @ values)
+        primal = problem.penalise(self.w) + float(problem.C @ values)
         return Certificate(primal, self.dual_value)

@@ -22,6 +22,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.dual_weights import PENALTIES
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
 from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.structures.interface import marginals
@@ -50,6 +51,7 @@ class StochasticDualCoordinateAscent(Solver):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"sdca": {}}
     losses = ("log_loss",)
+    penalties = PENALTIES
     needs = (marginals,)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": ORDERS}
 

@@ -26,6 +26,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch
+from partwise.structures.sharing import summed
 
 WEAKEN_BELOW, WEAKER = 0.002, 0.5
 """When the proximal term gets weaker, and by how much."""
@@ -142,7 +143,6 @@ class SimplicialState(State):
         self.estimate_of_paper, self.outside = -np.inf, 0
         self.seconds = dict.fromkeys(("master", "directions", "centre", "bounds"), 0.0)
         self._crew = problem.crew(n_sums=n_columns + 1)
-        self._diffs = [waist.make_diff(problem.structure) for _ in self._crew.workers]
 
     def set_iterate(self, x: FloatArray) -> None:
         """Take the weights, and the violations, that the dual point stands for."""
@@ -170,18 +170,18 @@ class SimplicialState(State):
         problem, points = self.problem, self.points
         shape = n_rows, points.n_columns + 1
         slack, total = np.zeros(problem.n_examples), np.zeros(n_rows * shape[1])
-        s, C, w = problem.structure, problem.C, self.iterate
+        C, w = problem.C, self.iterate
 
-        def add(start: int, stop: int, worker: Worker, out: FloatArray) -> None:
-            diff = self._diffs[worker.number]
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, out: FloatArray
+        ) -> None:
             _find_points(
                 s, start, stop, C, w, row_of, self.squared, slack, out.reshape(shape),
-                worker.scratch, diff, worker.ws,
+                worker.scratch, waist.make_diff(s), worker.ws,
             )  # fmt: skip
 
         with self.clock("directions"):
-            for _ in self._crew.sum_up(add, total):
-                pass
+            self._crew.run(add, summed(total))
         self.oracle_calls += int(np.count_nonzero((row_of >= 0) & (C > 0.0)))
         return Found(slack, total.reshape(shape))
 

@@ -21,6 +21,13 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.dual_weights import (
+    PENALTIES,
+    Weights,
+    add_diff,
+    saved,
+    steepness,
+)
 from partwise.solvers.facts import within
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
@@ -100,7 +107,7 @@ def _(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -116,20 +123,20 @@ def _(
         m = members[j]
         y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
         # Lines 3 and 4: the best value of this dual variable alone.
-        slope = (
-            sets.cost[m]
-            - waist.diff_dot(s, i, y, y_gold, w, diff, ws)
-            - sets.mass[i] / (2.0 * C)
-        )
-        bend = sets.sqnorm[m] + 1.0 / (2.0 * C)
+        margin = waist.diff_dot(s, i, y, y_gold, weights.w, diff, ws)
+        slope = sets.cost[m] - margin - sets.mass[i] / (2.0 * C)
+        steep = steepness(weights) * sets.sqnorm[m]
+        bend = steep + 1.0 / (2.0 * C)
         alpha = max(sets.alpha[m] + slope / bend, 0.0)
         step = alpha - sets.alpha[m]
         if step != 0.0:
             # Lines 5 and 6.
-            waist.diff_add(s, i, y, y_gold, step, w, diff, ws)
+            change = add_diff(weights, s, i, y, y_gold, step, diff, ws)
             sets.alpha[m] = alpha
             sets.mass[i] += step
             rise += step * (slope - 0.5 * step * bend)
+            most = step * (2.0 * margin + step * steep)
+            rise += 0.5 * saved(weights, most, change)
         emptied |= alpha == 0.0
     if emptied and rule.drop:
         working.drop_zeros(sets, i)
@@ -150,7 +157,7 @@ def _(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -225,6 +232,7 @@ class DualCoordinateDescent(Solver):
         "cpd": {"variant": "cpd", "sweeps": 100},
     }
     losses = ("squared_hinge",)
+    penalties = PENALTIES
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
     at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0}
@@ -245,7 +253,7 @@ class DualCoordinateDescent(Solver):
         state = DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
         if isinstance(previous, DualCoordinateState):
             state.check_fits(previous)
-            state.take_back(previous.tensors(), WorkingSetState.kept)
+            state.take_back(previous.tensors(), WorkingSetState.duals)
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
             state.refresh(problem, np.ones(problem.n_examples))
@@ -261,7 +269,7 @@ class DualCoordinateDescent(Solver):
         rule = partial(self._rule, state, least)
         if self.variant == "ssvm" and state.sets.used[0] > 0:
             for done in range(self.sweeps):
-                for part in sweep(rule, problem, state, state.w, rng.permutation(n)):
+                for part in sweep(rule, problem, state, rng.permutation(n)):
                     yield 0.5 * (done + part) / self.sweeps
         for fraction in self._infer(problem, state, rule, rng.permutation(n)):
             yield 0.5 + 0.5 * fraction
@@ -269,14 +277,13 @@ class DualCoordinateDescent(Solver):
             first_rise = 0.0
             for _ in range(self.sweeps):
                 before = state.dual
-                for _ in sweep(rule, problem, state, state.w, rng.permutation(n)):
+                for _ in sweep(rule, problem, state, rng.permutation(n)):
                     yield 1.0
                 rise = state.dual - before
                 first_rise = max(first_rise, rise)
                 if rise <= self.shrink_below * first_rise:
                     break
-        w, C = state.w, problem.C
-        primal = float(0.5 * w @ w + C @ state.slack**2)
+        primal = problem.penalise(state.w) + float(problem.C @ state.slack**2)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
     def _rule(self, state: DualCoordinateState, least: float) -> CoordinateRule:
@@ -291,13 +298,13 @@ class DualCoordinateDescent(Solver):
         order: IntArray,
     ) -> Iterator[float]:
         found, done = NOT_FOUND, 0.0
-        if self.variant == "cpd" and len(problem.crew().workers) > 1:
+        if self.variant == "cpd" and problem.crew().size > 1:
             # The weights stay the same: threads find all outputs before any enters.
             worst = make_worst_outputs(output_pointers(problem.structure))
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
                 yield 0.9 * fraction
             found, done = FoundOutputs(worst.ptr, worst.codes, state.slack), 0.9
-        for fraction in infer(rule, problem, state, state.w, order, found):
+        for fraction in infer(rule, problem, state, order, found):
             yield done + (1.0 - done) * fraction
 
     def certify(self, problem: Problem, state: DualCoordinateState) -> Certificate:

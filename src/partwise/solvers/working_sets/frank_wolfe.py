@@ -23,6 +23,7 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.dual_weights import PENALTIES, Weights
 from partwise.solvers.facts import same_length, within
 from partwise.solvers.visiting import ORDERS, visiting_order
 from partwise.solvers.working_sets import extrapolation
@@ -91,6 +92,10 @@ class FrankWolfeState(SequentialMinimalState):
         super().refresh(problem, scale)
         self.w, self.iterate = shown, self.w
 
+    def weights(self) -> Weights:
+        """Return the iterate, as steps change it."""
+        return super().weights()._replace(w=self.iterate)
+
     def normalise(self) -> None:
         """Make the dual variables of every example sum to one."""
         extrapolation.extrapolate(self.sets, self.sets.alpha, 0.0)
@@ -107,7 +112,7 @@ class FrankWolfeState(SequentialMinimalState):
     def continue_from(self, problem: Problem, previous: SequentialMinimalState) -> None:
         """Take over the dual point of an earlier run, perhaps with another C."""
         self.check_fits(previous)
-        self.take_back(previous.tensors(), WorkingSetState.kept)
+        self.take_back(previous.tensors(), WorkingSetState.duals)
         self.iterate = self.w
         self.before = self.sets.alpha.copy()
         self.normalise()
@@ -169,6 +174,7 @@ class FrankWolfe(Solver):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
     losses = ("hinge",)
+    penalties = PENALTIES
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "steps": STEPS, "averaging": AVERAGING, "order": ORDERS,
@@ -211,15 +217,15 @@ class FrankWolfe(Solver):
     ) -> Iterator[float]:
         """Sweep over the outputs at hand, look for new ones, then go on that way."""
         state.board.direction[:] = 0.0  # what rounding has left of the last pass
-        rule, w = partial(self._rule, state), state.iterate
+        rule = partial(self._rule, state)
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > problem.n_examples else 0
         for done in range(sweeps):
             order = visiting_order("shuffled", state.gap, problem.C, rng)
-            for fraction in sweep(rule, problem, state, w, order):
+            for fraction in sweep(rule, problem, state, order):
                 yield 0.5 * (done + fraction) / sweeps
         order = visiting_order(self.order, state.gap, problem.C, rng)
-        for fraction in infer(rule, problem, state, w, order):
+        for fraction in infer(rule, problem, state, order):
             yield 0.5 + 0.5 * fraction
         state.show(self.averaging)
         primal = state.dual + float(state.gap.sum())
@@ -235,7 +241,7 @@ class FrankWolfe(Solver):
     def _go_on(self, problem: Problem, state: FrankWolfeState) -> None:
         """Try a longer step in the direction of the pass; undo it if it is too long."""
         alpha = state.sets.alpha.copy()
-        iterate, dual = state.iterate, state.dual
+        iterate, v, dual = state.iterate, state.v, state.dual
         extrapolation.extrapolate(state.sets, state.before, state.momentum)
         state.refresh(problem, problem.C)
         if state.dual >= dual:
@@ -243,7 +249,7 @@ class FrankWolfe(Solver):
         else:
             state.momentum *= extrapolation.SHORTER
             state.sets.alpha[:] = alpha
-            state.iterate, state.dual = iterate, dual
+            state.iterate, state.v, state.dual = iterate, v, dual
         state.before = alpha
 
     def certify(self, problem: Problem, state: FrankWolfeState) -> Certificate:

@@ -14,6 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.solvers.dual_weights import (
+    PlainWeights,
+    Weights,
+    add_diff,
+    saved,
+    steepness,
+)
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.visits import admit, may_move, move
@@ -82,22 +89,25 @@ def _add_direction(
     high: int,
     low: int,
     shares: FloatArray,
-    out: FloatArray,
+    weights: Weights,
     diff: Diff,
     ws: Any,
-) -> None:
-    """Add ``scale * sum_m share_m (Phi(y_m) - Phi(y_high))`` to `out`.
+) -> float:
+    """Add ``scale * sum_m share_m (Phi(y_m) - Phi(y_high))``; return as `add_diff`.
 
     Over the members with a share, or over `low` alone unless that is -1.
     """
+    change = 0.0
     size = waist.output_size(s, i)
     y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
     m = low if low >= 0 else sets.newest[i]
     while m >= 0:
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            waist.diff_add(s, i, y_high, y, scale * shares[m], out, diff, ws)
+            part = scale * shares[m]
+            change += add_diff(weights, s, i, y_high, y, part, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
+    return change
 
 
 @kernel
@@ -118,14 +128,14 @@ def _sqnorm_of_direction(
     """
     size = waist.output_size(s, i)
     y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
-    shares, u = board.shares, board.direction
+    shares, u = board.shares, PlainWeights(board.direction)
     _add_direction(s, i, 1.0, sets, high, low, shares, u, diff, ws)
     total = 0.0
     m = low if low >= 0 else sets.newest[i]
     while m >= 0:
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            total += shares[m] * waist.diff_dot(s, i, y_high, y, u, diff, ws)
+            total += shares[m] * waist.diff_dot(s, i, y_high, y, u.w, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
     _add_direction(s, i, -1.0, sets, high, low, shares, u, diff, ws)
     return max(total, 0.0)
@@ -137,7 +147,7 @@ def _(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -153,9 +163,9 @@ def _(
     if admitted:
         rule.visits[0] += 1
     else:
-        working.value_members(s, i, w, sets, values, scratch.y_gold, diff, ws)
+        working.value_members(s, i, weights.w, sets, values, scratch.y_gold, diff, ws)
     high, low, _ = working.rank_members(sets, i, values)
-    slope = 0.0
+    slope = costs = 0.0
     m = sets.newest[i]
     while m >= 0:
         shares[m] = 0.0
@@ -164,18 +174,23 @@ def _(
             # `alpha` each: either way the step is at most the first of these.
             shares[m] = 1.0 if rule.pairwise else sets.alpha[m]
             slope += shares[m] * (values[high] - values[m])
+            costs += shares[m] * (sets.cost[high] - sets.cost[m])
         m = sets.older[m]
     if not slope > 0.0 and rule.line_search:
         return 0.0
     source = low if rule.pairwise else -1
-    bend = C * _sqnorm_of_direction(s, i, sets, high, source, board, diff, ws)
+    sqnorm = _sqnorm_of_direction(s, i, sets, high, source, board, diff, ws)
+    bend = C * steepness(weights) * sqnorm
     step = sets.alpha[low] if rule.pairwise else 1.0
     if not rule.line_search:
         n, before = sets.newest.size, rule.visits[0] - 1
         step = 2.0 * n / (before + 2.0 * n)
     elif step * bend > slope:
         step = slope / bend
-    _add_direction(s, i, C * step, sets, high, source, shares, w, diff, ws)
+    change = _add_direction(
+        s, i, C * step, sets, high, source, shares, weights, diff, ws
+    )
+    most = C * step * (2.0 * (costs - slope) + step * bend)
     emptied = False
     m = sets.newest[i]
     while m >= 0:
@@ -189,7 +204,8 @@ def _(
         m = sets.older[m]
     if emptied:
         working.drop_zeros(sets, i)
-    return C * step * (slope - 0.5 * step * bend)
+    rise = C * step * (slope - 0.5 * step * bend)
+    return rise + 0.5 * saved(weights, most, change)
 
 
 @may_move.implement(StepRule)
@@ -204,7 +220,7 @@ def _(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,

@@ -20,6 +20,13 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
+from partwise.solvers.dual_weights import (
+    PENALTIES,
+    Weights,
+    add_diff,
+    saved,
+    steepness,
+)
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import WorkingSetState, least_violation
@@ -74,7 +81,7 @@ def _(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -92,22 +99,26 @@ def _(
     emptied = False
     for pair in range(rule.pair_steps):
         if pair > 0 or not admitted:
-            working.value_members(s, i, w, sets, values, y_gold, diff, ws)
+            working.value_members(s, i, weights.w, sets, values, y_gold, diff, ws)
         high, low, _ = working.rank_members(sets, i, values)
         violation = values[high] - values[low]
         if violation <= rule.least:
             break
         y_high = sets.codes[sets.code_at[high] : sets.code_at[high] + size]
         y_low = sets.codes[sets.code_at[low] : sets.code_at[low] + size]
-        bend = C * waist.diff_sqnorm(s, i, y_high, y_low, diff, ws)
+        steep = steepness(weights)
+        bend = C * steep * waist.diff_sqnorm(s, i, y_high, y_low, diff, ws)
         step = sets.alpha[low]
         if step * bend > violation:
             step = violation / bend
-        waist.diff_add(s, i, y_high, y_low, C * step, w, diff, ws)
+        change = add_diff(weights, s, i, y_high, y_low, C * step, diff, ws)
         sets.alpha[high] += step
         sets.alpha[low] -= step
         emptied |= sets.alpha[low] == 0.0
         rise += C * step * (violation - 0.5 * step * bend)
+        margin = sets.cost[high] - sets.cost[low] - violation
+        most = C * step * (2.0 * margin + step * bend)
+        rise += 0.5 * saved(weights, most, change)
     if emptied:
         working.drop_zeros(sets, i)
     return rise
@@ -125,7 +136,7 @@ def _(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -134,7 +145,7 @@ def _(
 ) -> bool:
     y, values = scratch.y, rule.values
     rule.slack[i] = slack
-    working.value_members(s, i, w, sets, values, scratch.y_gold, diff, ws)
+    working.value_members(s, i, weights.w, sets, values, scratch.y_gold, diff, ws)
     _, low, _ = working.rank_members(sets, i, values)
     # No output of all there are is worth more: nothing to gain here.
     if slack - values[low] <= rule.least:
@@ -245,6 +256,7 @@ class SequentialMinimalOptimization(Solver):
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
+    penalties = PENALTIES
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     at_least: ClassVar[dict[str, float]] = {"pair_steps": 1, "sweeps": 0, "delta": 0}
 
@@ -258,7 +270,7 @@ class SequentialMinimalOptimization(Solver):
         state = SequentialMinimalState(problem)
         if isinstance(previous, SequentialMinimalState):
             state.check_fits(previous)
-            state.take_back(previous.tensors(), WorkingSetState.kept)
+            state.take_back(previous.tensors(), WorkingSetState.duals)
             self._refresh(problem, state)
         return state
 
@@ -273,12 +285,11 @@ class SequentialMinimalOptimization(Solver):
         least = least_violation(state, self.delta, float(problem.C.sum()))
         rule = partial(self._rule, state, least)
         for done in range(sweeps):
-            for fraction in sweep(rule, problem, state, state.w, rng.permutation(n)):
+            for fraction in sweep(rule, problem, state, rng.permutation(n)):
                 yield 0.5 * (done + fraction) / sweeps
-        for fraction in infer(rule, problem, state, state.w, rng.permutation(n)):
+        for fraction in infer(rule, problem, state, rng.permutation(n)):
             yield 0.5 + 0.5 * fraction
-        w, C = state.w, problem.C
-        primal = float(0.5 * w @ w + C @ state.slack)
+        primal = problem.penalise(state.w) + float(problem.C @ state.slack)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
     def _rule(self, state: SequentialMinimalState, least: float) -> PairRule:

@@ -13,6 +13,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, State
+from partwise.solvers.dual_weights import DualState, Weights
 from partwise.solvers.facts import Fact, same_length, shape
 from partwise.solvers.working_sets.set_checks import are_working_sets
 from partwise.solvers.working_sets.sets import WorkingSets, make_working_sets, with_room
@@ -20,6 +21,7 @@ from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, Structure
 from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.sharing import summed
 
 
 @kernel
@@ -66,17 +68,19 @@ class Site(NamedTuple):
 
     s: Structure
     C: FloatArray
-    w: FloatArray
+    weights: Weights
     sets: WorkingSets
     scratch: Scratch
     diff: waist.Diff
     ws: Any
 
 
-class WorkingSetState(State):
+class WorkingSetState(DualState):
     """Weights, working sets, the dual value, and the last slack of every example."""
 
-    kept: ClassVar[tuple[str, ...]] = ("w", "slack", "dual", "sets")
+    duals: ClassVar[tuple[str, ...]] = ("slack", "dual", "sets")
+    """What another run may start from."""
+    kept: ClassVar[tuple[str, ...]] = (*DualState.kept, *duals)
     growing: ClassVar[tuple[str, ...]] = ("sets",)
     facts: ClassVar[tuple[Fact, ...]] = (
         shape("sets.newest", "problem.n_examples"),
@@ -89,21 +93,20 @@ class WorkingSetState(State):
     )
 
     def __init__(self, problem: Problem):
+        super().__init__(problem)
         s, n = problem.structure, problem.n_examples
-        self.w = np.zeros(problem.n_weights)
         most_codes = waist.largest_sizes(s)[1]
         self.sets = make_working_sets(n, n + 16, 16 * most_codes + 64)
         self.slack = np.zeros(n)
         self.dual = 0.0
         self.scratch = make_scratch(s)
-        self.diff = waist.make_diff(s)
         self.workspace = waist.workspace(s, 1)
         self.fit_scratch()
 
-    def site(self, problem: Problem, w: FloatArray) -> Site:
+    def site(self, problem: Problem) -> Site:
         """Return what visits work on, until the working sets grow."""
         own = self.sets, self.scratch, self.diff, self.workspace
-        return Site(problem.structure, problem.C, w, *own)
+        return Site(problem.structure, problem.C, self.weights(), *own)
 
     def fit_scratch(self) -> None:
         """Remake the arrays that are as long as the working sets have room."""
@@ -124,23 +127,22 @@ class WorkingSetState(State):
 
     def refresh(self, problem: Problem, scale: FloatArray) -> None:
         """Recompute weights and dual value from the dual variables."""
-        s, sets = problem.structure, self.sets
-        crew = problem.crew(n_sums=self.w.size)
-        diffs = [self.diff, *(waist.make_diff(s) for _ in crew.workers[1:])]
+        sets = self.sets
 
-        def add(start: int, stop: int, worker: Worker, w: FloatArray) -> None:
-            own = worker.scratch.y_gold, diffs[worker.number], worker.ws
+        def add(
+            s: Structure, start: int, stop: int, worker: Worker, w: FloatArray
+        ) -> None:
+            own = worker.scratch.y_gold, waist.make_diff(s), worker.ws
             _weights_of(s, scale, start, stop, w, sets, *own)
 
-        w = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
-        for _ in crew.sum_up(add, w):
-            pass
-        self.w = w
+        v = np.zeros_like(self.w)  # the old ones stay whole if Ctrl-C comes
+        problem.crew(n_sums=v.size).run(add, summed(v))
+        self.follow(v)
         costs = np.zeros(problem.n_examples)
         _sum_costs(sets, costs)
         used = problem.C > 0
         point = DualPoint(sets.mass[used], costs[used], costs[:0], costs[:0])
-        self.dual = problem.loss.dual(self.w, problem.C[used], point)
+        self.dual = self.dual_at(problem, problem.C[used], point)
 
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate; weights and dual value must be fresh."""

@@ -16,6 +16,7 @@ from partwise._jit import generic, kernel
 from partwise._threads import chunks
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
+from partwise.solvers.dual_weights import Weights
 from partwise.solvers.working_sets.sets import WorkingSets, has_room
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.structures import interface as waist
@@ -45,7 +46,7 @@ def admit(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -65,7 +66,7 @@ def move(
     s: Structure,
     i: int,
     C: float,
-    w: FloatArray,
+    weights: Weights,
     sets: WorkingSets,
     scratch: Scratch,
     diff: Diff,
@@ -100,13 +101,13 @@ def _sweep(
     The dual value is carried from call to call, so that its rounding does not depend
     on how a pass is cut into calls.
     """
-    s, C, w, sets, scratch, diff, ws = site
+    s, C, weights, sets, scratch, diff, ws = site
     for position in range(start, stop):
         i = order[position]
         if C[i] != 0.0 and may_move(rule, sets, i):
             waist.visit(s, i, ws)
             waist.gold(s, i, scratch.y_gold)
-            dual += move(rule, s, i, C[i], w, sets, scratch, diff, ws, False)
+            dual += move(rule, s, i, C[i], weights, sets, scratch, diff, ws, False)
     return dual
 
 
@@ -125,7 +126,7 @@ def _infer(
     Return the position reached and the new dual value.
     """
     # Rules that held the whole of inference would be compiled with it twice.
-    s, C, w, sets, scratch, diff, ws = site
+    s, C, weights, sets, scratch, diff, ws = site
     for position in range(start, stop):
         i = order[position]
         if not has_room(sets, waist.output_size(s, i)):
@@ -138,9 +139,9 @@ def _infer(
             waist.gold(s, i, scratch.y_gold)
             slack = found.slack[i]
         else:
-            slack = most_violated(s, i, w, scratch, ws)
-        if admit(rule, s, i, C[i], w, sets, scratch, diff, ws, slack):
-            dual += move(rule, s, i, C[i], w, sets, scratch, diff, ws, True)
+            slack = most_violated(s, i, weights.w, scratch, ws)
+        if admit(rule, s, i, C[i], weights, sets, scratch, diff, ws, slack):
+            dual += move(rule, s, i, C[i], weights, sets, scratch, diff, ws, True)
     return stop, dual
 
 
@@ -148,12 +149,11 @@ def sweep(
     make_rule: MakeRule,
     problem: Problem,
     state: WorkingSetState,
-    w: FloatArray,
     order: IntArray,
 ) -> Iterator[float]:
     """Visit the examples of `order` without inference; yield the fraction done."""
     for start, stop in chunks(order.size):
-        site = state.site(problem, w)
+        site = state.site(problem)
         state.dual = _sweep(make_rule(), site, order, start, stop, state.dual)
         yield stop / order.size
 
@@ -162,7 +162,6 @@ def infer(
     make_rule: MakeRule,
     problem: Problem,
     state: WorkingSetState,
-    w: FloatArray,
     order: IntArray,
     found: FoundOutputs = NOT_FOUND,
 ) -> Iterator[float]:
@@ -171,7 +170,7 @@ def infer(
         reached = start
         while reached < stop:
             reached, state.dual = _infer(
-                make_rule(), state.site(problem, w), found, order, reached, stop,
+                make_rule(), state.site(problem), found, order, reached, stop,
                 state.dual,
             )  # fmt: skip
             if reached < stop:

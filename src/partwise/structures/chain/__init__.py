@@ -15,12 +15,14 @@ from partwise.structures.chain import (
     gibbs,
     inference,
     parts,
+    shrinking,
 )
 from partwise.structures.chain.corpus import (
     Chain,
     ChainMask,
     check_gold,
     illegal_position,
+    legal_sequences,
     make_chain,
     with_observed_transitions,
 )
@@ -36,9 +38,11 @@ __all__ = [
     "gibbs",
     "illegal_position",
     "inference",
+    "legal_sequences",
     "make_chain",
     "parts",
     "segment_probabilities",
+    "shrinking",
     "untied",
     "with_observed_transitions",
 ]

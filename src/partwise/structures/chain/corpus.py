@@ -192,8 +192,8 @@ def with_observed_transitions(s: Chain) -> Chain:
     )
 
 
-def illegal_position(s: Chain) -> tuple[int, int] | None:
-    """Return the first (sequence, position) where gold breaks a constraint, or None."""
+def illegal_positions(s: Chain) -> IntArray:
+    """Return the positions of the corpus where gold breaks a constraint."""
     y, first = s.labels, s.ptr[:-1]
     filled = np.diff(s.ptr) > 0
     bad = np.zeros(y.size, bool)
@@ -204,11 +204,23 @@ def illegal_position(s: Chain) -> tuple[int, int] | None:
     bad[last] |= s.mask.end[y[last]] == 0
     if s.mask.tokens.size:
         bad |= s.mask.tokens[np.arange(y.size), y] == 0
-    where = np.flatnonzero(bad)
+    return np.flatnonzero(bad)
+
+
+def illegal_position(s: Chain) -> tuple[int, int] | None:
+    """Return the first (sequence, position) where gold breaks a constraint, or None."""
+    where = illegal_positions(s)
     if where.size == 0:
         return None
     i = int(np.searchsorted(s.ptr, where[0], side="right")) - 1
     return i, int(where[0] - s.ptr[i])
+
+
+def legal_sequences(s: Chain) -> NDArray[np.bool_]:
+    """Return which sequences have a gold output that breaks no constraint."""
+    legal = np.ones(s.ptr.size - 1, np.bool_)
+    legal[np.searchsorted(s.ptr, illegal_positions(s), side="right") - 1] = False
+    return legal
 
 
 def check_gold(s: Chain) -> None:

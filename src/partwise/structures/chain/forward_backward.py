@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from partwise._jit import fused_kernel, kernel
 from partwise.structures import vectors
 from partwise.structures.chain.scores import ChainScores, mask_transitions
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import CodeTable, FloatArray, IntArray
+from partwise.structures.random_numbers import draw_log
 
 TINY = 1e-250
 
@@ -89,6 +90,31 @@ def forward_backward(
         if log_z > -np.inf:
             _log_backward(given, node_mu, transition_mu, space)
     return log_z
+
+
+@kernel
+def draw_paths(
+    given: ChainScores, ys: CodeTable, state: IntArray, space: ForwardBackwardSpace
+) -> bool:
+    """Draw a path into every row of `ys`; return False if nothing is legal.
+
+    Forward once, then backward from a last label: one before another in proportion to
+    the paths that lead to it.
+    """
+    if _log_forward(given, space) == -np.inf:
+        return False
+    length, n_labels = given.node.shape
+    tied = given.transition.shape[0] == 1
+    forward, ahead, legal = space.forward, space.ahead, space.legal
+    for j in range(ys.shape[0]):
+        ys[j, length - 1] = draw_log(forward[length - 1], state)
+        for t in range(length - 2, -1, -1):
+            if not tied:
+                mask_transitions(given.transition[t], given.mask.transitions, legal)
+            for a in range(n_labels):
+                ahead[a] = forward[t, a] + legal[a, ys[j, t + 1]]
+            ys[j, t] = draw_log(ahead, state)
+    return True
 
 
 @kernel

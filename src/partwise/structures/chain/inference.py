@@ -10,24 +10,37 @@ from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
 from partwise.structures.chain.forward_backward import (
     ForwardBackwardSpace,
+    draw_paths,
     forward_backward,
     log_sum_of_paths,
     make_forward_backward_space,
 )
 from partwise.structures.chain.scores import part_views
+from partwise.structures.chain.staggered import (
+    MANY_LABELS,
+    StaggeredSpace,
+    make_staggered_space,
+    staggered_viterbi,
+)
 from partwise.structures.chain.viterbi import (
     ViterbiSpace,
     kbest_paths,
     make_viterbi_space,
     viterbi,
 )
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import (
+    CodeArray,
+    CodeTable,
+    FloatArray,
+    IntArray,
+)
 
 
 class ChainSpace(NamedTuple):
     """Scratch arrays of a chain."""
 
     viterbi: ViterbiSpace
+    staggered: StaggeredSpace
     sums: ForwardBackwardSpace
     zeros: FloatArray
 
@@ -38,6 +51,7 @@ def _(s: Chain, k: int) -> Any:
     n_labels = s.layout.n_labels
     return ChainSpace(
         make_viterbi_space(longest, n_labels, k),
+        make_staggered_space(longest, n_labels),
         make_forward_backward_space(longest, n_labels),
         np.zeros(n_labels),
     )
@@ -47,7 +61,12 @@ def _(s: Chain, k: int) -> Any:
 def _(s: Chain, i: int, theta: FloatArray, y: CodeArray, ws: Any) -> float:
     if s.ptr[i + 1] == s.ptr[i]:
         return 0.0
-    return viterbi(part_views(s, i, theta, ws.zeros), y, ws.viterbi)
+    given = part_views(s, i, theta, ws.zeros)
+    if s.layout.n_labels >= MANY_LABELS and s.edges.n_columns == 0:
+        score = staggered_viterbi(given, y, ws.staggered)
+        if score > -np.inf:
+            return score
+    return viterbi(given, y, ws.viterbi)
 
 
 @waist.kbest.implement(Chain)
@@ -91,3 +110,18 @@ def _(s: Chain, i: int, theta: FloatArray, ws: Any) -> float:
         return 0.0
     given = part_views(s, i, theta, ws.zeros)
     return log_sum_of_paths(given, ws.sums)
+
+
+@waist.sample.implement(Chain)
+def _(
+    s: Chain,
+    i: int,
+    theta: FloatArray,
+    space: waist.SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    if s.ptr[i + 1] == s.ptr[i]:
+        return True
+    return draw_paths(part_views(s, i, theta, ws.zeros), ys, state, ws.sums)

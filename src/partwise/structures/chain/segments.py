@@ -8,7 +8,7 @@ from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain, ChainMask
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Threads, Worker
 
 
 @kernel
@@ -81,11 +81,11 @@ def segment_probabilities(
     out = np.zeros(owner.size)
     restricted = s._replace(mask=mask)
 
-    def work(begin: int, end: int, worker: Worker) -> None:
+    def work(s: Chain, begin: int, end: int, worker: Worker) -> None:
         first, last = np.searchsorted(owner, [begin, end]).tolist()
         _segment_log_probabilities(
             s, restricted, w, first, last, owner, start, stop, codes, out, worker
         )
 
-    Crew(s, n_jobs).run(work)
+    Threads(s, n_jobs).run(work)
     return np.exp(np.minimum(out, 0.0))

@@ -18,7 +18,8 @@ from partwise.structures.dependency.families import best_tree
 from partwise.structures.dependency.labels import labels_of_arc
 from partwise.structures.dependency.parts import as_matrix, n_words
 from partwise.structures.interface import FloatArray
-from partwise.structures.parallel import Crew, Worker
+from partwise.structures.parallel import Worker, make_crew
+from partwise.structures.sharing import borders, filled
 from partwise.structures.vectors import exponentials, largest, place_of_largest, sum_of
 
 
@@ -38,11 +39,11 @@ def _best_label(
 @kernel
 def _decode_minimum_risk(
     s: DependencyTrees,
-    w: FloatArray,
     start: int,
     stop: int,
-    found: Decoded,
     worker: Worker,
+    w: FloatArray,
+    found: Decoded,
 ) -> None:
     scratch, ws = worker.scratch, worker.ws
     is_labelled = s.labels.n_labels > 0
@@ -73,9 +74,6 @@ def decode_minimum_risk(s: DependencyTrees, w: FloatArray, n_jobs: int = 1) -> D
     """
     ptr = output_pointers(s)
     found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
-
-    def work(start: int, stop: int, worker: Worker) -> None:
-        _decode_minimum_risk(s, w, start, stop, found, worker)
-
-    Crew(s, n_jobs).run(work)
+    shared = Decoded(borders(ptr), filled(found.codes, ptr), filled(found.scores))
+    make_crew(s, n_jobs).run(_decode_minimum_risk, w, shared)
     return found

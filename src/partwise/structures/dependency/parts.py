@@ -55,6 +55,13 @@ def _(s: DependencyTrees, i: int) -> int:
     return (n + 1) * (n + 1) + labels.n_label_rows(s.labels, i, n) * s.labels.n_labels
 
 
+@waist.n_deciding.implement(DependencyTrees)
+def _(s: DependencyTrees, i: int) -> int:
+    """Count the arcs, and the labels of modifiers, which have one head each."""
+    n = n_words(s, i)
+    return (n + 1) * (n + 1) + 2 * n * s.labels.n_labels
+
+
 @waist.output_size.implement(DependencyTrees)
 def _(s: DependencyTrees, i: int) -> int:
     return n_words(s, i) * (2 if s.labels.n_labels else 1)

@@ -12,10 +12,19 @@ from partwise.structures.grammar.chart import Parsing, best_root, fill_best, rea
 from partwise.structures.grammar.corpus import ConstituencyTrees
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.kbest import best_derivations
-from partwise.structures.grammar.log_inside_outside import log_inside, log_outside
+from partwise.structures.grammar.log_inside_outside import (
+    draw_derivation,
+    log_inside,
+    log_outside,
+)
 from partwise.structures.grammar.parts import n_words, part_offsets, part_views
 from partwise.structures.grammar.places import cell_at
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import (
+    CodeArray,
+    CodeTable,
+    FloatArray,
+    IntArray,
+)
 from partwise.structures.vectors import fill
 
 
@@ -83,3 +92,22 @@ def _(
         scores[0] = waist.argmax(s, i, theta, ys[0], ws)
         return 1 if scores[0] > -np.inf else 0
     return best_derivations(_parsing(s, i, theta, ws), k, ys, scores, ws.kbest)
+
+
+@waist.sample.implement(ConstituencyTrees)
+def _(
+    s: ConstituencyTrees,
+    i: int,
+    theta: FloatArray,
+    space: waist.SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    parsing = _parsing(s, i, theta, ws)
+    log_z = log_inside(parsing, ws.sums.pair_share, ws.sums.probability)
+    if log_z == -np.inf:
+        return False
+    for j in range(ys.shape[0]):
+        draw_derivation(parsing, log_z, ys[j], state)
+    return True

@@ -15,7 +15,8 @@ from partwise.structures.grammar.inside_outside import (
     span_probability,
 )
 from partwise.structures.grammar.rules import Grammar
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.random_numbers import next_uniform
 from partwise.structures.vectors import fill
 
 FAR = -70.0
@@ -177,3 +178,41 @@ def log_outside(
             if span_probability(cell, chart, probability[cell]) > NEGLIGIBLE:
                 _outside_span(parsing, start, end, mu, probability)
     read_probabilities(grammar, n, probability, chart, mu)
+
+
+@kernel
+def draw_derivation(
+    parsing: Parsing, log_z: float, y: CodeArray, state: IntArray
+) -> None:
+    """Draw a derivation, after `log_inside`.
+
+    From the root down: a rule and a split for every symbol, in proportion to the sum
+    over the derivations that begin with them.
+    """
+    grammar, n, chart = parsing.grammar, parsing.n, parsing.chart
+    rules, todo = grammar.rules, chart.todo
+    top, left = chart.value[places.cell_at(n, 0, n)], next_uniform(state)
+    root = -1
+    for a in range(top.size):
+        if grammar.is_root[a] and top[a] > -np.inf and left >= 0.0:
+            root = a
+            left -= np.exp(top[a] - log_z)
+    depth = charts.push(todo, 0, root, 0, n)
+    while depth > 0:
+        depth -= 1
+        a, start, end = todo[depth, 0], todo[depth, 1], todo[depth, 2]
+        if end == start + 1:
+            y[3 * (n - 1) + start] = a
+            continue
+        whole, left = chart.value[places.cell_at(n, start, end), a], next_uniform(state)
+        chosen, split = -1, -1
+        for i in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
+            r = rules.of_parent[i]
+            for m in range(start + 1, end):
+                value = charts.application_score(parsing, r, start, m, end)
+                if value > -np.inf and left >= 0.0:
+                    chosen, split = r, m
+                    left -= np.exp(value - whole)
+        charts.write_node(y, n, start, split, end, chosen)
+        depth = charts.push(todo, depth, rules.left[chosen], start, split)
+        depth = charts.push(todo, depth, rules.right[chosen], split, end)

@@ -8,12 +8,18 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import (
+    CodeArray,
+    CodeTable,
+    FloatArray,
+    IntArray,
+)
 from partwise.structures.lattice import kbest_paths, kbest_words
 from partwise.structures.lattice.best_path import score_nodes, trace_back
 from partwise.structures.lattice.corpus import Lattice
 from partwise.structures.lattice.sums import (
     SumSpace,
+    draw_edges,
     make_sum_space,
     sum_backward,
     sum_forward,
@@ -104,3 +110,17 @@ def _(
     return kbest_paths.best_paths(
         source, target, theta, n, k, ys, size, scores, ws.score, ws.best, ws.paths
     )
+
+
+@waist.sample.implement(Lattice)
+def _(
+    s: Lattice, i: int, theta: FloatArray, space: waist.SamplingSpace, state: IntArray,
+    ys: CodeTable, ws: Any,
+) -> bool:  # fmt: skip
+    source, target = _ends(s, i)
+    n = s.paths.n_nodes[i]
+    sum_forward(source, target, theta, n, ws.sums)
+    for j in range(ys.shape[0]):
+        draw_edges(source, target, theta, n, ws.best, state, ws.sums)
+        trace_back(source, ws.best, n, ys[j], s.paths.longest[i])
+    return True

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.random_numbers import next_uniform
 from partwise.structures.vectors import fill
 
 
@@ -73,3 +74,24 @@ def sum_backward(
         u, v = source[e], target[e]
         mu[e] = mass[v] * np.exp(log_sum[u] + theta[e] - log_sum[v])
         mass[u] += mu[e]
+
+
+@kernel
+def draw_edges(
+    source: CodeArray, target: CodeArray, theta: FloatArray, n_nodes: int,
+    drawn: CodeArray, state: IntArray, space: SumSpace,
+) -> None:  # fmt: skip
+    """Draw one of the edges into every node, after `sum_forward`.
+
+    In proportion to the paths that they end: each edge takes the place of the one
+    before with its share of what has come so far. Followed back from the last node,
+    they are a path drawn from the model.
+    """
+    log_sum, seen = space.log_sum, space.total
+    fill(seen, n_nodes, 0.0)
+    for e in range(source.size):
+        v = target[e]
+        share = np.exp(log_sum[source[e]] + theta[e] - log_sum[v])
+        seen[v] += share
+        if next_uniform(state) * seen[v] < share:
+            drawn[v] = e

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.interface import LARGEST
-from partwise.structures.vectors import add_scaled
+from partwise.structures.vectors import add_scaled, shrink
 
 
 class DenseRows(NamedTuple):
@@ -118,6 +118,23 @@ def _(
         step = scale * rows.values[t, c]
         w[c * n_labels + a] += step
         w[c * n_labels + b] -= step
+
+
+@interface.row_shrink.implement(DenseRows)
+def _(
+    rows: DenseRows,
+    t: int,
+    n_labels: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+) -> float:
+    change = 0.0
+    for c in range(rows.values.shape[1]):
+        if rows.values[t, c] != 0.0:
+            at = c * n_labels
+            change += shrink(v[at : at + n_labels], w[at : at + n_labels], l1_ratio)
+    return change
 
 
 @interface.row_entries.implement(DenseRows)

@@ -96,6 +96,14 @@ def row_diff_add(
 
 
 @generic
+def row_shrink(
+    rows: Rows, t: int, n_labels: int, v: FloatArray, w: FloatArray, l1_ratio: float
+) -> float:
+    """Let the weights of position `t` follow `v`, with every label; see `shrink`."""
+    raise NotImplementedError("row_shrink is required of every kind of rows")
+
+
+@generic
 def row_entries(
     rows: Rows, t: int, k: int, n_labels: int, idx: IntArray, val: FloatArray
 ) -> int:

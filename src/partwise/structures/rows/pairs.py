@@ -10,6 +10,7 @@ from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.sparse import SparseRows
+from partwise.structures.vectors import shrink
 
 WORD = 32  # labels per word of the bit mask
 
@@ -178,6 +179,17 @@ def _(
             w[plus] += step
         if minus >= 0:
             w[minus] -= step
+
+
+@interface.row_shrink.implement(PairRows)
+def _(
+    rows: PairRows, t: int, n_labels: int, v: FloatArray, w: FloatArray, l1_ratio: float
+) -> float:
+    change = 0.0
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        first, last = rows.pairs.ptr[rows.idx[j]], rows.pairs.ptr[rows.idx[j] + 1]
+        change += shrink(v[first:last], w[first:last], l1_ratio)
+    return change
 
 
 @interface.row_entries.implement(PairRows)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.interface import LARGEST
-from partwise.structures.vectors import add_scaled
+from partwise.structures.vectors import add_scaled, shrink
 
 
 class SparseRows(NamedTuple):
@@ -147,6 +147,22 @@ def _(
         step = scale if rows.val.size == 0 else scale * rows.val[j]
         w[at + a] += step
         w[at + b] -= step
+
+
+@interface.row_shrink.implement(SparseRows)
+def _(
+    rows: SparseRows,
+    t: int,
+    n_labels: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+) -> float:
+    change = 0.0
+    for j in range(rows.ptr[t], rows.ptr[t + 1]):
+        at = np.int64(rows.idx[j]) * n_labels
+        change += shrink(v[at : at + n_labels], w[at : at + n_labels], l1_ratio)
+    return change
 
 
 @interface.row_entries.implement(SparseRows)

@@ -1,0 +1,106 @@
+"""``partwise report`` and ``partwise suspects``: what a model does, and with what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from partwise.cli.kind_options import Options
+from partwise.cli.options import AsJson
+
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model saved by `partwise train`.")
+]
+Output = Annotated[
+    str,
+    typer.Option("--output", "-o", help="Where to write the page: a file or -."),
+]
+
+
+def report(
+    model: ModelFile,
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="Labelled data: a file or -.")
+    ],
+    output: Output = "report.html",
+    train: Annotated[
+        str | None,
+        typer.Option(help="The data it was trained on: list suspects in it as well."),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="What the page is called.", metavar="TEXT")
+    ] = None,
+    *,
+    options: Options,
+) -> None:
+    """Write a page about a model and what it does with labelled data.
+
+    One HTML file that needs no network: certificate, training, scores with intervals,
+    confusions, calibration, weights, and every example with what is wrong in it.
+    """
+    from partwise._screen import open_screen
+    from partwise.cli.output import say
+    from partwise.cli.overwriting import refuse_overwriting
+
+    refuse_overwriting(
+        {"--output": output}, {"MODEL": model, "DATA": data, "--train": train}
+    )
+    fitted, kind = options.load(model)
+    read = options.of_model(kind, "labelled", fitted, model)
+    screen = open_screen()
+    try:
+        X, y = read(fitted, data)
+        known = None if train is None else read(fitted, train)
+        page = fitted.report(
+            X,
+            y,
+            title=title or f"{kind.one[0].upper()}{kind.one[1:]}: {model} on {data}",
+            train=known,
+            on_progress=screen.show,
+        )
+    finally:
+        screen.close()
+    page.save(output)
+    if output != "-":
+        say(f"{output}: open it in a browser", err=True)
+
+
+def suspects(
+    model: ModelFile,
+    data: Annotated[
+        str,
+        typer.Argument(metavar="TRAIN", help="The data that the model was trained on."),
+    ],
+    top: Annotated[
+        int, typer.Option(min=1, help="How many to show.", metavar="N")
+    ] = 20,
+    json: AsJson = False,
+    *,
+    options: Options,
+) -> None:
+    """List training examples that the model cannot reconcile with the others.
+
+    They may be annotation mistakes. The measure is the mass of their dual variables,
+    or the loss where that does not follow from the weights; the title says which.
+    """
+    from partwise.cli.output import print_json, print_table
+    from partwise.estimators.suspicion import differences
+
+    fitted, kind = options.load(model)
+    X, y = options.of_model(kind, "labelled", fitted, model)(fitted, data)
+    found = fitted.suspects(X, y, n=top)
+    if json:
+        print_json(found)
+        return
+    rows: list[list[object]] = [
+        [
+            one.example + 1,
+            one.score,
+            "; ".join(differences(one.view)[:3]) or "no difference",
+            " ".join(one.view.words)[:60],
+        ]
+        for one in found
+    ]
+    columns = ["example", "score", "the data says, the model says", "words"]
+    print_table(f"suspects, {found.by}", columns, rows)

@@ -1,0 +1,131 @@
+"""Segment taggers write and are measured as taggers are: labels spell segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from partwise.cli.options import (
+    LABEL_COLUMN,
+    Confusion,
+    JsonLines,
+    KBest,
+    LabelColumn,
+    Marginals,
+)
+from partwise.cli.output import Report
+from partwise.cli.sequence.evaluate import report
+from partwise.cli.sequence.files import ColumnsOnly
+from partwise.cli.sequence.predict import Spans, Tagging, check_columns, columns_read
+from partwise.errors import DataError, PartwiseError
+
+if TYPE_CHECKING:
+    from partwise import SegmentTagger
+
+
+def predict(
+    model: SegmentTagger,
+    input: str,
+    output: str,
+    *,
+    marginals: Marginals = False,
+    kbest: KBest = None,
+    spans: Spans = False,
+    json: JsonLines = False,
+    files: ColumnsOnly,
+) -> None:
+    """Cut sequences into segments.
+
+    Segment taggers add a column that spells segments: B-NP where one begins, I-NP where
+    it goes on, O outside.
+    """
+    spelled = Spelled(model)
+    SegmentTagging(spelled, spelled.predict, _columns(model)).write(
+        *(output, files.stream(input), input),
+        marginals=marginals, kbest=kbest, spans=spans, json=json,
+    )  # fmt: skip
+
+
+def evaluate(
+    model: SegmentTagger,
+    file: str,
+    *,
+    confusion: Confusion = False,
+    label_column: LabelColumn = LABEL_COLUMN,
+    files: ColumnsOnly,
+) -> Report:
+    """Measure a segment tagger on labelled sequences."""
+    from partwise.metrics import spans
+
+    X, labels = files.labelled(file, label_column)
+    check_columns(_columns(model), X, file)
+    spelled = Spelled(model)
+    gold = spelled.spell(X, [spans(one) for one in labels])
+    known = set(map(str, model.classes_.tolist()))
+    if not any(str(kind) in known for one in labels for _, _, kind in spans(one)):
+        raise DataError(
+            f"{file}: column {label_column} holds {labels[0][0]!r} and other values, "
+            "and spells no segments that the model knows (choose another "
+            "--label-column)"
+        )
+    return report(gold, spelled.predict(X), "IOB2", confusion)
+
+
+def _columns(model: SegmentTagger) -> list[int]:
+    """Return the columns that a model reads; there are none of other features."""
+    if model._input.kind != "template":
+        raise PartwiseError(
+            "the model was not trained on columns; load it in Python with partwise.load"
+        )
+    return columns_read(model)  # type: ignore[arg-type]
+
+
+class Spelled:
+    """A segment tagger whose segments are spelled by labels of tokens."""
+
+    def __init__(self, model: SegmentTagger):
+        self._model = model
+        self.classes_ = model.classes_
+        self.predict_marginals = model.predict_marginals
+        self.predict_spans = model.predict_spans
+
+    def spell(self, X: Any, cuts: Sequence[Any]) -> list[list[str]]:
+        """Return the labels of the tokens of some sequences."""
+        import numpy as np
+
+        from partwise.estimators.segments.answers import spell
+
+        return spell(cuts, np.diff(X.ptr).tolist(), "O")
+
+    def predict(self, X: Any) -> list[list[str]]:
+        """Return the labels of the best segments."""
+        return self.spell(X, self._model.predict(X))
+
+    def predict_kbest(self, X: Any, k: int) -> list[list[Any]]:
+        """Return the labels of the k best segmentations."""
+        from partwise.estimators.sequence.answers import Ranked
+
+        ranked = self._model.predict_kbest(X, k)
+        lengths = X.ptr[1:] - X.ptr[:-1]
+        return [
+            [Ranked(_spell_one(one.segments, int(n)), one.score) for one in ranking]
+            for ranking, n in zip(ranked, lengths, strict=True)
+        ]
+
+
+def _spell_one(segments: Any, length: int) -> list[str]:
+    from partwise.estimators.segments.answers import spell
+
+    return spell([segments], [length], "O")[0]
+
+
+class SegmentTagging(Tagging):
+    """How segments are written out."""
+
+    def _probabilities(self, X: Any, predicted: Sequence[Any]) -> list[list[float]]:
+        """Return the probability of each token's label, wherever segments begin."""
+        names = [
+            [label.partition("-")[2] or ("O" if label == "O" else "_") for label in one]
+            for one in predicted
+        ]
+        return super()._probabilities(X, names)

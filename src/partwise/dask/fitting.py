@@ -1,0 +1,178 @@
+"""`fit` and `predict` on a cluster."""
+
+from __future__ import annotations
+
+import copy
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from distributed import Client, get_client
+
+from partwise.dask.parts import Part, Reader, find_parts
+from partwise.dask.workers import (
+    Workers,
+    check_versions,
+    gathered,
+    look_at,
+    structure_of,
+    versions,
+)
+from partwise.errors import DataError
+from partwise.estimators.base import TrainingData
+from partwise.estimators.survey import merge
+from partwise.structures.shards import Shards, tree_sum
+
+
+def fit(
+    estimator: Any,
+    data: Any,
+    client: Client | None = None,
+    *,
+    shards: int | None = None,
+    read: Reader | None = None,
+) -> Any:
+    """Fit an estimator to data that the workers of a cluster have, or can read.
+
+    Parameters
+    ----------
+    estimator : SequenceTagger, MulticlassClassifier or DependencyParser
+        What to fit; all its settings mean what they mean elsewhere. The solver must be
+        one that visits all examples between two steps (``"auto"`` is).
+    data : bag, list of delayed parts, file names, or what `fit` takes
+        A bag of pairs ``(x, y)``, or of sentences for a parser; delayed parts, each
+        ``(X, y)`` or ``(X, y, sample_weight)``; a pattern such as
+        ``"/data/train-*.txt"`` or a list of names, of files that every worker can
+        read; or a tuple ``(X, y)`` of this process. Each part, or file, is a shard.
+    client : Client, optional
+        The cluster; by default the client made last.
+    shards : int, optional
+        Into how many shards data of this process is cut; by default one per worker.
+    read : callable, optional
+        Reads a file, on a worker: from a path to what `fit` takes, as a tuple. By
+        default column files, the label last, for a tagger, and treebanks for a parser.
+
+    Returns
+    -------
+    estimator
+        Itself, fitted.
+
+    Notes
+    -----
+    The number of shards decides the bits of the result; on which workers they were, and
+    how often one was lost, does not.
+    """
+    client = client or get_client()
+    check_versions(client.run(versions))
+
+    def learn(fitted: Any) -> None:
+        training = _encode(
+            fitted, find_parts(fitted, data, client, shards, read), client
+        )
+        fitted._train(training)
+
+    return estimator._fit_by(learn)
+
+
+def _encode(fitted: Any, parts: list[Part], client: Client) -> TrainingData:
+    """Survey the parts, settle what follows, and encode them where they are."""
+    submit = client.submit
+    names = [part.name for part in parts]
+    blank = submit(_same, _for_workers(fitted), pure=False)
+    surveys = [submit(_survey, blank, part.future, pure=False) for part in parts]
+    gathered([submit(_count, survey, pure=False) for survey in surveys], names)
+    whole = tree_sum(surveys, lambda a, b: submit(merge, a, b, pure=False))
+    if whole is None:
+        raise DataError("there are no data: no part, and no file")
+    fitted._settle(whole.result())
+    settled = submit(_same, _for_workers(fitted), pure=False)
+    encoded = [
+        Part(part.name, submit(_prepare, settled, part.future, pure=False))
+        for part in parts
+    ]
+    looks = gathered(
+        [submit(look_at, part.future, pure=False) for part in encoded], names
+    )
+    held = [
+        Part(part.name, submit(structure_of, part.future, pure=False))
+        for part in encoded
+    ]
+    pattern = submit(_prepare_first, settled, parts[0].future, pure=False).result()
+    facts = tuple(facts for facts, _, _ in looks)
+    weights = [
+        np.ones(own.n_parts.size) if weight is None else weight
+        for own, weight, _ in looks
+    ]
+    return TrainingData(
+        Shards(pattern, facts, Workers(client, held)), np.concatenate(weights)
+    )
+
+
+def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
+    """Predict on a cluster.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted one.
+    data : bag, or list
+        A bag of examples, or examples of this process.
+    client : Client, optional
+        The cluster; by default the client made last.
+
+    Returns
+    -------
+    bag
+        What was predicted for each example, in order; nothing is computed before it is
+        asked for.
+    """
+    import dask.bag
+
+    client = client or get_client()
+    estimator._check_fitted()
+    check_versions(client.run(versions))
+    if not hasattr(data, "to_delayed"):
+        n_workers = max(len(client.scheduler_info()["workers"]), 1)
+        data = dask.bag.from_sequence(data, npartitions=n_workers)
+    model = dask.delayed(estimator, traverse=False)
+    return data.map_partitions(_predict, model)
+
+
+def _for_workers(estimator: Any) -> Any:
+    """Return a copy that knows how to encode, without what stays here."""
+    traveller = copy.copy(estimator)
+    traveller.callbacks, traveller.checkpoint, traveller.resume = (), None, False
+    for name in ("solution_", "trace_", "weights_"):  # of an earlier fit
+        traveller.__dict__.pop(name, None)
+    return traveller
+
+
+def _same(thing: Any) -> Any:
+    return thing
+
+
+def _survey(estimator: Any, part: Any) -> Any:
+    return estimator._survey(*part)
+
+
+def _count(survey: Any) -> int:
+    return int(survey.n_examples)
+
+
+def _prepare(estimator: Any, part: Any) -> TrainingData:
+    data: TrainingData = estimator._prepare_shard(*part)
+    return data
+
+
+def _prepare_first(estimator: Any, part: Any) -> Any:
+    """Encode the first example of a part: what all have in common is small."""
+    first = tuple(
+        column[:1] if hasattr(column, "__getitem__") else list(islice(column, 1))
+        for column in part
+    )
+    return estimator._prepare_shard(*first).structure
+
+
+def _predict(examples: Any, estimator: Any) -> list[Any]:
+    examples = list(examples)
+    return list(estimator.predict(examples)) if examples else []

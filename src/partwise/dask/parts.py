@@ -1,0 +1,180 @@
+"""The parts of a corpus, from whatever Dask users keep their data in.
+
+A part is what `fit` of the estimator takes, for a shard of the corpus: ``(X, y)`` or
+``(X, y, sample_weight)`` for those that are given labels, otherwise ``(sentences,)``.
+"""
+
+from __future__ import annotations
+
+import glob
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import dask
+from dask.delayed import Delayed
+from distributed import Client, Future
+
+from partwise.errors import DataError
+
+Reader = Callable[[str], Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the corpus: its name for messages, and where it will be."""
+
+    name: str
+    future: Future
+
+
+def takes_labels(estimator: Any) -> bool:
+    """Say whether `fit` of an estimator is given labels besides the examples."""
+    labels = inspect.signature(estimator.fit).parameters.get("y")
+    return labels is not None and labels.default is inspect.Parameter.empty
+
+
+def find_parts(
+    estimator: Any,
+    data: Any,
+    client: Client,
+    n_shards: int | None = None,
+    read: Reader | None = None,
+) -> list[Part]:
+    """Return the parts of a corpus, which workers read and keep."""
+    labelled = takes_labels(estimator)
+    if isinstance(data, str | Path):
+        paths = sorted(glob.glob(str(data)))
+        if not paths:
+            raise DataError(f"no file matches {str(data)!r}")
+        return _of_files(paths, client, read or default_reader(estimator))
+    if hasattr(data, "to_delayed"):  # a bag: items are examples, perhaps with labels
+        pieces = data.to_delayed()
+        return _of_delayed(
+            [dask.delayed(_of_items)(p, labelled) for p in pieces], client
+        )
+    if isinstance(data, list | tuple) and data and isinstance(data[0], Delayed):
+        return _of_delayed([dask.delayed(_checked)(p, labelled) for p in data], client)
+    if isinstance(data, list) and data and isinstance(data[0], str | Path):
+        return _of_files(
+            list(map(str, data)), client, read or default_reader(estimator)
+        )
+    return _of_memory(data, labelled, client, n_shards)
+
+
+def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
+    futures = client.compute(list(pieces))
+    return [Part(f"shard {n}", future) for n, future in enumerate(futures)]
+
+
+def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
+    """Let workers read files, after asking all of them whether they can."""
+    unable = {
+        worker: missing
+        for worker, missing in client.run(_unreadable, list(paths)).items()
+        if missing
+    }
+    if unable:
+        worker, missing = next(iter(unable.items()))
+        raise DataError(
+            f"workers cannot read all the files: {worker} has no {missing[0]}; put the "
+            "files where every worker has them, under the same path"
+        )
+    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
+
+
+def _of_memory(
+    data: Any, labelled: bool, client: Client, n_shards: int | None
+) -> list[Part]:
+    """Cut data of this process; the scheduler keeps it, for workers that are lost."""
+    columns = list(data) if labelled else [data]
+    if labelled and len(columns) not in (2, 3):
+        raise DataError("data must be (X, y), or a bag, delayed parts, or file names")
+    columns = [
+        column if hasattr(column, "__len__") else list(column) for column in columns
+    ]
+    count = len(columns[0])
+    if any(len(column) != count for column in columns):
+        raise DataError(f"X has {count} examples, but y has {len(columns[1])} labels")
+    wanted = n_shards or max(len(client.scheduler_info()["workers"]), 1)
+    cuts = [count * n // wanted for n in range(wanted + 1)]
+    return [
+        Part(
+            f"shard {n}",
+            client.submit(_same, tuple(c[a:b] for c in columns), pure=False),
+        )
+        for n, (a, b) in enumerate(pairwise(cuts))
+        if a < b
+    ]
+
+
+def default_reader(estimator: Any) -> Reader:
+    """Return what reads the usual files of an estimator."""
+    name = type(estimator).__name__
+    readers = {"SequenceTagger": read_tagged, "DependencyParser": read_parsed}
+    if name not in readers:
+        raise DataError(
+            f"there is no usual file for {name}: give read=, a function from a path to "
+            "what fit takes"
+        )
+    return readers[name]
+
+
+def read_tagged(path: str) -> Any:
+    """Read a column file, the label last."""
+    from partwise.data import read_columns
+
+    data = read_columns(path)
+    if len(data.columns) < 2:
+        raise DataError(f"{path}: has no labels, only one column")
+    last = len(data.columns) - 1
+    return data.without(last), data.column_sequences(last)
+
+
+def read_parsed(path: str) -> Any:
+    """Read a treebank."""
+    from partwise.data import read_trees
+
+    return (read_trees(path),)
+
+
+def _same(part: Any) -> Any:
+    return part
+
+
+def _of_items(items: Any, labelled: bool) -> Any:
+    """Turn examples into what `fit` takes."""
+    items = list(items)
+    if not labelled:
+        return (items,)
+    for number, item in enumerate(items):
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise DataError(
+                f"item {number} of the bag is no pair of an example and its labels: "
+                "items must be (x, y)"
+            )
+    return [x for x, _ in items], [y for _, y in items]
+
+
+def _checked(part: Any, labelled: bool) -> Any:
+    if not labelled:
+        return part if isinstance(part, tuple) else (part,)
+    if not isinstance(part, tuple | list) or len(part) not in (2, 3):
+        raise DataError(
+            "it has no labels: a delayed part must be (X, y) or (X, y, sample_weight)"
+        )
+    return tuple(part)
+
+
+def _unreadable(paths: list[str]) -> list[str]:
+    missing = []
+    for path in paths:
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError:
+            missing.append(path)
+    return missing

@@ -1,0 +1,290 @@
+"""What all estimators can show: a report in the browser, and suspects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from partwise.estimators.suspicion import Suspects
+    from partwise.pages import View
+    from partwise.pages.saving import Page
+
+EXPLAINED = 100
+"""How many wrong examples of a report say why."""
+REASONS = 6
+"""How many features a reason names."""
+MOST_LABELS, MOST_FEATURES = 40, 8
+SUSPECTS = 20
+TRACED = ("iteration", "seconds", "primal", "dual", "relative_gap", "dev_score")
+
+Progress = Callable[[str], None]
+
+
+def _silent(text: str) -> None:
+    """Say nothing."""
+
+
+class Reporting:
+    """The part of estimators that shows what they do."""
+
+    _views: Callable[..., list[View]]
+    _reasons: Any = None
+
+    def report(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        train: Any = None,
+        path: Any = None,
+        on_progress: Progress = _silent,
+    ) -> Page:
+        """Return a page about the model and what it does with some examples.
+
+        One HTML file, which needs no network: the certificate, the course of training,
+        scores by label with intervals, confusions, calibration, the largest weights,
+        and all examples, with what is wrong in them and why.
+
+        Parameters
+        ----------
+        X, y
+            Labelled examples, as in `score`.
+        title : str, optional
+            What the page is called.
+        train : training data, optional
+            What the model was trained on, to list suspects: ``(X, y)``, or trees or
+            lattices that hold their outputs themselves.
+        path : Path, optional
+            What `C_path` returned, to show it.
+        on_progress : callable, optional
+            Called with a text that says how far the work is.
+
+        Returns
+        -------
+        Page
+            With a method ``save(path)``; notebooks show it.
+
+        Examples
+        --------
+        >>> from partwise import SequenceTagger
+        >>> X, y = [[["the"], ["dog"]]], [["D", "N"]]
+        >>> SequenceTagger(C=10.0).fit(X, y).report(X, y)
+        Page(title='SequenceTagger')
+        """
+        from partwise.estimators.certificates import in_words
+        from partwise.pages import report_page
+        from partwise.pages.contents import suspect_data
+        from partwise.pages.saving import Page
+
+        model: Any = self
+        model._check_fitted()
+        X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        title = title or type(self).__name__
+        on_progress("report: predicting")
+        views = self._explained(X, model._views(X, y), on_progress)
+        shown = None
+        if train is not None:
+            on_progress("report: looking for suspects")
+            found = self.suspects(*(train if isinstance(train, tuple) else (train,)))
+            shown = suspect_data(
+                [one.view for one in found],
+                [one.example + 1 for one in found],
+                [one.score for one in found],
+                found.by,
+            )
+        on_progress(f"report: scoring {len(views):,} examples")
+        return Page(
+            title,
+            report_page(
+                views,
+                title=title,
+                subtitle=_subtitle(model),
+                facts=_facts(model),
+                certificate=in_words(model.certificate_, model.trace_),
+                note=_note(model, views),
+                trace={name: model.trace_[name].tolist() for name in TRACED},
+                path=[] if path is None else [_point(one) for one in path],
+                weights=_largest_weights(model),
+                transitions=_transitions(model),
+                suspects=shown,
+            ),
+        )
+
+    def suspects(self, X: Any, y: Any = None, *, n: int = SUSPECTS) -> Suspects:
+        """Return training examples that the model cannot reconcile with the others.
+
+        They may be annotation mistakes. Suspicion is the mass of the dual variables on
+        wrong outputs, which is what an example pulls the weights with; where the loss
+        does not determine it, the loss itself; and for models that only count, how
+        improbable the right output is.
+
+        Parameters
+        ----------
+        X, y
+            What the model was trained on.
+        n : int
+            How many to return.
+
+        Returns
+        -------
+        Suspects
+            The most suspicious first; prints as a table.
+
+        Examples
+        --------
+        >>> from partwise import MulticlassClassifier
+        >>> X = [[0.0], [0.1], [0.2], [2.0], [2.1], [0.05]]
+        >>> y = ["low", "low", "low", "high", "high", "high"]
+        >>> print(MulticlassClassifier().fit(X, y).suspects(X, y, n=1))
+         example     score  the data says, the model says
+               6     2.418  x0=0.05: high, low
+        """
+        from partwise.estimators import suspicion as suspicious
+
+        model: Any = self
+        model._check_fitted()
+        X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        if getattr(model, "objective_", "margin") == "likelihood":
+            views = model._views(X, y)
+            scores = np.array([view.surprise or 0.0 for view in views])
+            found = suspicious.Suspicion(
+                scores, scores, list(range(len(views))), suspicious.SURPRISE
+            )
+        else:
+            found = suspicious.find_suspicion(model, X, y)
+        # Masses that are equal to the last digit are told apart by the losses.
+        order = np.lexsort((-found.losses, -found.scores))[: max(n, 0)]
+        numbers = [found.numbers[i] for i in order.tolist()]
+        views = model._views(
+            _chosen(X, numbers), None if y is None else _chosen(y, numbers)
+        )
+        return suspicious.Suspects(
+            found.by,
+            tuple(
+                suspicious.Suspect(i, score, view)
+                for i, score, view in zip(
+                    numbers, found.scores[order].tolist(), views, strict=True
+                )
+            ),
+        )
+
+    def _explained(
+        self, X: Any, views: list[View], on_progress: Progress
+    ) -> list[View]:
+        """Add reasons to the examples with the most mistakes, where models have any."""
+        if self._reasons is None:
+            return views
+        wrong = [i for i, view in enumerate(views) if view.mistakes]
+        wrong = sorted(wrong, key=lambda i: -views[i].mistakes)[:EXPLAINED]
+        for count, i in enumerate(wrong):
+            on_progress(f"report: reasons for mistakes, {count} of {len(wrong)}")
+            [x] = list(_rows(_chosen(X, [i])))
+            why = self._reasons(x, views[i], REASONS)
+            views[i] = replace(views[i], reasons=why)
+        return views
+
+
+def _rows(X: Any) -> Iterator[Any]:
+    """Yield examples; those of a matrix or data frame one row at a time."""
+    if hasattr(X, "shape"):
+        return (X[[i]] if not hasattr(X, "iloc") else X.iloc[[i]] for i in range(1))
+    return iter(X)
+
+
+def _chosen(X: Any, numbers: Sequence[int]) -> Any:
+    """Return some examples of whatever examples are kept in."""
+    if hasattr(X, "take_rows"):  # tables
+        return X.take_rows(numbers)
+    if hasattr(X, "iloc"):
+        return X.iloc[list(numbers)]
+    if hasattr(X, "shape"):
+        return X[list(numbers)]
+    if hasattr(X, "sentence"):  # columns, which are read as lists of tuples too
+        return [X.sentence(i) for i in numbers]
+    return [X[i] for i in numbers]
+
+
+def _subtitle(model: Any) -> str:
+    names = {"log_loss": "the log loss", "squared_hinge": "the squared hinge"}
+    loss = names.get(model.loss, f"the {model.loss}")
+    return f"{type(model).__name__}, trained with {loss}, C = {model.C_:g}"
+
+
+def _facts(model: Any) -> list[tuple[str, str]]:
+    from partwise.solvers.automatic import name_of
+
+    classes = model.classes_
+    labels = [str(c) for c in classes] if not isinstance(classes, list) else []
+    few = " ".join(labels[:30]) + (" …" if len(labels) > 30 else "")
+    weights, solver = model.weights_, model.solver_
+    facts = [
+        ("kind", type(model).__name__),
+        ("labels", f"{len(labels)}: {few}" if labels else ""),
+        ("weights", f"{weights.size:,}, {np.count_nonzero(weights):,} not zero"),
+        ("solver", solver if isinstance(solver, str) else name_of(solver)),
+        ("passes", f"{model.n_iter_:,}" if model.n_iter_ else ""),
+        ("training ended", model.status_),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _note(model: Any, views: list[View]) -> str:
+    """Say how far the probabilities on the page can be trusted."""
+    if not any(view.certain or "sure" in view.more for view in views):
+        return ""
+    if getattr(model, "objective_", "margin") == "likelihood" or (
+        model.loss == "log_loss" and model.certificate_ is not None
+    ):
+        return ""
+    return (
+        "Probabilities are not calibrated: the model was trained for margins, not to "
+        "fit probabilities. Train with the log loss for numbers to rely on."
+    )
+
+
+def _largest_weights(model: Any) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Return the features with the largest weights, by label where there are any."""
+    if hasattr(model, "probabilities_") and hasattr(model, "symbols_"):
+        emission = model.probabilities_.emissions
+        return [
+            (str(state), [(str(model.symbols_[j]), float(row[j]))
+                          for j in np.argsort(-row)[:MOST_FEATURES]])
+            for state, row in zip(model.classes_, emission, strict=True)
+        ]  # fmt: skip
+    if not hasattr(model, "top_features"):
+        return []
+    if not len(model.classes_):
+        return [("", model.top_features(3 * MOST_FEATURES))]
+    result = []
+    for label in model.classes_.tolist()[:MOST_LABELS]:
+        top = model.top_features(MOST_FEATURES, label)
+        result.append((str(label), [(feature, w) for feature, _, w in top]))
+    return result
+
+
+def _transitions(model: Any) -> tuple[list[str], Any] | None:
+    """Return the weight, or the probability, of every label after every other."""
+    if hasattr(model, "transitions_"):
+        matrix = model.transitions_
+    elif hasattr(model, "probabilities_") and hasattr(model, "symbols_"):
+        matrix = model.probabilities_.transitions
+    else:
+        return None
+    labels = [str(label) for label in model.classes_]
+    return (labels, matrix) if len(labels) <= MOST_LABELS else None
+
+
+def _point(point: Any) -> dict[str, float | None]:
+    certificate = point.certificate
+    return {
+        "C": point.C,
+        "dev_score": point.dev_score,
+        "gap": None if certificate is None else certificate.relative_gap,
+        "passes": float(len(point.trace)),
+        "seconds": point.seconds,
+    }

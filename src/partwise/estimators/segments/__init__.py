@@ -1,0 +1,1 @@
+"""Segmentation: sequences cut into labelled segments."""

@@ -1,0 +1,114 @@
+"""What segment taggers answer: best segments, k best, probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.estimators.checks import check_k, check_possible
+from partwise.estimators.labels import Label, LabelCodes
+from partwise.estimators.segments.cuts import (
+    RankedSegments,
+    ScoredSegment,
+    Segment,
+    decode_segments,
+)
+from partwise.structures import decoding
+from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.segments import Segments
+
+
+def best_segments(
+    s: Segments, w: FloatArray, labels: LabelCodes, outside: Label, n_jobs: int
+) -> list[list[Segment]]:
+    """Return the segments of every sequence with the highest score."""
+    best = decoding.decode(s, w, n_jobs)
+    check_possible(best.scores)
+    return decode_segments(best.codes, best.ptr, labels, outside)
+
+
+def best_ranked(
+    s: Segments, w: FloatArray, labels: LabelCodes, outside: Label, k: int, n_jobs: int
+) -> list[list[RankedSegments]]:
+    """Return the `k` best segmentations, best first; fewer where there are fewer."""
+    check_k(k)
+    ptr, codes, scores, found = decoding.decode_kbest(s, w, k, n_jobs)
+    check_possible(scores[:, 0])
+    ranks = [
+        decode_segments(codes[j], ptr, labels, outside)
+        for j in range(int(found.max(initial=0)))
+    ]
+    return [
+        [RankedSegments(ranks[j][i], float(scores[i, j])) for j in range(found[i])]
+        for i in range(found.size)
+    ]
+
+
+def _marginals(s: Segments, w: FloatArray, n_jobs: int) -> tuple[IntArray, FloatArray]:
+    """Return the marginals of all segments, and where those of a sequence are."""
+    wanted = s.layout.n_shapes * np.diff(s.ptr)
+    ptr, mu, log_z = decoding.part_marginals(s, w, wanted, n_jobs)
+    check_possible(log_z)
+    return ptr, mu
+
+
+def label_probabilities(
+    s: Segments, w: FloatArray, n_jobs: int
+) -> list[NDArray[np.float64]]:
+    """Return the probability of every label at every token, one row per token."""
+    ptr, mu = _marginals(s, w, n_jobs)
+    limits = np.diff(s.shape_at)
+    label = np.repeat(np.arange(limits.size), limits)
+    length = np.concatenate([np.arange(1, limit + 1) for limit in limits])
+    result = []
+    for a, b in pairwise(ptr.tolist()):
+        share = mu[a:b].reshape(-1, s.layout.n_shapes)
+        # A segment is added where it begins and taken away where it ends.
+        change = np.zeros((len(share) + 1, limits.size))
+        start = np.repeat(np.arange(len(share)), length.size)
+        end = np.minimum(start + np.tile(length, len(share)), len(share))
+        np.add.at(change, (start, np.tile(label, len(share))), share.ravel())
+        np.add.at(change, (end, np.tile(label, len(share))), -share.ravel())
+        result.append(np.clip(np.cumsum(change, axis=0)[:-1], 0.0, 1.0))
+    return result
+
+
+def scored_segments(
+    s: Segments, w: FloatArray, labels: LabelCodes, outside: Label, n_jobs: int
+) -> list[list[ScoredSegment]]:
+    """Return the best segments, with their probabilities."""
+    cuts = best_segments(s, w, labels, outside, n_jobs)
+    ptr, mu = _marginals(s, w, n_jobs)
+    result = []
+    for first, cut in zip(ptr.tolist(), cuts, strict=False):
+        found = []
+        for start, end, label in cut:
+            shape = int(s.shape_at[labels.code(label, "")]) + end - start - 1
+            share = float(mu[first + start * s.layout.n_shapes + shape])
+            found.append(ScoredSegment(start, end, label, share))
+        result.append(found)
+    return result
+
+
+def spell(
+    cuts: Iterable[Sequence[Any]], lengths: Iterable[int], outside: Label
+) -> list[list[str]]:
+    """Return a label for every token: B-LABEL, I-LABEL, or the one outside.
+
+    Examples
+    --------
+    >>> spell([[(0, 2, "PER"), (3, 4, "_")]], [4], "O")
+    [['B-PER', 'I-PER', 'O', 'B']]
+    """
+    result = []
+    for cut, length in zip(cuts, lengths, strict=True):
+        spelled = [str(outside)] * length
+        for start, end, label in cut:
+            rest = "" if label == "_" else f"-{label}"
+            spelled[start:end] = ["B" + rest] + ["I" + rest] * (end - start - 1)
+        result.append(spelled)
+    return result

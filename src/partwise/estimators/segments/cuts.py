@@ -1,0 +1,212 @@
+"""Segments as users write them, and as codes for every token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.errors import DataError
+from partwise.estimators.checks import check_listed, check_same_length
+from partwise.estimators.labels import Label, LabelCodes
+from partwise.metrics.chunks import spans
+from partwise.structures.interface import CodeArray, IntArray
+
+
+class Segment(NamedTuple):
+    """A segment: tokens ``start:end``, and its label."""
+
+    start: int
+    end: int
+    label: Label
+
+
+class ScoredSegment(NamedTuple):
+    """A segment, and its probability under the model."""
+
+    start: int
+    end: int
+    label: Label
+    score: float
+
+
+class RankedSegments(NamedTuple):
+    """One of the k best segmentations, with its score."""
+
+    segments: list[Segment]
+    score: float
+
+
+def segment_lists(
+    y: Any, lengths: Iterable[int], outside: Label
+) -> list[list[Segment]]:
+    """Return checked segments, in order; those that are `outside` are left out.
+
+    Parameters
+    ----------
+    y : list of lists
+        Per sequence ``(start, end, label)`` for every segment, in any order; or a label
+        for every token that spells them (B-PER, I-PER, O and the like).
+    lengths : iterable of int
+        How many tokens each sequence has.
+    outside : label
+        The label of what is no segment.
+
+    Examples
+    --------
+    >>> segment_lists([[(1, 2, "LOC")], ["B-PER", "I-PER", "O"]], [2, 3], "O")
+    [[Segment(start=1, end=2, label='LOC')], [Segment(start=0, end=2, label='PER')]]
+    """
+    check_listed(y, "y must be a list of lists of segments")
+    listed, sizes = list(y), list(lengths)
+    check_same_length(len(sizes), len(listed))
+    return [
+        _one_sequence(cut, size, f"y, sequence {i}", outside)
+        for i, (cut, size) in enumerate(zip(listed, sizes, strict=True))
+    ]
+
+
+def _one_sequence(given: Any, length: int, where: str, outside: Label) -> list[Segment]:
+    check_listed(
+        given, f"{where}: expected a list of segments (start, end, label)", show=True
+    )
+    items = list(given)
+    if items and all(isinstance(item, str) for item in items):
+        if len(items) != length:
+            raise DataError(f"{where}: {len(items)} labels for {length} tokens")
+        return [Segment(*span) for span in spans(items)]
+    found = sorted(
+        (_segment(item, length, where) for item in items), key=lambda one: one[:2]
+    )
+    for one, two in pairwise(found):
+        if two.start < one.end:
+            raise DataError(
+                f"{where}: the segments {tuple(one)} and {tuple(two)} overlap; a token "
+                "can only be in one of them"
+            )
+    return [one for one in found if one.label != outside]
+
+
+def _segment(item: Any, length: int, where: str) -> Segment:
+    try:
+        start, end, label = item
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{where}: expected segments (start, end, label), not {item!r}"
+        ) from None
+    for place in (start, end):
+        if not isinstance(place, Integral) or isinstance(place, bool):
+            raise DataError(
+                f"{where}: the start and the end of {tuple(item)} must be integers"
+            )
+    if not 0 <= start < end <= length:
+        raise DataError(
+            f"{where}: the segment {tuple(item)} is empty or not inside its sequence "
+            f"of {length} tokens (ends are exclusive)"
+        )
+    return Segment(int(start), int(end), label)
+
+
+def encode_segments(
+    cuts: Sequence[Sequence[Segment]], ptr: IntArray, labels: LabelCodes, outside: Label
+) -> CodeArray:
+    """Return the codes of all tokens; those outside are segments of their own."""
+    K = len(labels)
+    codes = np.full(int(ptr[-1]), -1, np.int32)
+    for first, cut in zip(ptr.tolist(), cuts, strict=False):
+        for start, end, label in cut:
+            k = labels.code(label, "y")
+            codes[first + start : first + end] = K + k
+            codes[first + start] = k
+    if (codes < 0).any():
+        codes[codes < 0] = labels.code(outside, "y")
+    return codes
+
+
+def decode_segments(
+    codes: CodeArray, ptr: IntArray, labels: LabelCodes, outside: Label
+) -> list[list[Segment]]:
+    """Return the segments that codes spell, without those that are `outside`."""
+    K, classes = len(labels), labels.classes
+    begins = np.flatnonzero(codes < K)
+    ends = np.append(begins[1:], codes.size)
+    owner = np.searchsorted(ptr, begins, side="right") - 1
+    result: list[list[Segment]] = [[] for _ in range(ptr.size - 1)]
+    rows = (owner, begins - ptr[owner], ends - ptr[owner], codes[begins])
+    for i, a, b, k in zip(*(row.tolist() for row in rows), strict=True):
+        if classes[k] != outside:
+            result[i].append(Segment(a, b, classes[k]))
+    return result
+
+
+def find_limits(
+    max_length: Any,
+    cuts: Sequence[Sequence[Segment]],
+    labels: LabelCodes,
+    outside: Label,
+) -> NDArray[np.int64]:
+    """Return how long segments of each label may be; gold must keep to it."""
+    longest = dict.fromkeys(labels.classes, 1)
+    for cut in cuts:
+        for start, end, label in cut:
+            longest[label] = max(longest[label], end - start)
+    limits = dict(longest)
+    if isinstance(max_length, Mapping):
+        for label, limit in max_length.items():
+            labels.code(label, "max_length")
+            limits[label] = _limit(limit)
+    elif max_length is not None:
+        limits = {label: _limit(max_length) for label in longest}
+    limits[outside] = 1
+    for i, cut in enumerate(cuts):
+        for one in cut:
+            if one.end - one.start > limits[one.label]:
+                raise DataError(
+                    f"y, sequence {i}: the segment {tuple(one)} has "
+                    f"{one.end - one.start} tokens, more than max_length="
+                    f"{limits[one.label]} allows; raise max_length, or correct it"
+                )
+    return np.array([limits[label] for label in labels.classes], np.int64)
+
+
+def _limit(limit: Any) -> int:
+    if not isinstance(limit, Integral) or isinstance(limit, bool) or limit < 1:
+        raise ValueError(
+            "max_length must be an integer >= 1, or a dict of them by label, not "
+            f"{limit!r}"
+        )
+    return int(limit)
+
+
+def forbidden_codes(
+    ptr: IntArray,
+    forbidden_labels: NDArray[np.bool_] | None,
+    known: Any,
+    labels: LabelCodes,
+    outside: Label,
+) -> NDArray[np.bool_] | None:
+    """Return the codes that tokens may not have, by their labels and known segments."""
+    if forbidden_labels is None and known is None:
+        return None
+    K, n_tokens = len(labels), int(ptr[-1])
+    mask = np.zeros((n_tokens, 2 * K), bool)
+    if forbidden_labels is not None:
+        mask[:, :K] = mask[:, K:] = forbidden_labels
+    if known is None:
+        return mask
+    cuts = [() if cut is None else cut for cut in known]
+    found = segment_lists(cuts, np.diff(ptr).tolist(), outside)
+    for (first, last), cut in zip(pairwise(ptr.tolist()), found, strict=True):
+        for start, end, label in cut:
+            k = labels.code(label, "known")
+            own = mask[first + start : first + end]
+            own[:, :] = True
+            own[0, k] = False
+            own[1:, K + k] = False
+            if first + end < last:
+                mask[first + end, K:] = True  # where the known segment does not go on
+    return mask

@@ -1,0 +1,85 @@
+"""What shards of a corpus have to agree on before any of them can be encoded.
+
+Each shard is surveyed where it lies; surveys of shards that follow each other are
+merged. As names get their numbers in the order in which they come first, they get those
+that they would have had in one piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from partwise.errors import DataError
+from partwise.estimators.labels import Label
+from partwise.features.csr import Encoded, Key, KeyCounts
+
+
+@dataclass
+class Survey:
+    """What is known of some examples.
+
+    Attributes
+    ----------
+    n_examples : int
+        How many there are.
+    labels : dict
+        How often each label occurs.
+    nodes, edges : dict
+        How many tokens, and transitions, have each feature; by name.
+    form : object
+        What must be the same in all shards, such as the number of columns.
+    source : object
+        An encoder that has learnt nothing yet, if one is needed.
+    """
+
+    n_examples: int
+    labels: dict[Label, int] = field(default_factory=dict)
+    nodes: KeyCounts = field(default_factory=dict)
+    edges: KeyCounts = field(default_factory=dict)
+    form: Any = None
+    source: Any = None
+
+    def count_labels(self, labels: Any) -> None:
+        """Count labels."""
+        for label in labels:
+            self.labels[label] = self.labels.get(label, 0) + 1
+
+    def count_features(self, encoder: Any, encoded: Encoded) -> None:
+        """Count the features that an encoder has just learnt."""
+        self.nodes, self.edges = encoder.key_counts(encoded)
+
+
+def merge(first: Survey, second: Survey) -> Survey:
+    """Return the survey of two runs of examples, one after the other.
+
+    Examples
+    --------
+    >>> merge(Survey(1, {"N": 2}), Survey(2, {"V": 1, "N": 1})).labels
+    {'N': 3, 'V': 1}
+    """
+    if first.form != second.form:
+        raise DataError(
+            f"shards are not alike: some have {first.form}, others {second.form}; "
+            "give all of them the same kind of examples, with labels"
+        )
+    return Survey(
+        first.n_examples + second.n_examples,
+        _added(first.labels, second.labels),
+        _added(first.nodes, second.nodes),
+        _added(first.edges, second.edges),
+        first.form,
+        first.source,
+    )
+
+
+def _added(first: dict[Any, int], second: dict[Any, int]) -> dict[Any, int]:
+    total = dict(first)
+    for key, count in second.items():
+        total[key] = total.get(key, 0) + count
+    return total
+
+
+def frequent(counts: KeyCounts, min_count: int) -> list[Key]:
+    """Return the names that occur often enough, in order."""
+    return [key for key, count in counts.items() if count >= min_count]

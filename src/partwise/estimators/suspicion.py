@@ -1,0 +1,150 @@
+"""Suspects: training examples that a model cannot reconcile with the others."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise.characters import printable
+from partwise.errors import DataError
+from partwise.pages import View
+from partwise.structures import interface as waist
+from partwise.structures.interface import FloatArray
+
+MASS = "by the mass of their dual variables"
+LOSS = "by their loss"
+SURPRISE = "by how improbable the model finds them"
+
+
+class Suspicion(NamedTuple):
+    """How suspicious examples are: a score for each of some, and what it measures."""
+
+    scores: FloatArray
+    losses: FloatArray
+    numbers: list[int]
+    by: str
+
+
+class Suspect(NamedTuple):
+    """A training example that fits the others badly.
+
+    Attributes
+    ----------
+    example : int
+        Its number, from 0.
+    score : float
+        How suspicious it is; what that means is said by `Suspects.by`.
+    view : View
+        What it looks like, and what the model would predict.
+    """
+
+    example: int
+    score: float
+    view: View
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Training examples that fit the others least, most suspicious first.
+
+    Attributes
+    ----------
+    by : str
+        What suspicion is measured by.
+    found : tuple of Suspect
+        The suspects; also what iterating gives.
+    """
+
+    by: str
+    found: tuple[Suspect, ...]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.found)
+
+    def __iter__(self) -> Any:
+        """Iterate over the suspects."""
+        return iter(self.found)
+
+    def __getitem__(self, which: int) -> Suspect:
+        """Return a suspect by its rank, from 0."""
+        return self.found[which]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known, ready for JSON."""
+        return {
+            "by": self.by,
+            "suspects": [
+                {
+                    "example": one.example + 1,
+                    "score": one.score,
+                    "wrong": one.view.mistakes,
+                    "words": list(one.view.words),
+                    "differences": differences(one.view),
+                }
+                for one in self.found
+            ],
+        }
+
+    def __str__(self) -> str:
+        """Return a table, with what the model would say instead."""
+        lines = [f"{'example':>8}{'score':>10}  the data says, the model says"]
+        for one in self.found:
+            said = "; ".join(differences(one.view)[:3]) or "no difference"
+            lines.append(f"{one.example + 1:>8}{one.score:>10.4g}  {printable(said)}")
+        return "\n".join(lines)
+
+
+def differences(view: View) -> list[str]:
+    """Say where the right output and the predicted one differ.
+
+    Examples
+    --------
+    >>> from partwise.pages import view_tags
+    >>> differences(view_tags(["the", "dog"], ["D", "V"], ["D", "N"]))
+    ['dog: N, V']
+    """
+    if not view.tables:
+        return [f"{view.mistakes} edges"] if view.mistakes else []
+    name = next(iter(view.tables))
+    aligned = len(view.tables[name]) == len(view.words)
+    said = []
+    for t, (right, found) in enumerate(view.tables[name]):
+        if right != found:
+            said.append(f"{view.words[t]}: {right}, {found}" if aligned else
+                        f"{right}, {found}")  # fmt: skip
+    if not said and view.mistakes:
+        said = [f"{view.mistakes} other heads"]
+    return said
+
+
+def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
+    """Return how suspicious training examples are.
+
+    With the log loss and the squared hinge, the mass of the dual variables on wrong
+    outputs follows from the loss of an example; it is what the example pulls the
+    weights with. With the hinge it is the same for all that have a loss.
+    """
+    trained = copy.copy(model)
+    trained.verbose = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # training has said it
+        data = trained._prepare(X, y)
+    structure = trained._rescaled(data.structure)
+    if int(waist.n_weights(structure)) != model.weights_.size:
+        raise DataError(
+            f"these examples have {int(waist.n_weights(structure)):,} weights, but the "
+            f"model has {model.weights_.size:,}: give the data that it was trained on"
+        )
+    loss = model._make_loss(structure)
+    losses = loss.values(structure, model.weights_, model._jobs())
+    C = np.full(losses.size, float(getattr(model, "C_", 1.0)))
+    mass = loss.mass(losses, C) if model.certificate_ is not None else None
+    numbers = list(range(losses.size)) if data.kept is None else list(data.kept)
+    if mass is None:
+        return Suspicion(losses, losses, numbers, LOSS)
+    return Suspicion(mass, losses, numbers, MASS)

@@ -1,0 +1,296 @@
+"""The weights that belong to a dual point, and how they follow its steps.
+
+A dual point has a vector ``v = sum_i C_i sum_y alpha_iy dPhi(i, y)``, to which steps
+add. What the weights are is up to the penalty: its conjugate ``g*`` takes the place of
+``1/2 |w|^2`` in the dual, and ``w`` is the gradient of ``g*`` at ``v``.
+
+- *L2*: the weights are ``v`` itself.
+- *Elastic net*: ``w = soft(v, r) / (1 - r)``, zero wherever ``|v| <= r``, and
+  ``g*(v) = (1 - r)/2 |w|^2``. A step changes only the weights of the features it
+  touches, so that they are exact, and sparse, at every moment.
+
+The class of the weights chooses between the two while a solver compiles. Each is the
+penalty of a solver that never asks which one it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from partwise._jit import generic, vector_kernel
+from partwise.losses import DualPoint
+from partwise.solvers.base import Problem, State
+from partwise.structures import interface as waist
+from partwise.structures.interface import CodeArray, Diff, FloatArray, Structure
+from partwise.structures.vectors import shrink
+
+PENALTIES = ("l2", "elasticnet")
+"""What solvers with such weights can do."""
+
+
+MOST_STEPS = 20
+ROUNDING = 1e-15
+"""What rounding leaves uncertain, as a share of the numbers that cancel."""
+
+
+class PlainWeights(NamedTuple):
+    """Those of the L2 penalty: what steps add to."""
+
+    w: FloatArray
+
+
+class ShrunkWeights(NamedTuple):
+    """Those of the elastic net: what is left of `v`, to which steps add.
+
+    They are rounded like `v`, however short a step is; `haze` is what that leaves
+    uncertain of ``2 g*``.
+    """
+
+    w: FloatArray
+    v: FloatArray
+    l1_ratio: float
+    haze: float
+    diff: Diff
+
+
+Weights: TypeAlias = Any
+"""One of the classes above."""
+
+
+@generic
+def add_parts(
+    weights: Weights, s: Structure, i: int, mu: FloatArray, scale: float, ws: Any
+) -> float:
+    """Add ``scale * sum_r mu_r phi(i, r)`` to `v`; return the change of ``2 g*(v)``."""
+    raise NotImplementedError("add_parts is required of weights")
+
+
+@add_parts.implement(PlainWeights)
+def _(
+    weights: PlainWeights, s: Structure, i: int, mu: FloatArray, scale: float, ws: Any
+) -> float:
+    return waist.add_parts(s, i, mu, scale, weights.w, ws)
+
+
+@add_parts.implement(ShrunkWeights)
+def _(
+    weights: ShrunkWeights, s: Structure, i: int, mu: FloatArray, scale: float, ws: Any
+) -> float:
+    w, v, l1_ratio, _, diff = weights
+    waist.add_parts(s, i, mu, scale, v, ws)
+    return (1.0 - l1_ratio) * waist.shrink_parts(s, i, v, w, l1_ratio, diff, ws)
+
+
+@generic
+def add_diff(
+    weights: Weights,
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    scale: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Add ``scale * (Phi(i, y_ref) - Phi(i, y))`` to `v`.
+
+    Return the change of ``2 g*(v)`` where it is not that of `steepness`, else zero.
+    """
+    raise NotImplementedError("add_diff is required of weights")
+
+
+@add_diff.implement(PlainWeights)
+def _(
+    weights: PlainWeights,
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    scale: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    waist.diff_add(s, i, y, y_ref, scale, weights.w, diff, ws)
+    return 0.0
+
+
+@add_diff.implement(ShrunkWeights)
+def _(
+    weights: ShrunkWeights,
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    scale: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    w, v, l1_ratio = weights.w, weights.v, weights.l1_ratio
+    waist.diff_add(s, i, y, y_ref, scale, v, diff, ws)
+    change = waist.shrink_diff(s, i, y, y_ref, v, w, l1_ratio, diff, ws)
+    return (1.0 - l1_ratio) * change
+
+
+@generic
+def steepness(weights: Weights) -> float:
+    """Return how much faster ``2 g*`` may grow than ``|v|^2``.
+
+    A step ``d`` changes it by at most ``2 w . d + steepness |d|^2``.
+    """
+    raise NotImplementedError("steepness is required of weights")
+
+
+@steepness.implement(PlainWeights)
+def _(weights: PlainWeights) -> float:
+    return 1.0
+
+
+@steepness.implement(ShrunkWeights)
+def _(weights: ShrunkWeights) -> float:
+    return 1.0 / (1.0 - weights.l1_ratio)
+
+
+@generic
+def saved(weights: Weights, most: float, change: float) -> float:
+    """Return by how much less ``2 g*`` has changed than it might have, by `steepness`.
+
+    `change` is what `add_diff` returned.
+    """
+    raise NotImplementedError("saved is required of weights")
+
+
+@saved.implement(PlainWeights)
+def _(weights: PlainWeights, most: float, change: float) -> float:
+    return 0.0
+
+
+@saved.implement(ShrunkWeights)
+def _(weights: ShrunkWeights, most: float, change: float) -> float:
+    return most - change
+
+
+def weights_at(v: FloatArray, l1_ratio: float) -> FloatArray:
+    """Return the weights that belong to the vector `v`: itself with the L2 penalty.
+
+    Examples
+    --------
+    >>> v = np.array([0.75, -1.0, 0.25])
+    >>> weights_at(v, 0.5).tolist(), weights_at(v, 0.0) is v
+    ([0.5, -1.0, 0.0], True)
+    """
+    if not l1_ratio:
+        return v
+    w = np.zeros_like(v)
+    shrink(v, w, l1_ratio)
+    return w
+
+
+@vector_kernel
+def _above(v: FloatArray, least: float) -> tuple[float, float]:
+    """Return the sums of ``v^2`` and of ``|v|`` where that is more than `least`."""
+    squares = sizes = 0.0
+    for j in range(v.size):
+        size = abs(v[j]) if abs(v[j]) > least else 0.0
+        squares += size * size
+        sizes += size
+    return squares, sizes
+
+
+def best_multiple(value: float, v: FloatArray, l1_ratio: float, most: float) -> float:
+    """Return the `t`, of 0 to `most`, with the largest ``t value - g*(t v)``.
+
+    Its slope is concave and made of straight pieces: Newton's method comes down to
+    the zero from above in a few steps, with the L2 penalty in one.
+
+    Examples
+    --------
+    >>> v = np.array([1.0, 0.25])
+    >>> best_multiple(0.5, v, 0.0, 1.0), best_multiple(0.5, v, 0.5, 1.0)
+    (0.47058823529411764, 0.75)
+    """
+    t = most
+    for _ in range(MOST_STEPS):
+        squares, sizes = map(float, _above(v, l1_ratio / t))
+        rest = value * (1.0 - l1_ratio) + l1_ratio * sizes
+        if not 0.0 < rest < t * squares:
+            break
+        t = rest / squares
+    return t
+
+
+@generic
+def haze(weights: Weights) -> float:
+    """Return what is uncertain of ``2 g*`` after a step, however short it was."""
+    raise NotImplementedError("haze is required of weights")
+
+
+@haze.implement(PlainWeights)
+def _(weights: PlainWeights) -> float:
+    return 0.0
+
+
+@haze.implement(ShrunkWeights)
+def _(weights: ShrunkWeights) -> float:
+    return weights.haze
+
+
+@generic
+def least_share(weights: Weights) -> float:
+    """Return the smallest share of a way that still tells how the way bends."""
+    raise NotImplementedError("least_share is required of weights")
+
+
+@least_share.implement(PlainWeights)
+def _(weights: PlainWeights) -> float:
+    return 1e-100  # not so little that its square would be zero
+
+
+@least_share.implement(ShrunkWeights)
+def _(weights: ShrunkWeights) -> float:
+    return 1e-3
+
+
+class DualState(State):
+    """A state whose weights follow from the vector of its dual point.
+
+    Attributes
+    ----------
+    v : array
+        The vector, if it is another one than the weights; otherwise empty.
+    haze : float
+        What rounding leaves uncertain of the conjugate of the penalty.
+    """
+
+    kept: ClassVar[tuple[str, ...]] = ("w", "v", "haze")
+
+    def __init__(self, problem: Problem):
+        shrinks = problem.l1_ratio > 0.0
+        self.l1_ratio = problem.l1_ratio
+        self.w = np.zeros(problem.n_weights)
+        self.v = np.zeros(problem.n_weights if shrinks else 0)
+        self.haze = 0.0
+        self.diff = waist.make_diff(problem.structure)
+
+    def weights(self) -> Weights:
+        """Return the weights as steps change them."""
+        if not self.l1_ratio:
+            return PlainWeights(self.w)
+        return ShrunkWeights(self.w, self.v, self.l1_ratio, self.haze, self.diff)
+
+    def follow(self, v: FloatArray) -> None:
+        """Take the vector of the dual point, and the weights that it has."""
+        self.w = weights_at(v, self.l1_ratio)
+        if self.l1_ratio:
+            self.v = v
+            self.haze = ROUNDING * float(self.w @ v)
+
+    def best_multiple(self, value: float, most: float) -> float:
+        """Return the best multiple of the dual point, if its value is this."""
+        v = self.v if self.l1_ratio else self.w
+        return best_multiple(value, v, self.l1_ratio, most)
+
+    def dual_at(self, problem: Problem, C: FloatArray, point: DualPoint) -> float:
+        """Return the dual value at the point that the weights belong to."""
+        return problem.loss.dual(self.w, C, point, self.l1_ratio)

@@ -1,0 +1,102 @@
+"""``partwise train segments``, and what other commands do with its models."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import problems
+from command_line import message, run
+from partwise import load
+
+pytestmark = problems.plain_only
+
+DATA = """Ada B-PER
+Lovelace I-PER
+met O
+Alan B-PER
+
+in O
+New B-LOC
+York I-LOC
+
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("segments")
+    (path / "train").write_text(DATA * 3)
+    (path / "places").write_text("LOC\tNew York\n")
+    (path / "words").write_text("t B\nh I\ne I\nd B\no I\ng I\n\na B\nd B\no I\ng I\n")
+    (path / "other").write_text("x y\n")
+    train = ("train", "segments", path / "train", "-m", path / "m", "-q")
+    options = "-C 10 --tol 0.1 --max-length PER=3 --segment-cost 1 --no-end"
+    places = ("--gazetteer", path / "places", "--dev", path / "train")
+    run(*train, *options.split(), "--whole-min-count", 1, *places)
+    return path
+
+
+def test_train_segments_passes_every_setting_on(folder: Path) -> None:
+    model = load(folder / "m")
+    assert (model.C, model.segment_cost, model.whole_min_count) == (10.0, 1.0, 1)
+    assert model.limits_ == {"LOC": 2, "O": 1, "PER": 3}
+    assert (model.start, model.end) == (True, False)
+    assert model.gazetteers[0].types == ("LOC",)
+
+
+def test_predict_spells_segments(folder: Path) -> None:
+    out = run("predict", folder / "m", folder / "train").stdout
+    rows = [line.split() for line in out.splitlines() if line]
+    assert all(row[1] == row[2] for row in rows)
+    shares = run("predict", folder / "m", folder / "train", "--marginals").stdout
+    assert 0.5 < float(shares.split()[3]) <= 1.0
+    ranked = run("predict", folder / "m", folder / "train", "--kbest", 2).stdout
+    assert ranked.startswith("# rank 1 score")
+    lines = run("predict", folder / "m", folder / "train", "--spans").stdout
+    first = json.loads(lines.splitlines()[0])["spans"]
+    assert [one["label"] for one in first] == ["PER", "PER"]
+    assert 0.0 < first[0]["score"] <= 1.0
+
+
+def test_evaluate_counts_segments(folder: Path) -> None:
+    found = run("evaluate", folder / "m", folder / "train", "--json").stdout
+    assert json.loads(found)["chunks"]["f1"] == 1.0
+    assert "PER" in run("evaluate", folder / "m", folder / "train").stdout
+
+
+def test_inspect_shows_features_of_segments(folder: Path) -> None:
+    shown = run("inspect", folder / "m", "--top", 100).stdout
+    assert "length=2" in shown
+    assert "whole gazetteer:LOC" in shown
+
+
+def test_train_segments_cuts_words_without_types(folder: Path) -> None:
+    path = folder / "w"
+    train = ("train", "segments", folder / "words", "-m", path, "-q", "-C", 10)
+    run(*train, "--features", "words,neighbours:1")
+    predicted = run("predict", path, folder / "words").stdout.split()
+    assert predicted[1::3] == predicted[2::3]
+    assert json.loads(run("evaluate", path, folder / "words", "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--max-length", "x"), "--max-length must be a number"),
+        (("--max-length", "PER=x"), "--max-length must be a number"),
+        (("--max-length", "1"), "more than max_length=1 allows"),
+        (("--template", "t", "--features", "ner"), "not both"),
+        (("--template", "t", "--columns", "0"), "--columns is for the default"),
+        (("--ignore-case",), "--ignore-case is for"),
+    ],
+)
+def test_train_segments_refuses_bad_options(
+    options: tuple[str, ...], words: str, folder: Path, tmp_path: Path
+) -> None:
+    train = ("train", "segments", folder / "train", "-m", tmp_path / "m")
+    assert words in message(*train, *options)
+
+
+def test_evaluate_refuses_labels_that_are_no_segments(folder: Path) -> None:
+    assert "choose another" in message("evaluate", folder / "m", folder / "other")

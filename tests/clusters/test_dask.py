@@ -1,0 +1,305 @@
+"""Training on a cluster: the model of one machine, whatever happens to the workers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import partwise
+import problems
+from partwise import (
+    DataError,
+    DependencyParser,
+    LatticeRanker,
+    MulticlassClassifier,
+    PairingError,
+    PartwiseError,
+    SequenceTagger,
+)
+from partwise.data import Sentence
+from partwise.losses import get_loss
+from partwise.solvers import (
+    ParameterMixing,
+    StochasticGradientDescent,
+    make_problem,
+)
+from partwise.solvers.loop import Callback
+
+pytest.importorskip("distributed", reason='needs Dask: pip install "partwise[dask]"')
+
+import dask
+import dask.bag
+from distributed import Client, LocalCluster
+
+import partwise.dask
+from partwise.dask import workers as of_workers
+
+WORDS = ["the dog", "a dog barks", "dog the cat", "the cat sleeps", "oh no", "a cat"]
+TAGS = ["D N", "D N V", "N D N", "D N V", "X X", "D N"]  # X: in one shard alone
+X = [[{"word": word} for word in words.split()] for words in WORDS]
+Y = [tags.split() for tags in TAGS]
+SAME = {"rtol": 1e-9, "atol": 1e-12}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with make_cluster(2) as cluster, Client(cluster) as one:
+        yield one
+
+
+def make_cluster(n_workers: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=":0",
+    )
+
+
+def tagger(**settings: Any) -> SequenceTagger:
+    return SequenceTagger(**{"loss": "log_loss", "C": 1.0, "tol": 1e-2} | settings)
+
+
+# --- the same model ---
+
+
+@pytest.mark.filterwarnings("ignore::partwise.errors.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "solver", ["lbfgs", "owlqn", "cg", "eg-primal", "cutting-plane"]
+)
+def test_dask_finds_the_model_of_one_machine(client: Client, solver: str) -> None:
+    loss = "hinge" if solver == "cutting-plane" else "log_loss"
+    penalty = "l1" if solver == "owlqn" else "l2"
+    settings = {"loss": loss, "solver": solver, "tol": 0.1, "penalty": penalty}
+    settings["max_iter"] = 4  # the way there must be the same as well
+    here = tagger(**settings).fit(X, Y)
+    there = partwise.dask.fit(tagger(**settings), (X, Y), client, shards=3)
+    assert list(here.classes_) == list(there.classes_) == ["D", "N", "V", "X"]
+    assert here._input.names() == there._input.names()
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    assert there.certificate_.relative_gap == pytest.approx(
+        here.certificate_.relative_gap, rel=1e-6, abs=1e-9
+    )
+    assert there.predict(X) == here.predict(X)
+
+
+def test_dask_shards_decide_the_bits_not_workers(client: Client) -> None:
+    found = {}
+    for shards in (1, 4):
+        for _ in range(2):
+            model = partwise.dask.fit(tagger(), (X, Y), client, shards=shards)
+            found.setdefault(shards, []).append(model.weights_)
+        np.testing.assert_array_equal(*found[shards])
+    with make_cluster(1) as lone, Client(lone, set_as_default=False) as one:
+        model = partwise.dask.fit(tagger(), (X, Y), one, shards=4)
+    np.testing.assert_array_equal(model.weights_, found[4][0])
+
+
+def test_dask_takes_bags_delayed_parts_and_files(
+    client: Client, tmp_path: Path
+) -> None:
+    expected = partwise.dask.fit(tagger(), (X, Y), client, shards=2).weights_
+    bag = dask.bag.from_sequence(zip(X, Y, strict=True), npartitions=2)
+    parts = [dask.delayed((X[a : a + 3], Y[a : a + 3])) for a in (0, 3)]
+    for data in (bag, parts):
+        model = partwise.dask.fit(tagger(), data, client)
+        np.testing.assert_array_equal(model.weights_, expected)
+    template = "U:%x[0,0]"
+    for number in range(2):
+        write(tmp_path / f"{number}.txt", range(3 * number, 3 * number + 3))
+    words = [[(word,) for word in text.split()] for text in WORDS]
+    here = tagger(template=template, solver="lbfgs").fit(words, Y)
+    for data in (tmp_path / "*.txt", [tmp_path / "0.txt", tmp_path / "1.txt"]):
+        there = partwise.dask.fit(tagger(template=template), data, client)
+        np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+
+
+def write(path: Path, numbers: Any) -> None:
+    lines = []
+    for number in numbers:
+        pairs = zip(WORDS[number].split(), TAGS[number].split(), strict=True)
+        lines += [*(f"{word} {tag}" for word, tag in pairs), ""]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_dask_counts_features_and_labels_over_all_shards(client: Client) -> None:
+    settings = {"min_count": 3, "solver": "lbfgs"}
+    if problems.PLAIN_PYTHON:  # costs in the log loss would have to be compiled
+        settings["class_weight"] = "balanced"
+    here = tagger(**settings).fit(X, Y)
+    there = partwise.dask.fit(tagger(**settings), (X, Y), client, shards=3)
+    assert (
+        here._input.names()
+        == there._input.names()
+        == ["word=the", "word=dog", "word=cat"]
+    )
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+
+
+def test_dask_weighs_examples(client: Client) -> None:
+    weight = np.array([1.0, 2.0, 0.0, 1.0, 0.5, 1.0])
+    here = tagger(solver="lbfgs").fit(X, Y, weight)
+    there = partwise.dask.fit(tagger(), (X, Y, weight), client, shards=3)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+
+
+def test_dask_fits_other_estimators(client: Client) -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(12, 2)), np.arange(12) % 3
+    settings = {"loss": "log_loss", "solver": "lbfgs", "C": 1.0}
+    here = MulticlassClassifier(**settings).fit(rows, labels)
+    there = MulticlassClassifier(**settings)
+    partwise.dask.fit(there, (rows, labels), client, shards=3)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    names = [[f"a{i % 2}", f"b{i % 3}"] for i in range(12)]
+    here = MulticlassClassifier(**settings).fit(names, labels)
+    partwise.dask.fit(there, (names, labels), client, shards=3)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    trees = [
+        Sentence.from_columns(
+            forms=["a", "dog", "barks"], upos=["D", "N", "V"], heads=[2, 3, 0]
+        ),
+        Sentence.from_columns(forms=["dog", "barks"], upos=["N", "V"], heads=[2, 0]),
+    ]
+    parsers = [
+        DependencyParser("log_loss", solver="lbfgs", hash_bits=8, tol=0.1)
+        for _ in range(2)
+    ]
+    parsers[0].fit(trees)
+    partwise.dask.fit(parsers[1], trees, client, shards=2)
+    np.testing.assert_allclose(parsers[1].weights_, parsers[0].weights_, **SAME)
+
+
+def test_dask_predicts_bags(client: Client) -> None:
+    model = partwise.dask.fit(tagger(), (X, Y), client)
+    bag = dask.bag.from_sequence(X, npartitions=3)
+    assert partwise.dask.predict(model, bag, client).compute() == model.predict(X)
+    assert partwise.dask.predict(model, X, client).compute() == model.predict(X)
+
+
+def test_dask_mixes_the_weights_of_shards_first(client: Client) -> None:
+    solver = ParameterMixing("lbfgs", rounds=2)
+    models = [tagger(solver=solver) for _ in range(2)]
+    for model in models:
+        partwise.dask.fit(model, (X, Y), client, shards=3)
+    np.testing.assert_array_equal(models[0].weights_, models[1].weights_)
+    mixed = [row.mixed for row in models[0].trace_]
+    assert mixed == [3, 3] + [0] * (len(mixed) - 2)
+    assert "the first 2 passes mixed what sgd made" in models[0].status_
+    one = tagger(solver="lbfgs").fit(X, Y)
+    assert models[0].certificate_.primal == pytest.approx(
+        one.certificate_.primal, rel=2e-2
+    )
+
+
+def test_dask_mixing_is_the_average_of_shards() -> None:
+    s = problems.make_small(problems.chain_sparse)
+    problem = make_problem(s, get_loss("log_loss"), C=2.0)
+    local = StochasticGradientDescent(eta_0=0.1)
+    solver = ParameterMixing(local=local, rounds=1)
+    state = solver.start(problem, np.random.default_rng(3), None)
+    list(solver.run_pass(problem, state, np.random.default_rng(3)))
+    rng = np.random.Generator(
+        np.random.PCG64(int(np.random.default_rng(3).integers(2**31)))
+    )
+    alone = local.start(problem, rng, None)
+    list(local.run_pass(problem, alone, rng))
+    np.testing.assert_allclose(state.w, alone.w, **SAME)  # of one shard: its own
+
+
+# --- workers that are lost ---
+
+
+class LoseAWorker(Callback):
+    """Ends a worker, with all the shards it has, after the second pass."""
+
+    def __init__(self, cluster: Any):
+        self.cluster = cluster
+
+    def on_pass(self, row: Any, w: Any) -> None:
+        if row.iteration == 2:
+            worker = next(iter(self.cluster.workers.values()))
+            self.cluster.sync(worker.close, timeout=1, executor_wait=False)
+
+
+def test_dask_lost_worker_changes_nothing() -> None:
+    found = []
+    with make_cluster(2) as cluster:
+        with Client(cluster, set_as_default=False) as client:
+            for callbacks in ((), (LoseAWorker(cluster),)):
+                model = tagger(tol=1e-4, callbacks=callbacks)
+                partwise.dask.fit(model, (X, Y), client, shards=4)
+                found.append(model)
+            assert len(client.scheduler_info()["workers"]) == 1
+    np.testing.assert_array_equal(found[0].weights_, found[1].weights_)
+    assert found[0].n_iter_ == found[1].n_iter_ > 2
+
+
+def test_dask_resumes_on_another_cluster(client: Client, tmp_path: Path) -> None:
+    whole = partwise.dask.fit(tagger(tol=1e-4), (X, Y), client, shards=3)
+    settings = {"tol": 1e-4, "checkpoint": tmp_path / "run"}
+    with make_cluster(1) as lone, Client(lone, set_as_default=False) as one:
+        with pytest.warns(match="stopped after 2 passes"):
+            partwise.dask.fit(tagger(max_iter=2, **settings), (X, Y), one, shards=3)
+    # Its scheduler is gone.
+    resumed = tagger(resume=True, **settings)
+    partwise.dask.fit(resumed, (X, Y), client, shards=3)
+    np.testing.assert_array_equal(resumed.weights_, whole.weights_)
+    assert resumed.n_iter_ == whole.n_iter_
+
+
+# --- bad input ---
+
+
+def test_dask_refuses_other_versions(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = of_workers.versions() | {"Partwise": "0.0.1"}
+    message = f"has Partwise 0.0.1, but this process has {partwise.__version__}"
+    monkeypatch.setattr(client, "run", lambda function: {"tcp://far:1": old})
+    with pytest.raises(PartwiseError, match=message):
+        partwise.dask.fit(tagger(), (X, Y), client)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ([dask.delayed(X)]), "shard 0: it has no labels"),
+        (lambda: dask.bag.from_sequence(X), "is no pair of an example and its labels"),
+        (lambda: (X, Y[:2]), "X has 6 examples, but y has 2 labels"),
+        (lambda: (X, [["D"] * len(x) for x in X]), "nothing to learn"),
+        (lambda: "nowhere/*.txt", "no file matches"),
+        (
+            lambda: [dask.delayed((X[:1], Y[:1])), dask.delayed((X[1:], Y[:1]))],
+            "shard 1",
+        ),
+    ],
+    ids=["part", "bag", "lengths", "one label", "files", "second part"],
+)
+def test_dask_says_what_is_wrong(client: Client, make: Any, message: str) -> None:
+    model = tagger()
+    with pytest.raises(DataError, match=message):
+        partwise.dask.fit(model, make(), client)
+    assert not hasattr(model, "weights_")
+
+
+def test_dask_names_the_worker_that_cannot_read(client: Client, tmp_path: Path) -> None:
+    write(tmp_path / "0.txt", [0, 1])
+    missing = [tmp_path / "0.txt", tmp_path / "1.txt"]
+    with pytest.raises(
+        DataError, match=r"cannot read all the files: .* has no .*1.txt"
+    ):
+        partwise.dask.fit(tagger(template="U:%x[0,0]"), missing, client)
+
+
+def test_dask_refuses_what_needs_all_examples(client: Client) -> None:
+    with pytest.raises(PairingError, match="only visited all at once: use cutting-p"):
+        partwise.dask.fit(
+            SequenceTagger("squared_hinge", solver="dcd-ssvm"), (X, Y), client
+        )
+    with pytest.raises(NotImplementedError, match="LatticeRanker cannot learn from sh"):
+        partwise.dask.fit(LatticeRanker(), [[], []], client)
+    with pytest.raises(ValueError, match="use 'all'"):
+        partwise.dask.fit(tagger(pairs="observed"), (X, Y), client)

@@ -1,0 +1,317 @@
+"""Segment taggers: what they learn, what they refuse, and their files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corruption import corruptions
+from partwise import (
+    Constraints,
+    DataError,
+    ModelFileError,
+    SegmentTagger,
+    SequenceTagger,
+    load,
+)
+from partwise.estimators.segments.answers import spell
+from partwise.features import Gazetteer
+from partwise.features.phrase_table import PhraseTable
+from partwise.metrics import segment_scores
+from problems import plain_only
+
+WORDS = [
+    "Ada Lovelace met Alan Turing in New York".split(),
+    "Alan Turing met Ada".split(),
+    "he met Ada Lovelace in London".split(),
+]
+CUTS = [
+    [(0, 2, "PER"), (3, 5, "PER"), (6, 8, "LOC")],
+    [(0, 2, "PER"), (3, 4, "PER")],
+    [(2, 4, "PER"), (5, 6, "LOC")],
+]
+
+
+def dicts(sentences: Any) -> Any:
+    return [[{"word": w, "title": w.istitle()} for w in words] for words in sentences]
+
+
+def arrays(sentences: Any) -> Any:
+    return [
+        np.array([[w.istitle(), len(w) / 5, 1.0] for w in words]) for words in sentences
+    ]
+
+
+FORMS: dict[str, Any] = {
+    "template": (list, {"template": "words,shape", "whole_min_count": 1}),
+    "dicts": (dicts, {"whole": ["word"], "gazetteers": [Gazetteer({"P": ["Ada"]})]}),
+    "pairs": (dicts, {"pairs": "observed", "lengths": False, "max_length": 3}),
+    "dense": (arrays, {"C": 10.0, "start": False}),
+    "limits": (dicts, {"max_length": {"LOC": 4}, "segment_cost": 1.0, "end": False}),
+}
+
+
+def tagger(**settings: Any) -> SegmentTagger:
+    return SegmentTagger(**{"C": 1.0, "tol": 0.3, "max_iter": 300, **settings})
+
+
+def answers(model: SegmentTagger, X: Any) -> Any:
+    return [
+        model.predict(X),
+        model.predict_kbest(X, 3),
+        model.predict_spans(X),
+        [shares.tolist() for shares in model.predict_marginals(X)],
+        model.top_features(1000),
+        model.transitions_.tolist(),
+        model.limits_,
+    ]
+
+
+# --- learning ---------------------------------------------------------------------
+
+
+@plain_only
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
+@pytest.mark.parametrize("form", ["dicts", "dense"])
+def test_segment_tagger_learns_with_a_certificate(form: str, loss: str) -> None:
+    make, settings = FORMS[form]
+    model = tagger(loss=loss, **{**settings, "C": 100.0}).fit(make(WORDS), CUTS)
+    assert model.certificate_ is not None
+    assert model.certificate_.relative_gap <= 0.3
+    assert model.score(make(WORDS), CUTS) == 1.0
+
+
+@plain_only
+def test_segment_tagger_reads_labels_that_spell_segments() -> None:
+    spelled = [
+        ["B-PER", "I-PER", "O", "B-PER", "I-PER", "O", "B-LOC", "I-LOC"],
+        ["B-PER", "I-PER", "O", "B-PER"],
+        ["O", "O", "S-PER", "O", "O", "U-LOC"],
+    ]
+    cuts = [*CUTS[:2], [(2, 3, "PER"), (5, 6, "LOC")]]
+    X = dicts(WORDS)
+    one, two = tagger().fit(X, cuts), tagger().fit(X, spelled)
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+
+
+@plain_only
+def test_segment_tagger_sees_what_no_chain_of_labels_can() -> None:
+    """Scores of a chain are linear in the length of a run, and no line is so odd."""
+    runs = [2, 3, 4] * 2
+    X = [[["b"], *[["a"]] * n, ["b"]] for n in runs]
+    cut = [[(1, 1 + n, "odd" if n % 2 else "even")] for n in runs]
+    labels = spell(cut, map(len, X), "O")
+    model = tagger(C=100.0).fit(X, cut)
+    assert model.score(X, cut) == 1.0
+    chain = SequenceTagger(C=100.0, tol=0.1).fit(X, labels)
+    assert chain.predict(X) != labels
+    assert model.limits_ == {"O": 1, "even": 4, "odd": 3}
+
+
+@plain_only
+def test_segment_tagger_uses_gazetteers_of_whole_segments() -> None:
+    places = Gazetteer({"LOC": ["new york", "los angeles"]}, ignore_case=True)
+    X = dicts([["in", "New", "York"], ["in", "Big", "York"]])
+    y = [[(1, 3, "LOC")], [(1, 3, "PER")]]
+    model = tagger(C=10.0, whole=["word"], gazetteers=[places]).fit(X, y)
+    new = dicts([["in", "Los", "Angeles"]])
+    assert model.predict(new) == [[(1, 3, "LOC")]]
+    names = {name for name, _, _ in model.top_features(1000)}
+    assert {"whole gazetteer:LOC", "length=2", "first word=New"} <= names
+
+
+@plain_only
+def test_segment_tagger_keeps_to_what_is_allowed_and_known() -> None:
+    X = dicts(WORDS)
+    model = tagger().fit(X, CUTS)
+    known = [[(1, 4, "PER")], None, None]
+    with pytest.raises(DataError, match="no legal labels"):
+        model.predict(X, known=known)  # longer than any segment of training
+    known = [[(1, 3, "LOC")], None, []]
+    found = model.predict(X, known=known)
+    assert (1, 3, "LOC") in found[0]
+    assert found[1:] == model.predict(X)[1:]
+    nothing = [[["O"]] * len(words) for words in X]
+    assert model.predict(X, allowed=nothing) == [[], [], []]
+    shares = model.predict_marginals(X, known=known)[0]
+    assert shares[1:3, model.classes_.tolist().index("LOC")] == pytest.approx(1.0)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+
+
+@plain_only
+def test_segment_tagger_scores_are_marginals_of_segments() -> None:
+    """With all segmentations listed, they are sums of their probabilities."""
+    X = dicts([["Ada", "Lovelace", "met"]])
+    model = tagger().fit(dicts(WORDS), CUTS)
+    ranked = model.predict_kbest(X, 1000)[0]
+    shares = np.exp([one.score for one in ranked])
+    shares /= shares.sum()
+    for *segment, score in model.predict_spans(X)[0]:
+        has_it = [tuple(segment) in one.segments for one in ranked]
+        assert score == pytest.approx(shares[has_it].sum())
+
+
+@plain_only
+def test_segment_tagger_obeys_constraints_and_weights_in_training() -> None:
+    rules = Constraints(transitions=[("O", "LOC")])
+    with pytest.raises(DataError, match="forbid the segments of sequence 0 at token 6"):
+        tagger(constraints=rules).fit(dicts(WORDS), CUTS)
+    X, y = dicts(WORDS), [*CUTS[:2], [(2, 4, "LOC")]]
+    fair = tagger(C=0.01, tol=0.1).fit(X, y)
+    heavy = tagger(C=0.01, tol=0.1).fit(X, y, [1.0, 1.0, 1e4])
+    assert heavy.predict(X)[2] == [(2, 4, "LOC")] != fair.predict(X)[2]
+    ones = [[1.0] * len(words) for words in X]
+    same = tagger(C=0.01, tol=0.1).fit(X, y, token_weight=ones)
+    np.testing.assert_array_equal(same.weights_, fair.weights_)
+
+
+@plain_only
+@pytest.mark.parametrize("metric", ["segment_f1", "accuracy", "sequence_accuracy"])
+def test_segment_tagger_stops_by_development_data(metric: str) -> None:
+    X = dicts(WORDS)
+    model = tagger(C=100.0, dev_metric=metric).fit(X, CUTS, dev=(X, CUTS))
+    assert max(model.trace_["dev_score"]) == 1.0
+
+
+def test_segment_scores_count_whole_segments() -> None:
+    scores = segment_scores([[(0, 2, 1), (2, 3, 2)]], [[(0, 2, 1), (2, 3, 1)]])
+    assert scores.overall[:3] == (0.5, 0.5, 0.5)
+    assert scores.per_type["1"].recall == 1.0
+    with pytest.raises(DataError, match="2 sequences, but y_pred has 1"):
+        segment_scores([[], []], [[]])
+
+
+# --- bad input ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cut", "words"),
+    [
+        ([(0, 4, "PER")], "4 tokens, more than max_length=3 allows"),
+        ([(0, 2, "PER"), (1, 3, "LOC")], r"\(0, 2, 'PER'\) and .* overlap"),
+        ([(2, 2, "PER")], "is empty or not inside"),
+        ([(0, 9, "PER")], "is empty or not inside"),
+        ([(-1, 1, "PER")], "is empty or not inside"),
+        ([(0.0, 1, "PER")], "must be integers"),
+        ([(0, 1)], r"expected segments \(start, end, label\)"),
+        ([7], r"expected segments \(start, end, label\)"),
+        (["B-PER"], "1 labels for 8 tokens"),
+        (3, "expected a list of segments"),
+        ([(0, 1, 3)], "all strings or all integers"),
+        ([(0, 1, None)], "labels must be strings or integers"),
+    ],
+)
+def test_segment_tagger_refuses_bad_segments(cut: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        tagger(max_length=3).fit(dicts(WORDS), [cut, [], []])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"max_length": 0}, "max_length must be an integer >= 1"),
+        ({"max_length": {"PER": "x"}}, "max_length must be an integer >= 1"),
+        ({"max_length": {"PERS": 3}}, "'PERS' is not a label"),
+        ({"constraints": "BIO"}, "are for SequenceTagger"),
+        ({"whole": "words"}, "whole must be 'auto' or a list"),
+        ({"whole": [0]}, "whole must be names of features"),
+        ({"whole": ["word", "word"]}, "names 'word' twice"),
+        ({"gazetteers": [Gazetteer({"a": ["b"]})]}, "gazetteers are looked up"),
+        ({"hash_bits": 10, "pairs": "observed"}, "with hash_bits use 'all'"),
+        ({"costs": np.zeros((3, 3)), "border_cost": 0.0}, "every mistake costs"),
+        ({"template": "words", "whole": [1]}, "column 1, but there are 1"),
+    ],
+)
+def test_segment_tagger_refuses_bad_settings(settings: Any, words: str) -> None:
+    X = WORDS if "template" in settings else dicts(WORDS)
+    with pytest.raises(ValueError, match=words):
+        tagger(**settings).fit(X, CUTS)
+
+
+def test_segment_tagger_refuses_what_teaches_nothing() -> None:
+    with pytest.raises(DataError, match="no segments"):
+        tagger().fit(dicts(WORDS), [[], [], []])
+    with pytest.raises(DataError, match="all sequences are empty"):
+        tagger().fit([[], []], [[], []])
+    with pytest.raises(DataError, match="2 examples"):
+        tagger().fit(dicts(WORDS[:2]), CUTS)
+    dev = (dicts(WORDS[:1]), [[(0, 1, "ORG")]])
+    with pytest.raises(DataError, match="none of its labels"):
+        tagger().fit(dicts(WORDS), CUTS, dev=dev)
+    with pytest.raises(TypeError, match="a list of Gazetteer"):
+        tagger(gazetteers=Gazetteer({"a": ["b"]})).fit(dicts(WORDS), CUTS)
+    with pytest.raises(DataError, match="tokens are no dicts"):
+        tagger(whole=["word"]).fit([[["a"]]], [[(0, 1, "x")]])
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+@plain_only
+@pytest.mark.parametrize("form", FORMS)
+def test_loaded_segment_tagger_is_the_same(form: str, tmp_path: Path) -> None:
+    make, settings = FORMS[form]
+    model = tagger(**settings).fit(make(WORDS), CUTS)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    X = make(["Ada met Alan Turing in London".split()])
+    assert answers(loaded, X) == answers(model, X)
+    for name in ("max_length", "pairs", "lengths", "segment_cost", "whole"):
+        kept, given = getattr(loaded, name), getattr(model, name)
+        # Limits by label come back for all labels.
+        assert kept == given or (name == "max_length" and given.items() <= kept.items())
+    again = loaded.fit(make(WORDS), CUTS)
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+
+
+@plain_only
+def test_damaged_segment_tagger_is_refused_or_works(tmp_path: Path) -> None:
+    make, settings = FORMS["dicts"]
+    model = tagger(**{**settings, "whole_min_count": 1}).fit(make(WORDS), CUTS)
+    path = tmp_path / "model"
+    model.save(path)
+    refused = 0
+    for damaged in corruptions(path.read_bytes(), 150, seed=28):
+        path.write_bytes(damaged)
+        try:
+            loaded = load(path)
+        except ModelFileError:
+            refused += 1
+            continue
+        loaded.predict(make(WORDS))
+    assert refused > 100
+
+
+# --- phrases --------------------------------------------------------------------------
+
+
+def test_phrase_table_finds_every_phrase() -> None:
+    random = np.random.default_rng(0)
+    tokens = random.choice(["a", "b", "c"], 60).tolist()
+    ptr = np.array([0, 7, 7, 30, 60])
+    sizes = (1, 1, 2, 2, 2, 3, 3, 4, 5)
+    phrases = {tuple(random.choice(["a", "b", "c", "d"], n).tolist()) for n in sizes}
+    table = PhraseTable(sorted(phrases))
+    found = table.find(tokens, ptr)
+    expected = {
+        (t, length)
+        for first, last in zip(ptr[:-1].tolist(), ptr[1:].tolist(), strict=True)
+        for t in range(first, last)
+        for length in range(1, last - t + 1)
+        if tuple(tokens[t : t + length]) in phrases
+    }
+    assert expected
+    places = list(zip(found.start.tolist(), found.length.tolist(), strict=True))
+    assert sorted(places) == sorted(expected)
+    spelled = table.phrases()
+    for t, n, phrase in zip(*(column.tolist() for column in found), strict=True):
+        assert spelled[phrase] == tuple(tokens[t : t + n])
+
+
+def test_phrase_table_refuses_bad_phrases() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        PhraseTable([["a"], ["a"]])
+    with pytest.raises(ValueError, match="at least one token"):
+        PhraseTable([[]])
+    assert len(PhraseTable([]).find(["a"], np.array([0, 1])).start) == 0
