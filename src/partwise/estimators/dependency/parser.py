@@ -160,7 +160,6 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         self._check_settings()
         self._trees = self._settings()
         sentences, vectors = split_vectors(sentences)
-        tables = as_word_vectors(self.vectors)
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
         if vectors is not None and len(vectors) != len(trees):
@@ -183,7 +182,9 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._set_labels(LabelCodes(self._find_labels(trees)))
-        data = self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        data = self._encoded(
+            trees, sample_weight, matrices, dev, dev_arc_features, vectors=vectors
+        )
         return replace(data, kept=kept)
 
     def _encoded(
@@ -193,6 +194,8 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         matrices: Any = None,
         dev: Any = None,
         dev_arc_features: Any = None,
+        *,
+        vectors: list[Any] | None = None,
     ) -> TrainingData:
         """Encode sentences whose trees are checked, and labels known."""
         listed = None
@@ -201,7 +204,7 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
             self._trees = replace(self._trees, n_arc_features=n_features)
             listed = features.list_arcs(matrices, trees, n_features)
         of_words, self._vectors = learn_vectors(
-            trees, vectors, tables, self.scale_vectors
+            trees, vectors, as_word_vectors(self.vectors), self.scale_vectors
         )
         self._trees = replace(self._trees, n_vector_columns=self._vectors.width)
         self._trees.check_memory(
@@ -240,6 +243,7 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
         self._check_settings()
+        self._refuse_vectors()
         trees = as_sentences(sentences)
         check_training_trees(trees, self._settings())
         labels = self._find_labels(trees)
