@@ -34,7 +34,7 @@ GROUPS = {
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
-    "arc_explanation cli_parse parser_features parser_files "
+    "arc_explanation cli_parse parser_features parser_files vector_arcs "
     "cli_constituency",
     "harm": "hostile_checkpoints fuzz",
     "translation": "translation_alignment translation_search translation_measures "

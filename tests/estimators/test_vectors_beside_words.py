@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from corruption import corruptions, join, split
 from partwise import (
     DataError,
+    DependencyParser,
     GraphArrays,
     GraphLabeler,
     ModelFileError,
@@ -20,6 +21,7 @@ from partwise import (
     WordVectors,
     load,
 )
+from partwise.data import Sentence
 from problems import plain_only
 
 WORDS = ["the", "a", "dog", "cat", "runs", "sits"]
@@ -382,3 +384,63 @@ def test_vectors_hostile_models_are_refused(
     (tmp_path / "model").write_bytes(join(header, bytes(changed)))
     with pytest.raises(ModelFileError, match="model"):
         load(tmp_path / "model")
+
+
+# Parsing
+
+
+def sentences() -> list[Sentence]:
+    """Return sentences whose trees only the vectors tell."""
+    trees = [(2, 0), (0, 1), (2, 0), (0, 1)]
+    labels = {2: "a", 1: "b", 0: "root"}
+    return [
+        Sentence.from_columns(
+            forms=["x", "x"], heads=list(heads), labels=[labels[h] for h in heads]
+        )
+        for heads in trees
+    ]
+
+
+SIDES = [np.full((2, 1), k, np.float32) for k in (1.0, -1.0, 1.0, -1.0)]
+
+
+@plain_only
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+def test_vectors_of_words_tell_heads(scale: bool, loss: str, tmp_path: Path) -> None:
+    given = (sentences(), SIDES)
+    parser = DependencyParser(
+        loss, C=10.0, hash_bits=8, tol=1e-3, scale_vectors=scale, labelled=False
+    ).fit(given, dev=given)
+    parser.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    heads = [tree.heads for tree in sentences()]
+    assert [tree.heads for tree in parser.predict(given)] == heads
+    assert [tree.heads for tree in loaded.predict(given)] == heads
+    assert loaded.score(given) == 1.0
+    choice = loaded.explain(WithVectors(sentences()[0], SIDES[0]), 1)
+    total = sum(c.value for c in choice.contributions)
+    assert total == pytest.approx(choice.margin)
+    assert {"word vectors[0], left 1", "head vectors[0], left 1"} <= {
+        c.feature for c in choice.contributions
+    }
+    assert len(loaded.predict_kbest(given, 2)[0]) == 2
+
+
+@plain_only
+def test_vectors_of_words_are_looked_up_by_form(tmp_path: Path) -> None:
+    trees = [
+        Sentence.from_columns(forms=["up", "x"], heads=[2, 0]),
+        Sentence.from_columns(forms=["down", "x"], heads=[0, 1]),
+    ]
+    table = WordVectors(["up", "down", "x"], [[1.0], [-1.0], [0.0]], keep=False)
+    parser = DependencyParser(hash_bits=8, vectors=table, C=1.0).fit(trees)
+    parser.save(tmp_path / "model")
+    loaded = load(tmp_path / "model").attach_vectors(table)
+    assert loaded.predict(trees) == parser.predict(trees)
+    with pytest.raises(DataError, match="trained without"):
+        parser.predict((trees, SIDES[:2]))
+    with pytest.raises(DataError, match="1 matrices of vectors for 2"):
+        DependencyParser().fit((trees, SIDES[:1]))
+    with pytest.raises(DataError, match="sentence 1: 1 vectors for 2 tokens"):
+        DependencyParser().fit((trees, [SIDES[0], SIDES[1][:1]]))

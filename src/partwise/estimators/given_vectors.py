@@ -88,7 +88,7 @@ def split_one(x: Any) -> tuple[Any, Any]:
     """Return the tokens and the matrix of one sequence; None without a matrix."""
     if isinstance(x, WithVectors):
         return x.tokens, x.matrix
-    if isinstance(x, tuple) and len(x) == 2 and np.ndim(x[1]) == 2:
+    if isinstance(x, tuple) and len(x) == 2 and getattr(x[1], "ndim", 0) == 2:
         return x[0], x[1]
     return x, None
 

@@ -13,6 +13,7 @@ from partwise.cli.dependency.columns import columns_read
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.options import Confusion, Decoding, DecodingOption
 from partwise.cli.output import Report
+from partwise.cli.vectors import Vectors, attach
 
 if TYPE_CHECKING:
     from partwise import DependencyParser
@@ -34,9 +35,11 @@ def evaluate(
     decoding: DecodingOption = Decoding.best,
     no_subtypes: NoSubtypes = False,
     confusion: Confusion = False,
+    vectors: Vectors = None,
     files: TreebankFiles,
 ) -> Report:
     """Measure a parser on a treebank."""
+    attach(model, vectors)
     gold = files.read(file)
     found = model.predict(gold, decoding=decoding.setting)
     columns = columns_read(model, gold)

@@ -14,6 +14,7 @@ from partwise.cli.options import (
     Marginals,
 )
 from partwise.cli.output import as_json
+from partwise.cli.vectors import Vectors, attach
 
 if TYPE_CHECKING:
     from partwise import DependencyParser
@@ -32,6 +33,7 @@ def predict(
     kbest: KBest = None,
     json: JsonLines = False,
     decoding: DecodingOption = Decoding.best,
+    vectors: Vectors = None,
     files: TreebankFiles,
 ) -> None:
     """Parse the sentences of a treebank, batch by batch.
@@ -43,6 +45,7 @@ def predict(
 
     if kbest is not None and decoding is not Decoding.best:
         raise ValueError("--kbest ranks trees by score; leave --decoding out")
+    attach(model, vectors)
     batches = files.stream(input)
     with open_output(output) as out:
         if json:

@@ -10,6 +10,7 @@ from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import FEATURES, LEARNING, Dev, ModelPath, Train
 from partwise.cli.training_run import TrainingRun
+from partwise.cli.vectors import KeepVectors, TrainVectors, read_word_vectors
 from partwise.errors import DataError
 from partwise.estimators.dependency.settings import DependencySettings
 
@@ -30,7 +31,7 @@ TREES = "Trees"
         "Whether to learn labels of arcs (default: if the training data has them).",
         ("--labelled/--unlabelled",),
     ),
-    *options_in(FEATURES, "hash_bits", "suffix"),
+    *options_in(FEATURES, "hash_bits", "suffix", "scale_vectors"),
     SettingOption(
         "features",
         FEATURES,
@@ -50,6 +51,8 @@ def parse(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
+    vectors: TrainVectors = None,
+    keep_vectors: KeepVectors = True,
     *,
     files: TreebankFiles,
     learning: Learning,
@@ -62,8 +65,10 @@ def parse(
     from partwise import DependencyParser
     from partwise.cli.output import say
 
-    run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
-    parser = run.make(DependencyParser)
+    sources = {f"--vectors {path}": path for path in vectors or []}
+    run = TrainingRun(model, {"TRAIN": train, "--dev": dev, **sources}, learning)
+    tables = read_word_vectors(vectors, keep_vectors)
+    parser = run.make(DependencyParser, vectors=tables)
     sentences = files.read(train)
     held_out = None if dev is None else files.read(dev)
     if held_out is not None:

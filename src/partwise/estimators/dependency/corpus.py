@@ -18,7 +18,14 @@ from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, ChosenTemplates, choose_templates
 from partwise.solvers.memory import available_memory, in_words
 from partwise.structures import dependency
-from partwise.structures.dependency import AddedArcs, DependencyTrees, ListedArcs
+from partwise.structures.dependency import (
+    AddedArcs,
+    DependencyTrees,
+    ListedArcs,
+    VectorArcs,
+)
+from partwise.structures.dependency.arcs import Arcs
+from partwise.structures.dependency.vector_arcs import N_CLASSES
 from partwise.structures.interface import FloatArray
 from partwise.trees import check_tree, is_projective, lift, nonprojective_words
 
@@ -57,6 +64,8 @@ class TreeSettings:
         The groups of features that are on, in the order of `GROUPS`.
     n_arc_features : int
         How many features of arcs the user gives besides them; zero if none are given.
+    n_vector_columns : int
+        How many columns the vectors of words have; zero if there are none.
     """
 
     projective: bool
@@ -65,6 +74,7 @@ class TreeSettings:
     suffix: int
     features: tuple[str, ...] = GROUPS
     n_arc_features: int = 0
+    n_vector_columns: int = 0
 
     @property
     def templates(self) -> ChosenTemplates:
@@ -83,11 +93,12 @@ class TreeSettings:
         *,
         gold: bool = False,
         listed: ListedArcs | None = None,
+        vectors: VectorArcs | None = None,
         word_weight: FloatArray | None = None,
         head_cost: float = 1.0,
         label_cost: float = 1.0,
     ) -> DependencyTrees:
-        """Encode sentences, with features `listed` if there are any.
+        """Encode sentences, with features `listed` and `vectors` if there are any.
 
         With `gold`, their trees as well.
         """
@@ -129,8 +140,11 @@ class TreeSettings:
                         for i, s in enumerate(sentences)
                     ]
                 )
+        arcs: Arcs = hashed
+        for more in (listed, vectors):
+            arcs = arcs if more is None else AddedArcs(arcs, more)
         return dependency.make_dependency_trees(
-            hashed if listed is None else AddedArcs(hashed, listed),
+            arcs,
             words.lengths,
             heads,
             labels=of_labels,
@@ -145,6 +159,7 @@ class TreeSettings:
     def n_weights(self, n_labels: int) -> int:
         """Return how many weights a parser with so many labels has."""
         n_arc_weights = (1 << self.hash_bits) + self.n_arc_features
+        n_arc_weights += 2 * N_CLASSES * self.n_vector_columns
         return n_arc_weights + (n_labels << self.label_bits if n_labels else 0)
 
     def memory(
@@ -166,13 +181,15 @@ class TreeSettings:
             words = zip(sentence.upos, sentence.xpos, sentence.feats, strict=True)
             n_classes = 1 + len(set(words))
             n_parts += 2 * (2 * n + 1 + n_classes**2) * n_labels
-        n_tables = N_TABLES[self.projective] + (self.n_arc_features > 0)
+        added = (self.n_arc_features, self.n_vector_columns)
+        n_tables = N_TABLES[self.projective] + sum(n > 0 for n in added)
         numbers = n_tables * side + 4 * n_parts
         if k > 1:
             numbers += (N_TABLES_OF_K[self.projective] + min(k, n_labels)) * k * side
         if training:
             # To compare two trees: all features of both, and a table to add them up.
-            numbers += 2 * n_parts + 11 * 2 * n * (n + N_FEATURES + n_listed)
+            more = n_listed + 2 * self.n_vector_columns
+            numbers += 2 * n_parts + 11 * 2 * n * (n + N_FEATURES + more)
         return 8 * numbers
 
     def check_memory(

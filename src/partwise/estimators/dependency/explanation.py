@@ -20,6 +20,7 @@ from partwise.structures.dependency import AddedArcs, DependencyTrees
 from partwise.structures.dependency.arcs import n_arc_weights
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 from partwise.structures.dependency.restricted import best_tree_with
+from partwise.structures.dependency.vector_arcs import N_CLASSES, ROOT
 from partwise.structures.interface import CodeArray, FloatArray
 
 
@@ -57,6 +58,7 @@ def explain_arc(
     head: int | None,
     word: int,
     settings: TreeSettings,
+    vectors: Sequence[str] = (),
 ) -> ArcChoice:
     """Compare the best tree that has an arc with the best one that does not."""
     n = len(sentence)
@@ -74,9 +76,10 @@ def explain_arc(
     if np.isneginf(other_value):
         return ArcChoice(word, head, label(winner), None, None, np.inf, [])
     columns, templates = _columns(sentence, settings.suffix), settings.templates
+    own = OwnFeatures(settings.n_arc_features, vectors)
     found = [
-        *_contributions(columns, templates, s, w, classes, winner, loser, 1.0),
-        *_contributions(columns, templates, s, w, classes, loser, winner, -1.0),
+        *_contributions(columns, templates, s, w, classes, winner, loser, 1.0, own),
+        *_contributions(columns, templates, s, w, classes, loser, winner, -1.0, own),
     ]
     return ArcChoice(
         word,
@@ -87,6 +90,25 @@ def explain_arc(
         value - other_value,
         sorted(found, key=lambda c: -abs(c.value)),
     )
+
+
+class OwnFeatures(NamedTuple):
+    """The features that do not come from templates: the user's, and of vectors."""
+
+    n_listed: int
+    vectors: Sequence[str]
+
+    def name(self, number: int) -> str:
+        """Name a feature by its number."""
+        if number < self.n_listed:
+            return f"arc feature {number}"
+        of_class, column = divmod(number - self.n_listed, len(self.vectors))
+        side, of_class = divmod(of_class, N_CLASSES)
+        where = "from the root"
+        if of_class != ROOT:
+            left, length = divmod(of_class, len(LENGTHS))
+            where = f"{'left' if left else 'right'} {LENGTHS[length]}"
+        return f"{'head' if side else 'word'} {self.vectors[column]}, {where}"
 
 
 Columns: TypeAlias = dict[str, Sequence[str]]
@@ -102,13 +124,16 @@ def _contributions(
     y: CodeArray,
     y_other: CodeArray,
     sign: float,
+    own_features: OwnFeatures,
 ) -> Iterator[Contribution]:
     """Name what arcs that only one of two trees has add to its score."""
     forms, n_labels = columns["w"], len(classes)
     n = len(forms)
     ws, diff = waist.workspace(s, 1), waist.make_diff(s)
     waist.visit(s, 0, ws)
-    hashed = s.arcs.hashed if isinstance(s.arcs, AddedArcs) else s.arcs
+    hashed = s.arcs
+    while isinstance(hashed, AddedArcs):
+        hashed = hashed.hashed
     n_hashed = int(n_arc_weights(hashed))
     per_word = 4 if n_labels else 1
     found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
@@ -135,7 +160,7 @@ def _contributions(
                 if value and j < len(names):
                     yield Contribution(names[j], arc, value)
                 elif value:  # the arc's own, after those from templates
-                    own = f"arc feature {diff.idx[j] - n_hashed}"
+                    own = own_features.name(int(diff.idx[j]) - n_hashed)
                     yield Contribution(own, arc, value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError
+from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.calibration import least_share
@@ -32,12 +33,15 @@ from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.settings import DependencySettings
+from partwise.estimators.dependency.vectors import encode_vectors, learn_vectors
 from partwise.estimators.dependency.views import find_reasons, make_views
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.distribution import Given, Samples
+from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
+from partwise.features.word_vectors import as_word_vectors
 from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
 from partwise.structures.decoding import Decoded, decode
@@ -53,7 +57,7 @@ DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
 """How a tree is chosen."""
 
 
-class DependencyParser(StructuredEstimator, Samples, DependencySettings):
+class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySettings):
     """Predict the dependency tree of a sentence from its words and tags.
 
     First-order parsing: the score of a tree is the sum of the scores of its arcs, which
@@ -103,8 +107,10 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
 
         Parameters
         ----------
-        sentences : iterable of Sentence
-            As `read_trees` reads them, or made by ``Sentence.from_columns``.
+        sentences : iterable of Sentence, or pair
+            As `read_trees` reads them, or made by ``Sentence.from_columns``. A pair
+            ``(sentences, matrices)``, or `WithVectors` for every sentence, adds a
+            vector to every word.
         y : ignored
             Sentences hold their trees; for scikit-learn.
         sample_weight : array, optional
@@ -159,8 +165,13 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
         self._trees = self._settings()
+        sentences, vectors = split_vectors(sentences)
         trees = as_sentences(sentences)
         check_training_trees(trees, self._trees)
+        if vectors is not None and len(vectors) != len(trees):
+            raise DataError(
+                f"{len(vectors)} matrices of vectors for {len(trees)} sentences"
+            )
         sample_weight = sample_weights(sample_weight, len(trees))
         kept = list(range(len(trees)))
         matrices = (
@@ -172,10 +183,14 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
                 sample_weight = sample_weight[kept]
             if matrices is not None:
                 matrices = [matrices[i] for i in kept]
+            if vectors is not None:
+                vectors = [vectors[i] for i in kept]
             if not any(len(sentence) for sentence in trees):
                 raise DataError("no sentence is left to learn from: all have crossings")
         self._set_labels(LabelCodes(self._find_labels(trees)))
-        data = self._encoded(trees, sample_weight, matrices, dev, dev_arc_features)
+        data = self._encoded(
+            trees, sample_weight, matrices, dev, dev_arc_features, vectors=vectors
+        )
         return replace(data, kept=kept)
 
     def _encoded(
@@ -185,6 +200,8 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         matrices: Any = None,
         dev: Any = None,
         dev_arc_features: Any = None,
+        *,
+        vectors: list[Any] | None = None,
     ) -> TrainingData:
         """Encode sentences whose trees are checked, and labels known."""
         listed = None
@@ -192,6 +209,10 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             n_features = matrices[0].shape[1]
             self._trees = replace(self._trees, n_arc_features=n_features)
             listed = features.list_arcs(matrices, trees, n_features)
+        of_words, self._vectors = learn_vectors(
+            trees, vectors, as_word_vectors(self.vectors), self.scale_vectors
+        )
+        self._trees = replace(self._trees, n_vector_columns=self._vectors.width)
         self._trees.check_memory(
             trees,
             len(self._labels),
@@ -213,6 +234,7 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             self._labels,
             gold=True,
             listed=listed,
+            vectors=of_words,
             word_weight=weights,
             head_cost=float(self.head_cost),
             label_cost=float(self.label_cost),
@@ -225,7 +247,7 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
                 asked, unseen, self._trees, self._labels, self._jobs()
             )
         if dev is not None:
-            evaluate = self._evaluator(as_sentences(dev, "dev"), dev_arc_features)
+            evaluate = self._evaluator(dev, dev_arc_features)
         elif dev_arc_features is not None:
             raise ValueError("dev_arc_features are given, but no dev sentences")
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
@@ -233,6 +255,7 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
         self._check_settings()
+        self._refuse_vectors()
         trees = as_sentences(sentences)
         check_training_trees(trees, self._settings())
         labels = self._find_labels(trees)
@@ -277,8 +300,10 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         by_default = "las" if len(self._labels) else "uas"
         return find_measure(self.dev_metric or by_default, MEASURES)
 
-    def _evaluator(self, dev: list[Sentence], arc_features: Any) -> Evaluate:
+    def _evaluator(self, given: Any, arc_features: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
+        given, matrices = split_vectors(given)
+        dev = as_sentences(given, "dev")
         any_tree = replace(self._trees, single_root=False)
         check_training_trees(dev, any_tree, "dev")
         n_features = self._trees.n_arc_features
@@ -290,7 +315,10 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             raise ValueError("dev_metric='las' needs labels, which arcs do not have")
         measure = self._measure()
         rehearse(measure, dev)
-        corpus = self._trees.structure(dev, self._labels, listed=listed)
+        vectors = encode_vectors(dev, matrices, self._vectors)
+        corpus = self._trees.structure(
+            dev, self._labels, listed=listed, vectors=vectors
+        )
 
         def evaluate(w: FloatArray) -> float:
             return measure(dev, self._with_trees(dev, decode(corpus, w, self._jobs())))
@@ -309,12 +337,17 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
         self, sentences: Any, arc_features: Any, k: int = 1
     ) -> tuple[list[Sentence], Any]:
         self._check_fitted()
+        sentences, matrices = split_vectors(sentences)
         words = as_sentences(sentences)
         listed = features.arcs_as_trained(
             arc_features, words, self._trees.n_arc_features
         )
         self._trees.check_memory(words, len(self._labels), self._jobs(), k)
-        return words, self._trees.structure(words, self._labels, listed=listed)
+        vectors = encode_vectors(words, matrices, self._vectors)
+        corpus = self._trees.structure(
+            words, self._labels, listed=listed, vectors=vectors
+        )
+        return words, corpus
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""
@@ -488,8 +521,11 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             As in `predict`.
         """
         check_choice("metric", metric, MEASURES)
-        gold = as_sentences(sentences)
-        return MEASURES[metric](gold, self.predict(gold, arc_features=arc_features))
+        if not isinstance(sentences, tuple):
+            sentences = list(sentences)
+        predicted = self.predict(sentences, arc_features=arc_features)
+        gold = as_sentences(split_vectors(sentences)[0])
+        return MEASURES[metric](gold, predicted)
 
     # --- understanding --------------------------------------------------------------
 
@@ -521,7 +557,9 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
             and the features' contributions.
         """
         given = None if arc_features is None else [arc_features]
-        words, corpus = self._encode([sentence], given)
+        sentence, matrix = split_one(sentence)
+        one = [sentence] if matrix is None else ([sentence], [matrix])
+        words, corpus = self._encode(one, given)
         n = len(words[0])
         if arc is None:
             return [self._explain(words[0], corpus, None, m) for m in range(1, n + 1)]
@@ -537,5 +575,5 @@ class DependencyParser(StructuredEstimator, Samples, DependencySettings):
     ) -> ArcChoice:
         return explanation.explain_arc(
             sentence, corpus, self.weights_, self._labels.classes, head, word,
-            self._trees,
+            self._trees, self._vectors.names,
         )  # fmt: skip

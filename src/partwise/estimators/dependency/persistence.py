@@ -8,6 +8,7 @@ from typing import Any
 from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
 from partwise.estimators.stored_labels import check_mark, mark_of
+from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.features import arc_codes
 from partwise.features.arc_groups import GROUPS, find_groups
 from partwise.model_file import Content
@@ -34,17 +35,23 @@ def arc_features() -> tuple[Any, ...]:
 def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a parser's own."""
     # What the weights were learnt with, whatever was set after fitting.
+    trees = asdict(model._trees)
+    del trees["n_vector_columns"]  # the vectors themselves say so
     tensors, calibration = calibration_tensors(model._calibration)
-    return tensors, {
-        "trees": asdict(model._trees),
+    settings = {
+        "trees": trees,
         "features": mark_of(arc_features()),
         "calibration": calibration,
     }
+    store_vectors(model._vectors, tensors, settings)
+    return tensors, settings
 
 
 def fill(model: Any, content: Content) -> int:
     """Fill a parser from a file; return how many weights it has to have."""
     trees = content.part("trees")
+    model._vectors = read_vectors(content, {})
+    model.vectors = model._vectors.setting
     model._trees = TreeSettings(
         projective=trees.setting("projective", bool),
         single_root=trees.setting("single_root", bool),
@@ -52,6 +59,7 @@ def fill(model: Any, content: Content) -> int:
         suffix=trees.setting("suffix", int, at_least=1, below=21),
         features=_read_groups(trees),
         n_arc_features=_n_arc_features(trees),
+        n_vector_columns=model._vectors.width,
     )
     check_mark(content, arc_features())
     model._calibration = read_calibration(content, model.calibrate)

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from partwise.estimators import allowed_values as allow
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import LearningSettings
+from partwise.estimators.shared_settings import LearningSettings, VectorSettings
 
 
 @declares_settings
-class DependencySettings(LearningSettings):
+class DependencySettings(VectorSettings, LearningSettings):
     """The settings of a dependency parser.
 
     Parameters

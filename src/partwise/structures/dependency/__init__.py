@@ -21,6 +21,7 @@ from partwise.structures.dependency.labels import (
     make_label_templates,
     make_labels,
 )
+from partwise.structures.dependency.vector_arcs import VectorArcs, make_vector_arcs
 
 __all__ = [
     "AddedArcs",
@@ -28,6 +29,7 @@ __all__ = [
     "HashedArcs",
     "Labels",
     "ListedArcs",
+    "VectorArcs",
     "differences",
     "inference",
     "make_dependency_trees",
@@ -36,5 +38,6 @@ __all__ = [
     "make_labels",
     "make_listed_arcs",
     "make_templates",
+    "make_vector_arcs",
     "parts",
 ]

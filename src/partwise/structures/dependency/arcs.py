@@ -7,7 +7,8 @@ column have no meaning.
 ============  ==================================================================
 `ListedArcs`  the caller lists the features of every arc, as CSR rows
 `HashedArcs`  templates over the codes of the words, hashed while they are used
-`AddedArcs`   both kinds at once
+`VectorArcs`  the vectors of the two words, by direction and length
+`AddedArcs`   two kinds at once
 ============  ==================================================================
 """
 
