@@ -81,10 +81,12 @@ def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     names = files_in(wheel)
     sources = {
         path.relative_to(ROOT / "src").as_posix()
-        for path in (ROOT / "src" / "partwise").rglob("*.py")
+        for path in (ROOT / "src" / "partwise").rglob("*")
+        if path.suffix == ".py" or path.parent.name == "assets"
     }
     packaged = {name for name in names if ".dist-info/" not in name}
     assert packaged == sources | {"partwise/py.typed"}
+    assert "partwise/pages/assets/page.html" in packaged
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert any(name.endswith("sboms/partwise.cdx.json") for name in names)
 
@@ -123,7 +125,7 @@ def third_party_names() -> set[str]:
 
 def test_wheel_requires_all_that_the_source_imports() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = ("plots", "translation")
+    extras = ("plots", "translation", "serve", "dask")
     lines = [
         *project["dependencies"],
         *(line for name in extras for line in project["optional-dependencies"][name]),
@@ -137,4 +139,5 @@ def test_wheel_requires_all_that_the_source_imports() -> None:
         for name in third_party_names()
         if required.isdisjoint(one.lower() for one in providers.get(name, []))
     }
-    assert missing == {"pandas"}  # which hands tables to those who have it
+    # They hand tables and documents to those who have them.
+    assert missing == {"pandas", "spacy"}

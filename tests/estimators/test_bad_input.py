@@ -180,7 +180,7 @@ class OnlyHinge(DualCoordinateDescent):
 
 
 def test_bad_solver_for_the_loss_is_explained() -> None:
-    message = "OnlyHinge cannot minimise 'squared_hinge': use cpd, cutting-plane, dcd,"
+    message = "cannot minimise 'squared_hinge': set loss='hinge', or use cpd, cutting"
     with pytest.raises(PairingError, match=message):
         untrained(solver=OnlyHinge()).fit(X, Y)
 

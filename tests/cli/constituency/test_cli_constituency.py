@@ -284,7 +284,8 @@ def test_predict_constituents_options_of_others_are_refused(
     file = folder / "test.mrg"
     for option, wanted in (("--spans", "taggers"), ("--decoding=best", "dependency")):
         assert f"is for {wanted}" in message("predict", model, file, option)
-    assert "--format conllu is for dependency parsers, but" in message(
+    wanted = "taggers, dependency parsers and pipelines"
+    assert f"--format conllu is for {wanted}, but" in message(
         *("predict", model, file, "--format", "conllu")
     )
     assert "is for dependency parsers" in message(
