@@ -67,7 +67,8 @@ def test_pairing_solver_that_cannot_do_the_loss_is_refused(loss: str) -> None:
     with pytest.raises(PairingError) as caught:
         solve(problem, DualCoordinateDescent())
     able = solvers_for(loss)
-    assert str(caught.value).startswith(f"dcd-ssvm cannot minimise {loss!r}: use ")
+    advice = f"dcd-ssvm cannot minimise {loss!r}: set loss='squared_hinge', or use "
+    assert str(caught.value).startswith(advice)
     assert f"{', '.join(able[:-1])} or {able[-1]}, " in str(caught.value)
 
 

@@ -77,7 +77,7 @@ class KindOptions:
     >>> from partwise.cli.kinds import built_in_kinds
     >>> options = KindOptions(["predict"], built_in_kinds())
     >>> [kind.many for kind in options.takers("spans")]
-    ['taggers', 'hidden Markov models']
+    ['taggers', 'segment taggers', 'hidden Markov models']
     """
 
     def __init__(self, verbs: Sequence[str], kinds: Sequence[Kind]) -> None:

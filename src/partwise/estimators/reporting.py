@@ -142,7 +142,7 @@ class Reporting:
         >>> y = ["low", "low", "low", "high", "high", "high"]
         >>> print(MulticlassClassifier().fit(X, y).suspects(X, y, n=1))
          example     score  the data says, the model says
-               6     2.418  x0=0.05: high, low
+               6     2.915  x0=0.05: high, low
         """
         from partwise.estimators import suspicion as suspicious
 

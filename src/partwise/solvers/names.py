@@ -81,8 +81,8 @@ def list_solvers(losses: Iterable[str], penalties: Iterable[str] = ("l2",)) -> s
 
     Examples
     --------
-    >>> print(list_solvers(["log_loss"], ["l1", "elasticnet"]))
-    auto; owlqn for log_loss with penalty l1 or elasticnet
+    >>> print(list_solvers(["log_loss"], ["l1", "positive l1"]))
+    auto; owlqn for log_loss with penalty l1
     """
     penalties = tuple(penalties)
     clauses = ["auto"]
