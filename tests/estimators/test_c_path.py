@@ -162,7 +162,7 @@ def test_c_path_refuses_a_checkpoint(tmp_path: Path) -> None:
 def test_start_from_another_c_reaches_the_same_optimum(
     make: problems.Maker, name: str, loss: str, before: float, after: float
 ) -> None:
-    s = problems.make_small(make)
+    s = problems.make_small(make, 4)
     settings: dict[str, Any] = {"tol": 1e-3, "max_iter": 3000}
     first = solve(
         make_problem(s, get_loss(loss), before), make_solver(name), **settings
