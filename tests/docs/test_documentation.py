@@ -163,6 +163,18 @@ def test_documentation_commands_and_options_are_all_described():
     assert described == dict(walk(get_command(app), ""))
 
 
+def test_documentation_commands_are_all_in_the_readme():
+    from typer.main import get_command
+
+    from partwise.cli.app import app
+
+    commands = dict(get_command(app).commands)
+    names = [f"train {name}" for name in commands.pop("train").commands]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [n for n in (*names, *commands) if f"| `partwise {n}` |" not in text]
+    assert missing == []
+
+
 def test_documentation_links_of_the_readme_lead_somewhere():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", text)
