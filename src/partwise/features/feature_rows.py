@@ -70,6 +70,11 @@ class FeatureRows:
                 elif kind is bool and name.__class__ is str:
                     if value:
                         append(plain[name])
+                elif kind is float and name.__class__ is str and isfinite(value):
+                    if value != 1.0 and value != 0.0:
+                        self._note_value(value)
+                    if value != 0.0:
+                        append(plain[name])
                 else:
                     self._add_other(name, value)
         except BadName as error:
@@ -135,9 +140,13 @@ class FeatureRows:
         if number == 0.0:
             return
         if number != 1.0:
-            self._other_at.append(len(self._idx))
-            self._other_value.append(number)
+            self._note_value(number)
         self._idx.append(self.vocabulary.plain[name])
+
+    def _note_value(self, number: float) -> None:
+        """Note the value of the attribute that is added next."""
+        self._other_at.append(len(self._idx))
+        self._other_value.append(number)
 
     def add_strings(self, strings: Iterable[str]) -> None:
         """Add strings that are attributes themselves."""
