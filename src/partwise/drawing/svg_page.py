@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from partwise._notebooks import Drawing
 from partwise.characters import display_width, printable
 
 # Columns of text in multiples of the font size; sans-serif letters take less, so
@@ -84,7 +85,7 @@ def sheet(
 ) -> str:
     """Return a whole drawing, with a name and a description for screen readers."""
     size = {"width": float(width), "height": float(height)}
-    return element(
+    svg = element(
         "svg",
         {
             "xmlns": "http://www.w3.org/2000/svg",
@@ -100,6 +101,7 @@ def sheet(
         *(f"\n{part}" for part in content),
         "\n",
     )
+    return Drawing(svg)
 
 
 def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise._notebooks import html_table
 from partwise.estimators.labels import Label
 from partwise.structures import interface as waist
 from partwise.structures.chain import Chain, ChainMask
@@ -53,6 +54,25 @@ class Explanation(list[Choice]):
                 f"{choice.margin:8.2f}  {reasons}"
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the same table for notebooks."""
+        return html_table(
+            ["token", "label", "runner-up", "margin", "because of"],
+            [
+                [
+                    choice.token,
+                    choice.label,
+                    "-" if choice.runner_up is None else choice.runner_up,
+                    f"{choice.margin:.2f}",
+                    ", ".join(
+                        f"{c.feature} → {c.label} {c.value:+.2f}"
+                        for c in choice.contributions[:3]
+                    ),
+                ]
+                for choice in self
+            ],
+        )
 
 
 class NumberedNames(Sequence[str]):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from partwise._jit import Generic
+from partwise._notebooks import html_table
 from partwise.structures.interface import FloatArray, Structure, n_examples
 from partwise.structures.parallel import Job, Worker, make_crew
 from partwise.structures.sharing import filled
@@ -63,6 +64,13 @@ class Certificate(NamedTuple):
             f"objective {about}{self.primal:.6g}; no weights could lower it by more "
             f"than {about}{100 * self.relative_gap:.2g}%"
         )
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            ["objective", "lower bound", "gap", ""],
+            [[f"{self.primal:.6g}", f"{self.dual:.6g}", f"{self.relative_gap:.2%}",
+              "exact" if self.exact else "an estimate"]],
+        )  # fmt: skip
 
 
 class DualPoint(NamedTuple):

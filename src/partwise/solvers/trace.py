@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise._notebooks import html_table, log_chart
+
 
 @dataclass(frozen=True)
 class TraceRow:
@@ -140,6 +142,36 @@ class Trace:
         ax.set_ylabel("objective")
         ax.legend()
         return ax
+
+    def __repr__(self) -> str:
+        """Say how training went, in a line."""
+        if not self._rows:
+            return "Trace of no passes"
+        last = self._rows[-1]
+        return (
+            f"Trace of {len(self)} passes: objective {last.primal:.6g}, "
+            f"gap {last.relative_gap:.2%}"
+        )
+
+    def _repr_html_(self) -> str:
+        """Draw objective and bound, and list some of the passes."""
+        some = sorted({*range(0, len(self), max(len(self) // 8, 1)), len(self) - 1})
+        rows = [self._rows[n] for n in some if n >= 0]
+        table = html_table(
+            ["pass", "seconds", "objective", "lower bound", "gap"],
+            [
+                [
+                    row.iteration,
+                    f"{row.seconds:.2f}",
+                    f"{row.primal:.6g}",
+                    f"{row.dual:.6g}",
+                    f"{row.relative_gap:.2%}",
+                ]
+                for row in rows
+            ],
+        )
+        curves = {"objective": self["primal"], "lower bound": self["dual"]}
+        return log_chart(self["seconds"], curves) + table
 
     def __str__(self) -> str:
         """Return a table, with the columns of the master problem if there is one."""

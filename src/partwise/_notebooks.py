@@ -1,0 +1,87 @@
+"""How results show themselves in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import isfinite, log10
+
+WIDTH, HEIGHT = 420.0, 140.0
+COLOURS = ("#2855c5", "#1a7f4b")
+
+
+class Drawing(str):
+    """The text of an SVG; notebooks draw it.
+
+    Examples
+    --------
+    >>> drawing = Drawing("<svg/>")
+    >>> drawing == "<svg/>", drawing._repr_svg_()
+    (True, '<svg/>')
+    """
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def html_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table; whatever is in its cells stays text.
+
+    Examples
+    --------
+    >>> "<td>&lt;b&gt;</td>" in html_table(["word"], [["<b>"]])
+    True
+    """
+
+    def line(tag: str, cells: Iterable[object]) -> str:
+        inside = "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells)
+        return f"<tr>{inside}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return f"<table><thead>{line('th', headings)}</thead><tbody>{body}</tbody></table>"
+
+
+def log_chart(x: Sequence[float], curves: dict[str, Sequence[float]]) -> str:
+    """Draw curves of positive numbers, on a logarithmic scale, against `x`.
+
+    What is not positive, or not finite, is left out.
+
+    Examples
+    --------
+    >>> log_chart([0.0, 1.0], {"objective": [10.0, 1.0]}).count("<polyline")
+    1
+    """
+    points = {
+        name: [
+            (t, log10(v))
+            for t, v in zip(x, values, strict=True)
+            if isfinite(v) and v > 0
+        ]
+        for name, values in curves.items()
+    }
+    every = [point for own in points.values() for point in own]
+    if not every:
+        return ""
+    (left, right), (low, high) = (
+        (min(values), max(values)) for values in zip(*every, strict=True)
+    )
+    across, up = (right - left) or 1.0, (high - low) or 1.0
+    parts = []
+    for colour, (name, own) in zip(COLOURS, points.items(), strict=False):
+        path = " ".join(
+            f"{8 + (WIDTH - 16) * (t - left) / across:.1f},"
+            f"{HEIGHT - 8 - (HEIGHT - 16) * (v - low) / up:.1f}"
+            for t, v in own
+        )
+        parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" '
+            f'stroke-width="2"><title>{escape(name)}</title></polyline>'
+        )
+    names = ", ".join(map(escape, points))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH:.0f}" '
+        f'height="{HEIGHT:.0f}" role="img"><title>{names}, log scale</title>'
+        f"{''.join(parts)}</svg>"
+    )

@@ -1,0 +1,53 @@
+"""What results look like in a notebook: drawn, and whatever they hold stays text."""
+
+from xml.etree import ElementTree
+
+from partwise.constituents.tree import Tree
+from partwise.drawing import draw_constituents_svg, draw_svg, draw_svg_page
+from partwise.estimators.explanation import Choice, Contribution, Explanation
+from partwise.losses import Certificate
+from partwise.solvers.trace import Trace, TraceRow
+
+NAN = float("nan")
+HOSTILE = "<script>alert(1)</script>"
+
+
+def trace_of(count: int) -> Trace:
+    trace = Trace()
+    for n in range(1, count + 1):
+        trace.append(TraceRow(n, n, 0.1 * n, 10.0 / n + 1, 1 - 1 / n, 1 / n, True, NAN))
+    return trace
+
+
+def test_notebooks_draw_trees() -> None:
+    tree = draw_svg(["a", "b"], [0, 1])
+    brackets = draw_constituents_svg(Tree("S", (Tree("A", ("a",)),)))
+    for drawing in (tree, brackets, draw_svg_page([tree, brackets])):
+        assert drawing._repr_svg_() == drawing
+        ElementTree.fromstring(drawing)
+
+
+def test_notebooks_draw_traces() -> None:
+    trace = trace_of(40)
+    shown = trace._repr_html_()
+    assert shown.count("<polyline") == 2
+    assert 8 <= shown.count("<tr>") <= 12
+    assert "<td>40</td>" in shown, "the last pass is always there"
+    assert repr(trace) == "Trace of 40 passes: objective 1.25, gap 2.50%"
+
+
+def test_notebooks_show_a_trace_without_passes() -> None:
+    assert "<polyline" not in Trace()._repr_html_()
+    assert repr(Trace()) == "Trace of no passes"
+
+
+def test_notebooks_show_certificates() -> None:
+    shown = Certificate(101.0, 100.0)._repr_html_()
+    assert "<td>101</td><td>100</td><td>0.99%</td><td>exact</td>" in shown
+
+
+def test_notebooks_show_explanations_as_text() -> None:
+    reason = Contribution(HOSTILE, "N", 1.5)
+    shown = Explanation([Choice(HOSTILE, "N", None, 2.0, [reason])])._repr_html_()
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;") == 2
