@@ -1,6 +1,5 @@
 """Slack rescaling: parts, searches, optima and certificates against enumeration."""
 
-import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -33,11 +32,6 @@ each_maker = pytest.mark.parametrize(
 )
 
 
-@functools.cache
-def outputs_of(make: Maker) -> list[Outputs]:
-    return problems.enumerate_outputs(problems.make_small(make))
-
-
 def rescaled(make: Maker, count: int = 6) -> list[Outputs]:
     """Enumerate what slack rescaling is: ``cost - w . (cost dPhi)``."""
     outputs = problems.enumerate_outputs(problems.make_small(make, count))
@@ -46,7 +40,7 @@ def rescaled(make: Maker, count: int = 6) -> list[Outputs]:
 
 def some_weights(make: Maker, count: int) -> Floats:
     rng = np.random.default_rng(0)
-    n = outputs_of(make)[0].dphi.shape[1]
+    n = rescaled(make)[0].dphi.shape[1]
     return rng.normal(size=(count, n)) * rng.choice([0.1, 0.5, 2.0], (count, 1))
 
 

@@ -71,9 +71,9 @@ class FeatureRows:
                     if value:
                         append(plain[name])
                 elif kind is float and name.__class__ is str and isfinite(value):
-                    if value != 1.0 and value != 0.0:
-                        self._note_value(value)
                     if value != 0.0:
+                        if value != 1.0:
+                            self._note_value(value)
                         append(plain[name])
                 else:
                     self._add_other(name, value)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.metrics.calibration import calibration_error
 from partwise.metrics.labels import ConfusionTable, confusion_table
 from partwise.pages.view import View
 
@@ -157,8 +158,7 @@ def calibration(views: Sequence[View]) -> Calibration | None:
         if own.any():
             means = _floats(shares[own].mean(), right[own].mean())
             bins.append(Bin(means[0], means[1], int(own.sum())))
-    error = sum(one.size * abs(one.probability - one.right) for one in bins)
-    return Calibration(bins, error / len(known))
+    return Calibration(bins, calibration_error(shares, right, BINS))
 
 
 def _estimates(values: Any, low: Any, high: Any) -> tuple[Estimate, Estimate, Estimate]:
