@@ -15,6 +15,26 @@ from partwise.structures.scratch import Scratch, score_of
 
 
 @kernel
+def augmented_scores(
+    s: Structure, i: int, w: FloatArray, theta: FloatArray, ws: Any
+) -> None:
+    """Write the score plus the cost of every part."""
+    waist.part_scores(s, i, w, theta, ws)
+    waist.add_costs(s, i, theta)
+
+
+@kernel
+def worst_of(
+    s: Structure, i: int, theta: FloatArray, scratch: Scratch, ws: Any
+) -> float:
+    """Find the most violated output by its augmented scores; see `most_violated`."""
+    waist.gold(s, i, scratch.y_gold)
+    best = waist.argmax(s, i, theta, scratch.y, ws) + waist.shortfall(s, i, ws)
+    # The right output costs nothing, so its augmented score is its score.
+    return max(best - score_of(s, i, scratch.y_gold, theta, scratch), 0.0)
+
+
+@kernel
 def most_violated(
     s: Structure, i: int, w: FloatArray, scratch: Scratch, ws: Any
 ) -> float:
@@ -24,12 +44,8 @@ def most_violated(
     inference is relaxed the slack is an upper bound, and that of the output itself is
     less by the `shortfall`.
     """
-    waist.part_scores(s, i, w, scratch.theta, ws)
-    waist.add_costs(s, i, scratch.theta)
-    waist.gold(s, i, scratch.y_gold)
-    best = waist.argmax(s, i, scratch.theta, scratch.y, ws) + waist.shortfall(s, i, ws)
-    # The right output costs nothing, so its augmented score is its score.
-    return max(best - score_of(s, i, scratch.y_gold, scratch.theta, scratch), 0.0)
+    augmented_scores(s, i, w, scratch.theta, ws)
+    return worst_of(s, i, scratch.theta, scratch, ws)
 
 
 @kernel

@@ -22,7 +22,7 @@ from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.penalty import penalty
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
-from partwise.structures.parallel import Crew, make_crew
+from partwise.structures.parallel import Crew, Threads, make_crew
 from partwise.structures.shards import Shards
 
 Result = TypeVar("Result")
@@ -116,6 +116,13 @@ class Problem:
         """Return those who visit the examples; see `Threads` for `n_sums`."""
         crew: Crew = make_crew(self.structure, self.n_jobs, self.C, 1, n_sums)
         return crew
+
+    def helpers(self) -> Threads | None:
+        """Return threads to look ahead of a learner; None if it is best left alone."""
+        if self.n_jobs == 1:
+            return None
+        crew = self.crew()
+        return crew if isinstance(crew, Threads) and crew.size > 1 else None
 
     def values(self, w: FloatArray) -> FloatArray:
         """Return the loss of every example at `w`."""

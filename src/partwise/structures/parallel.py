@@ -132,6 +132,7 @@ class Threads(Crew):
         if n_workers > 1:
             parts = np.zeros(count, np.int64)
             _count_parts(s, parts)
+            self.n_parts = parts.copy()
             if used is not None:
                 parts[used == 0.0] = 0
             worth = worth_threads(int(parts.sum()), n_sums)

@@ -30,12 +30,11 @@ from partwise.solvers.dual_weights import (
     steepness,
 )
 from partwise.solvers.facts import within
+from partwise.solvers.outputs_ahead import NOT_FOUND, FoundOutputs
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import WorkingSetState, least_violation
 from partwise.solvers.working_sets.visits import (
-    NOT_FOUND,
-    FoundOutputs,
     MakeRule,
     admit,
     infer,
@@ -346,7 +345,8 @@ class DualCoordinateDescent(Solver):
             worst = make_worst_outputs(output_pointers(problem.structure))
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
                 yield 0.9 * fraction
-            found, done = FoundOutputs(worst.ptr, worst.codes, state.slack), 0.9
+            at, slack = worst.ptr[order], state.slack[order]
+            found, done = FoundOutputs(at, worst.codes, slack), 0.9
         for fraction in infer(rule, problem, state, order, found):
             yield done + (1.0 - done) * fraction
 

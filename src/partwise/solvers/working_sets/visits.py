@@ -8,25 +8,26 @@ loop compiles, and costs nothing when it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
+from contextlib import closing
+from typing import Any
 
 from partwise._jit import generic, kernel
-from partwise._threads import chunks
+from partwise._threads import Slice, chunks
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
 from partwise.solvers.dual_weights import Weights
+from partwise.solvers.outputs_ahead import (
+    NOT_FOUND,
+    FoundOutputs,
+    find_ahead,
+    make_found,
+)
 from partwise.solvers.working_sets.sets import WorkingSets, has_room
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.structures import interface as waist
-from partwise.structures.interface import (
-    CodeArray,
-    Diff,
-    FloatArray,
-    IntArray,
-    Structure,
-)
+from partwise.structures.ahead import make_plan
+from partwise.structures.decoding import output_pointers
+from partwise.structures.interface import Diff, IntArray, Structure
 from partwise.structures.scratch import Scratch
 from partwise.structures.vectors import copy
 
@@ -80,18 +81,6 @@ def move(
     raise NotImplementedError("move is required of a rule")
 
 
-class FoundOutputs(NamedTuple):
-    """The most violated output of every example, from ``ptr[i]`` on, and its slack."""
-
-    ptr: IntArray
-    codes: CodeArray
-    slack: FloatArray
-
-
-NOT_FOUND = FoundOutputs(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
-"""They are found one by one, with the weights of the moment."""
-
-
 @kernel
 def _sweep(
     rule: Any, site: Site, order: IntArray, start: int, stop: int, dual: float
@@ -134,10 +123,11 @@ def _infer(
         if C[i] == 0.0:
             continue
         waist.visit(s, i, ws)
-        if found.ptr.size > 0:
-            copy(found.codes[found.ptr[i] : found.ptr[i + 1]], scratch.y)
+        if found.at.size > 0:
+            size = waist.output_size(s, i)
+            copy(found.codes[found.at[position] :][:size], scratch.y)
             waist.gold(s, i, scratch.y_gold)
-            slack = found.slack[i]
+            slack = found.slack[position]
         else:
             slack = most_violated(s, i, weights.w, scratch, ws)
         if admit(rule, s, i, C[i], weights, sets, scratch, diff, ws, slack):
@@ -158,6 +148,25 @@ def sweep(
         yield stop / order.size
 
 
+def _visit(
+    make_rule: MakeRule,
+    problem: Problem,
+    state: WorkingSetState,
+    order: IntArray,
+    found: FoundOutputs,
+    block: Slice,
+) -> None:
+    """Visit a block of examples, with inference or with what was found before."""
+    reached, stop = block
+    while reached < stop:
+        reached, state.dual = _infer(
+            make_rule(), state.site(problem), found, order, reached, stop, state.dual
+        )
+        if reached < stop:
+            state.make_room(problem.structure, order.size)
+    state.oracle_calls += stop - block[0]
+
+
 def infer(
     make_rule: MakeRule,
     problem: Problem,
@@ -165,15 +174,18 @@ def infer(
     order: IntArray,
     found: FoundOutputs = NOT_FOUND,
 ) -> Iterator[float]:
-    """Visit the examples of `order` with inference; yield the fraction done."""
-    for start, stop in chunks(order.size):
-        reached = start
-        while reached < stop:
-            reached, state.dual = _infer(
-                make_rule(), state.site(problem), found, order, reached, stop,
-                state.dual,
-            )  # fmt: skip
-            if reached < stop:
-                state.make_room(problem.structure, order.size)
-        state.oracle_calls += stop - start
-        yield stop / order.size
+    """Visit the examples of `order` with inference; yield the fraction done.
+
+    With several threads, outputs are found a block ahead: they are those of the weights
+    a little earlier, but what is made of them is as exact as ever.
+    """
+    blocks: Iterator[Slice] = chunks(order.size)
+    crew = problem.helpers()
+    if crew is not None and found is NOT_FOUND and order.size:
+        plan = make_plan(order, crew.n_parts)
+        found = make_found(order, output_pointers(problem.structure))
+        blocks = find_ahead(crew, state.weights().w, plan, found)
+    with closing(blocks):
+        for block in blocks:
+            _visit(make_rule, problem, state, order, found, block)
+            yield block[1] / order.size
