@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from itertools import pairwise
@@ -63,7 +63,7 @@ def check_jobs(n_jobs: Any) -> None:
         )
 
 
-def chunks(count: int, seconds: float = 0.1) -> Iterator[Slice]:
+def chunks(count: int, seconds: float = 0.1) -> Generator[Slice, None, None]:
     """Cut ``range(count)`` into pieces that take about `seconds` each.
 
     Where the cuts fall never changes a result; it lets a bar move, Ctrl-C act, and

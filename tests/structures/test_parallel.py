@@ -34,6 +34,8 @@ from tagging_data import CHUNKS, EDGE_TEMPLATE, TEMPLATE, TEST_WORDS, WORDS
 MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else [problems.chain_sparse]
 # Of the solvers too; these are what threads make most of.
 COMPILED = [("lbfgs", "log_loss"), ("eg-batch", "log_loss"), ("cpd", "squared_hinge")]
+RESUMED = ["lbfgs", "eg-batch", "cpd"]
+RESUMED += ["dcd", "eg", "sgd", "mira"] if problems.PLAIN_PYTHON else []
 BAD_JOBS = [0, -2, 1.5, True, "two", None]
 
 
@@ -274,7 +276,7 @@ def test_parallel_inference_of_cpd_is_that_of_one_thread() -> None:
 
 
 @pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("name", ["lbfgs", "eg-batch", "cpd"])
+@pytest.mark.parametrize("name", RESUMED)
 def test_parallel_resuming_gives_the_same_bits(name: str, tmp_path: Path) -> None:
     solver = make_solver(name)
     problem = make_problem(

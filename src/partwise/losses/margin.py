@@ -15,15 +15,6 @@ from partwise.structures.scratch import Scratch, score_of
 
 
 @kernel
-def augmented_scores(
-    s: Structure, i: int, w: FloatArray, theta: FloatArray, ws: Any
-) -> None:
-    """Write the score plus the cost of every part."""
-    waist.part_scores(s, i, w, theta, ws)
-    waist.add_costs(s, i, theta)
-
-
-@kernel
 def worst_of(
     s: Structure, i: int, theta: FloatArray, scratch: Scratch, ws: Any
 ) -> float:
@@ -44,7 +35,8 @@ def most_violated(
     inference is relaxed the slack is an upper bound, and that of the output itself is
     less by the `shortfall`.
     """
-    augmented_scores(s, i, w, scratch.theta, ws)
+    waist.part_scores(s, i, w, scratch.theta, ws)
+    waist.add_costs(s, i, scratch.theta)
     return worst_of(s, i, scratch.theta, scratch, ws)
 
 

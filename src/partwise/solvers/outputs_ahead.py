@@ -1,24 +1,25 @@
-"""The most violated outputs of a pass, found a block ahead of the learner."""
+"""The best outputs of the visits of a pass, found a block ahead of the learner."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Generator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from partwise._jit import kernel
 from partwise._threads import Slice
-from partwise.losses.margin import augmented_scores, worst_of
+from partwise.losses.margin import worst_of
 from partwise.structures import interface as waist
-from partwise.structures.ahead import Plan, look_ahead
+from partwise.structures.ahead import Plan, find_ahead
+from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Threads, Worker
 from partwise.structures.vectors import copy
 
 
 class FoundOutputs(NamedTuple):
-    """The most violated output of every visit, from ``at[visit]`` on, and its slack."""
+    """The best output of every visit, from ``at[visit]`` on, and its slack."""
 
     at: IntArray
     codes: CodeArray
@@ -28,30 +29,39 @@ class FoundOutputs(NamedTuple):
 NOT_FOUND = FoundOutputs(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 """They are found one by one, with the weights of the moment."""
 
+TakeScores: TypeAlias = Callable[[int, int, FloatArray, Worker], None]
+"""Writes the scores of the visits ``start:stop``: ``take(start, stop, theta, worker)``.
+"""
 
-def make_found(order: IntArray, output_ptr: IntArray) -> FoundOutputs:
+
+def room_for_outputs(s: Structure, order: IntArray) -> FoundOutputs:
     """Make room for an output of every visit."""
-    sizes = np.diff(output_ptr)[order]
+    sizes = np.diff(output_pointers(s))[order]
     ends = np.cumsum(sizes)
-    n_codes = int(ends[-1]) if ends.size else 0
+    n_codes = int(sizes.sum())
     return FoundOutputs(ends - sizes, np.zeros(n_codes, np.int32), np.zeros(order.size))
 
 
 @kernel
-def _take_scores(
+def take_scores(
     s: Structure,
     start: int,
     stop: int,
     order: IntArray,
     at: IntArray,
     w: FloatArray,
+    costs: bool,
     theta: FloatArray,
     worker: Worker,
 ) -> None:
+    """Write the scores of parts at `w`, with their costs if these count."""
     for visit in range(start, stop):
         i = order[visit]
+        own = theta[at[visit] : at[visit] + waist.n_parts(s, i)]
         waist.visit(s, i, worker.ws)
-        augmented_scores(s, i, w, theta[at[visit] :], worker.ws)
+        waist.part_scores(s, i, w, own, worker.ws)
+        if costs:
+            waist.add_costs(s, i, own)
 
 
 @kernel
@@ -68,24 +78,45 @@ def _find_outputs(
     scratch, ws = worker.scratch, worker.ws
     for visit in range(start, stop):
         i = order[visit]
-        waist.visit(s, i, ws)
         own = theta[at[visit] : at[visit] + waist.n_parts(s, i)]
+        waist.visit(s, i, ws)
         found.slack[visit] = worst_of(s, i, own, scratch, ws)
         copy(scratch.y[: waist.output_size(s, i)], found.codes[found.at[visit] :])
 
 
-def find_ahead(
-    crew: Threads, w: FloatArray, plan: Plan, found: FoundOutputs
-) -> Iterator[Slice]:
-    """Yield blocks of visits whose outputs are found; `w` may change meanwhile."""
-    s, workers, theta = crew.s, crew.workers, np.zeros(plan.room)
+def find_outputs_ahead(
+    helpers: Threads, plan: Plan, found: FoundOutputs, take: TakeScores
+) -> Generator[Slice, None, None]:
+    """Yield blocks of visits, the outputs of each in `found`."""
+    s, workers, theta = helpers.s, helpers.workers, np.zeros(plan.room)
 
-    def take(number: int, start: int, stop: int) -> None:
-        worker = workers[number]
-        _take_scores(s, start, stop, plan.order, plan.at, w, theta, worker)
+    def score(number: int, start: int, stop: int) -> None:
+        take(start, stop, theta, workers[number])
 
     def find(number: int, start: int, stop: int) -> None:
-        worker = workers[number]
-        _find_outputs(s, start, stop, plan.order, plan.at, theta, found, worker)
+        own = theta, found, workers[number]
+        _find_outputs(s, start, stop, plan.order, plan.at, *own)
 
-    yield from look_ahead(crew.size, plan.blocks, take, find)
+    yield from find_ahead(helpers.size, plan.blocks, score, find)
+
+
+def find_outputs_at(
+    helpers: Threads, plan: Plan, found: FoundOutputs, w: FloatArray, costs: bool
+) -> Generator[Slice, None, None]:
+    """Do the same at the weights `w`, which change between blocks."""
+    s, order, at = helpers.s, plan.order, plan.at
+
+    def take(start: int, stop: int, theta: FloatArray, worker: Worker) -> None:
+        take_scores(s, start, stop, order, at, w, costs, theta, worker)
+
+    yield from find_outputs_ahead(helpers, plan, found, take)
+
+
+@kernel
+def recall_output(
+    s: Structure, i: int, visit: int, found: FoundOutputs, y: CodeArray
+) -> float:
+    """Write the output that was found for a visit; return its slack."""
+    first = found.at[visit]
+    copy(found.codes[first : first + waist.output_size(s, i)], y)
+    return found.slack[visit]

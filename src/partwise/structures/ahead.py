@@ -1,8 +1,8 @@
 """Threads that look ahead while a learner learns.
 
-A learner that changes the weights at every example leaves nothing that holds still for
-other threads to look at. So it takes the examples of a pass in blocks, and while it goes
-through one, the others find what it needs for the next:
+A learner that changes the weights at every example leaves nothing that holds still
+for other threads to look at. So it takes the examples of a pass in blocks, and while it
+goes through one, the others find what it needs for the next:
 
 - *take*, all threads together while nobody learns: note what depends on the weights,
   such as the scores of the parts of every example in the next block;
@@ -17,7 +17,7 @@ of threads.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import NamedTuple
@@ -112,9 +112,9 @@ class _Shared:
             self.work(number, start, stop)
 
 
-def look_ahead(
+def find_ahead(
     n_threads: int, blocks: Sequence[Slice], take: Work, find: Work
-) -> Iterator[Slice]:
+) -> Generator[Slice, None, None]:
     """Yield blocks for the caller to learn from, each when all about it is found.
 
     Whatever goes wrong in a thread is raised here, and no thread is at work when the
@@ -136,7 +136,7 @@ def look_ahead(
     ...     notes[start] = w[0]
     >>> def find(number, start, stop):
     ...     found[start] = 10 * notes[start]
-    >>> for start, stop in look_ahead(2, [(0, 1), (1, 2), (2, 3)], take, find):
+    >>> for start, stop in find_ahead(2, [(0, 1), (1, 2), (2, 3)], take, find):
     ...     print(found[start])
     ...     w[0] += 1
     0

@@ -30,8 +30,9 @@ def _learn(
     """Figure 1 of the paper with a diagonal covariance, at the best wrong output."""
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     y, y_gold, total = site.scratch.y, site.scratch.y_gold, site.diff.total
-    for i in visits:
-        base.find_output(site, i)
+    for visit in range(visits.size):
+        i = visits[visit]
+        base.find_output(site, i, visit)
         if base.n_wrong_codes(site, i) > 0:
             average.counts[base.MISTAKES] += 1
             margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)

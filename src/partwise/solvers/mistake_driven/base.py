@@ -10,7 +10,8 @@ for structures Collins, EMNLP 2002).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
@@ -20,8 +21,16 @@ from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
 from partwise.solvers.facts import within
+from partwise.solvers.outputs_ahead import (
+    NOT_FOUND,
+    FoundOutputs,
+    find_outputs_at,
+    recall_output,
+    room_for_outputs,
+)
 from partwise.solvers.visiting import visiting_order
 from partwise.structures import interface as waist
+from partwise.structures.ahead import make_plan
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
 
@@ -76,7 +85,8 @@ def mean_weights(average: RunningAverage) -> FloatArray:
 class MistakeSite(NamedTuple):
     """What a visit works on: corpus, C, the weights, and scratch arrays.
 
-    `loss` has one number: what a pass adds up for those who watch it.
+    `loss` has one number: what a pass adds up for those who watch it. `found` are the
+    outputs of the visits, where others have found them.
     """
 
     s: Structure
@@ -84,16 +94,21 @@ class MistakeSite(NamedTuple):
     average: RunningAverage
     cost_augmented: bool
     loss: FloatArray
+    found: FoundOutputs
     scratch: Scratch
     diff: waist.Diff
     ws: Any
 
 
 @kernel
-def find_output(site: MistakeSite, i: int) -> None:
+def find_output(site: MistakeSite, i: int, visit: int) -> None:
     """Leave the best output in ``scratch.y``, the right one in ``scratch.y_gold``."""
     s, scratch, ws = site.s, site.scratch, site.ws
     waist.visit(s, i, ws)
+    if site.found.at.size > 0:
+        recall_output(s, i, visit, site.found, scratch.y)
+        waist.gold(s, i, scratch.y_gold)
+        return
     waist.part_scores(s, i, site.average.now, scratch.theta, ws)
     if site.cost_augmented:
         waist.add_costs(s, i, scratch.theta)
@@ -129,6 +144,8 @@ class MistakeDrivenState(State):
 
     kept: ClassVar[tuple[str, ...]] = ("w", "average")
     facts = (within("average.counts", 0),)
+    found: FoundOutputs = NOT_FOUND
+    """The outputs of the visits that come next, where others have found them."""
 
     def __init__(self, problem: Problem, averaging: bool, k: int = 1):
         s = problem.structure
@@ -142,9 +159,9 @@ class MistakeDrivenState(State):
 
     def site(self, problem: Problem, cost_augmented: bool) -> MistakeSite:
         """Return what visits work on."""
-        own = self.scratch, self.diff, self.workspace
+        own = self.loss, self.found, self.scratch, self.diff, self.workspace
         return MistakeSite(
-            problem.structure, problem.C, self.average, cost_augmented, self.loss, *own
+            problem.structure, problem.C, self.average, cost_augmented, *own
         )
 
     def restored(self) -> None:
@@ -170,6 +187,8 @@ class MistakeDriven(Solver):
     needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
     minimises = False
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": WITHOUT_GAPS}
+    takes_help: ClassVar[bool] = True
+    """Whether others may find the best outputs, a block ahead."""
 
     def memory(self, problem: Problem) -> int:
         """Return about how many bytes the state will take, besides the weights."""
@@ -200,15 +219,34 @@ class MistakeDriven(Solver):
         order = visiting_order(self.order, problem.C, problem.C, rng)
         state.average.counts[MISTAKES] = 0
         state.loss[0] = 0.0
+        blocks = self._blocks(problem, state, order)
         try:
-            for start, stop in chunks(order.size):
-                self.learn(problem, state, order[start:stop])
-                state.oracle_calls += stop - start
-                yield stop / order.size
+            with closing(blocks):
+                for start, stop in blocks:
+                    self.learn(problem, state, order[start:stop])
+                    state.oracle_calls += stop - start
+                    yield stop / order.size
         finally:
             # Also when the pass is cut short: what it has learnt is kept.
             state.w = mean_weights(state.average)
+            state.found = NOT_FOUND
         state.notice_separation()
+
+    def _blocks(
+        self, problem: Problem, state: MistakeDrivenState, order: IntArray
+    ) -> Generator[tuple[int, int], None, None]:
+        """Yield pieces of a pass; helpers, if any, have found the outputs of each."""
+        learnt = state.average.counts[VISITS] > 0
+        helpers = problem.helpers() if self.takes_help and learnt else None
+        if helpers is None:
+            yield from chunks(order.size)
+            return
+        plan = make_plan(order, helpers.n_parts)
+        found = room_for_outputs(problem.structure, order)
+        now, costs = state.average.now, self.cost_augmented
+        for start, stop in find_outputs_at(helpers, plan, found, now, costs):
+            state.found = found._replace(at=found.at[start:stop])
+            yield start, stop
 
     def certify(self, problem: Problem, state: State) -> NoReturn:
         """Raise `TypeError`: without an objective there is nothing to certify."""

@@ -188,6 +188,7 @@ class KBestMIRA(MIRA):
     names: ClassVar[dict[str, dict[str, Any]]] = {"mira-kbest": {}}
     needs = (waist.kbest, waist.add_costs, waist.cost)
     at_least: ClassVar[dict[str, float]] = {"delta": 0, "k": 1}
+    takes_help = False  # others find one output each
 
     def make_state(self, problem: Problem) -> KBestState:
         """Make the state at zero weights."""

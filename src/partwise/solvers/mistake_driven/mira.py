@@ -22,8 +22,9 @@ def _learn(site: MistakeSite, visits: IntArray, delta: float) -> None:
     """Project the weights onto ``now . dPhi >= cost``, as far as C allows."""
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     y, y_gold = site.scratch.y, site.scratch.y_gold
-    for i in visits:
-        base.find_output(site, i)
+    for visit in range(visits.size):
+        i = visits[visit]
+        base.find_output(site, i, visit)
         margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)
         cost = waist.cost(s, i, y)
         violation = cost - margin

@@ -32,8 +32,9 @@ def _learn(site: MistakeSite, visits: IntArray, form: int, by_cost: bool) -> Non
     """Figure 1 of the paper for structures: the best output is the rival."""
     s, average, diff, ws = site.s, site.average, site.diff, site.ws
     y, y_gold = site.scratch.y, site.scratch.y_gold
-    for i in visits:
-        base.find_output(site, i)
+    for visit in range(visits.size):
+        i = visits[visit]
+        base.find_output(site, i, visit)
         if base.n_wrong_codes(site, i) > 0:
             average.counts[base.MISTAKES] += 1
             margin = waist.diff_dot(s, i, y, y_gold, average.now, diff, ws)

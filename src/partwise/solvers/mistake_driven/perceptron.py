@@ -17,8 +17,9 @@ from partwise.structures.interface import FloatArray, IntArray
 def _learn(site: MistakeSite, visits: IntArray, steps: FloatArray) -> None:
     """Figure 1 of the paper, the inner loop."""
     y, y_gold, average = site.scratch.y, site.scratch.y_gold, site.average
-    for i in visits:
-        base.find_output(site, i)
+    for visit in range(visits.size):
+        i = visits[visit]
+        base.find_output(site, i, visit)
         n_wrong = base.n_wrong_codes(site, i)
         if n_wrong > 0:
             average.counts[base.MISTAKES] += 1

@@ -15,12 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.solvers.marginals_ahead import FoundMarginals
+from partwise.solvers.outputs_ahead import FoundOutputs, recall_output
 from partwise.solvers.stochastic import scaled_weights
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, share_in_average, step_size
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
+from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.vectors import copy
 
 GAIN, ORIGIN = -2, -1
 """Where an account keeps the gain, and the share of the weights at the start."""
@@ -29,7 +33,8 @@ GAIN, ORIGIN = -2, -1
 class GradientSite(NamedTuple):
     """What steps work on: corpus, weights of examples, and weights to learn.
 
-    `values` takes the loss of every example before its step.
+    `values` takes the loss of every example before its step. `outputs` and `marginals`
+    are those of the visits, where others have found them.
     """
 
     s: Structure
@@ -40,6 +45,8 @@ class GradientSite(NamedTuple):
     scratch: Scratch
     diff: Diff
     ws: Any
+    outputs: FoundOutputs
+    marginals: FoundMarginals
 
 
 def empty_account(n_examples: int) -> FloatArray:
@@ -50,23 +57,50 @@ def empty_account(n_examples: int) -> FloatArray:
 
 
 @kernel
-def _scores(site: GradientSite, i: int) -> None:
-    """Leave the part scores under ``w = scale v`` in ``scratch.theta``."""
-    theta, scale = site.scratch.theta, site.weights.factors[scaled_weights.SCALE]
-    waist.part_scores(site.s, i, site.weights.v, theta, site.ws)
-    for r in range(waist.n_parts(site.s, i)):
+def _scores(
+    s: Structure, i: int, weights: ScaledWeights, theta: FloatArray, ws: Any
+) -> None:
+    """Write the part scores under ``w = scale v``."""
+    scale = weights.factors[scaled_weights.SCALE]
+    waist.part_scores(s, i, weights.v, theta, ws)
+    for r in range(waist.n_parts(s, i)):
         theta[r] *= scale
 
 
 @kernel
-def _slack(site: GradientSite, i: int) -> float:
+def take_scaled(
+    s: Structure,
+    start: int,
+    stop: int,
+    order: IntArray,
+    at: IntArray,
+    weights: ScaledWeights,
+    costs: bool,
+    theta: FloatArray,
+    worker: Worker,
+) -> None:
+    """Write the scores of the parts of some visits, with their costs if these count."""
+    for visit in range(start, stop):
+        i = order[visit]
+        own = theta[at[visit] : at[visit] + waist.n_parts(s, i)]
+        waist.visit(s, i, worker.ws)
+        _scores(s, i, weights, own, worker.ws)
+        if costs:
+            waist.add_costs(s, i, own)
+
+
+@kernel
+def _slack(site: GradientSite, i: int, visit: int) -> float:
     """Do what `most_violated` does, under ``w = scale v``; infinite on overflow."""
     s, scratch, ws = site.s, site.scratch, site.ws
-    _scores(site, i)
-    waist.add_costs(s, i, scratch.theta)
     waist.gold(s, i, scratch.y_gold)
-    best = waist.argmax(s, i, scratch.theta, scratch.y, ws)
-    slack = best - score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+    if site.outputs.at.size > 0:
+        slack = recall_output(s, i, visit, site.outputs, scratch.y)
+    else:
+        _scores(s, i, site.weights, scratch.theta, ws)
+        waist.add_costs(s, i, scratch.theta)
+        best = waist.argmax(s, i, scratch.theta, scratch.y, ws)
+        slack = best - score_of(s, i, scratch.y_gold, scratch.theta, scratch)
     if not np.isfinite(slack):
         return np.inf
     # Two ways to add up the score of the right output may differ by rounding.
@@ -77,16 +111,23 @@ def _slack(site: GradientSite, i: int) -> float:
 
 
 @kernel
-def _log_loss(site: GradientSite, i: int) -> tuple[float, float]:
+def _log_loss(site: GradientSite, i: int, visit: int) -> tuple[float, float]:
     """Return log loss and entropy under ``w = scale v``; infinite on overflow.
 
     What is expected less what is right, part by part, is left in ``scratch.mu``.
     """
     s, scratch = site.s, site.scratch
     theta, mu = scratch.theta, scratch.mu
-    _scores(site, i)
-    loss = entropy = waist.marginals(s, i, theta, mu, site.ws)
-    for r in range(waist.n_parts(s, i)):
+    n, found = waist.n_parts(s, i), site.marginals
+    if found.at.size > 0:
+        first = found.at[visit]
+        copy(found.theta[first : first + n], theta)
+        copy(found.mu[first : first + n], mu)
+        loss = entropy = found.log_z[visit]
+    else:
+        _scores(s, i, site.weights, theta, site.ws)
+        loss = entropy = waist.marginals(s, i, theta, mu, site.ws)
+    for r in range(n):
         entropy -= mu[r] * theta[r]
     waist.gold(s, i, scratch.y_gold)
     for j in range(waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)):
@@ -138,7 +179,7 @@ def descend_margin(
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        slack = _slack(site, i)
+        slack = _slack(site, i, position)
         site.values[i] = slack * slack if squared else slack
         if not np.isfinite(site.values[i]):
             return False
@@ -167,7 +208,7 @@ def descend_log(site: GradientSite, order: IntArray, start: int, stop: int) -> b
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        loss, entropy = _log_loss(site, i)
+        loss, entropy = _log_loss(site, i, position)
         site.values[i] = loss
         if not np.isfinite(loss):
             return False

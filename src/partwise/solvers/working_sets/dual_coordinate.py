@@ -41,6 +41,7 @@ from partwise.solvers.working_sets.visits import (
     may_move,
     move,
     sweep,
+    sweep_and_infer,
 )
 from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
@@ -164,12 +165,14 @@ def _(
     diff: Diff,
     ws: Any,
     slack: float,
+    value: float,
+    scored: bool,
 ) -> bool:
     """Algorithm 2, lines 5-8; an output that is there already is not added twice."""
     y = scratch.y
     rule.slack[i] = slack
     size = waist.output_size(s, i)
-    violation = slack - sets.mass[i] / (2.0 * C)
+    violation = value - sets.mass[i] / (2.0 * C)
     if violation > rule.least and not working.is_member(sets, i, y, size):
         sqnorm = waist.diff_sqnorm(s, i, y, scratch.y_gold, diff, ws)
         working.add_member(sets, i, y, size, waist.cost(s, i, y), sqnorm)
@@ -309,22 +312,14 @@ class DualCoordinateDescent(Solver):
         # At the violation v the gap is 2 C slack v, if v is small.
         least = least_violation(state, self.delta, 2.0 * float(problem.C @ state.slack))
         rule = partial(self._rule, state, least)
-        if self.variant == "ssvm" and state.sets.used[0] > 0:
-            for done in range(self.sweeps):
-                for part in sweep(rule, problem, state, rng.permutation(n)):
-                    yield 0.5 * (done + part) / self.sweeps
-        for fraction in self._infer(problem, state, rule, rng.permutation(n)):
-            yield 0.5 + 0.5 * fraction
         if self.variant == "cpd":
-            first_rise = 0.0
-            for _ in range(self.sweeps):
-                before = state.dual
-                for _ in sweep(rule, problem, state, rng.permutation(n)):
-                    yield 1.0
-                rise = state.dual - before
-                first_rise = max(first_rise, rise)
-                if rise <= self.shrink_below * first_rise:
-                    break
+            yield from self._infer_then_sweep(problem, state, rule, rng)
+        else:
+            count = self.sweeps if self.variant == "ssvm" else 0
+            known = state.sets.used[0] > 0
+            sweeps = [rng.permutation(n) for _ in range(count) if known]
+            order = rng.permutation(n)
+            yield from sweep_and_infer(rule, problem, state, sweeps, lambda: order)
         primal = problem.penalise(state.w) + float(problem.C @ state.slack**2)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
@@ -332,15 +327,17 @@ class DualCoordinateDescent(Solver):
         own = state.members, state.random, state.slack
         return CoordinateRule(*own, least, self.variant != "cpd", self.drop)
 
-    def _infer(
+    def _infer_then_sweep(
         self,
         problem: Problem,
         state: DualCoordinateState,
         rule: MakeRule,
-        order: IntArray,
+        rng: np.random.Generator,
     ) -> Iterator[float]:
-        found, done = NOT_FOUND, 0.0
-        if self.variant == "cpd" and problem.crew().size > 1:
+        """Find the outputs of all examples, then solve over the working sets."""
+        n = problem.n_examples
+        order, found, done = rng.permutation(n), NOT_FOUND, 0.0
+        if problem.helpers() is not None:
             # The weights stay the same: threads find all outputs before any enters.
             worst = make_worst_outputs(output_pointers(problem.structure))
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
@@ -349,6 +346,15 @@ class DualCoordinateDescent(Solver):
             found, done = FoundOutputs(at, worst.codes, slack), 0.9
         for fraction in infer(rule, problem, state, order, found):
             yield done + (1.0 - done) * fraction
+        first_rise = 0.0
+        for _ in range(self.sweeps):
+            before = state.dual
+            for _ in sweep(rule, problem, state, rng.permutation(n)):
+                yield 1.0
+            rise = state.dual - before
+            first_rise = max(first_rise, rise)
+            if rise <= self.shrink_below * first_rise:
+                break
 
     def certify(self, problem: Problem, state: DualCoordinateState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""

@@ -30,7 +30,7 @@ from partwise.solvers.working_sets import extrapolation
 from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
 from partwise.solvers.working_sets.state import WorkingSetState
-from partwise.solvers.working_sets.visits import infer, sweep
+from partwise.solvers.working_sets.visits import sweep_and_infer
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import FloatArray, Structure
@@ -219,14 +219,11 @@ class FrankWolfe(Solver):
         state.board.direction[:] = 0.0  # what rounding has left of the last pass
         rule = partial(self._rule, state)
         # In the first pass there are only the right outputs.
-        sweeps = self.sweeps if state.sets.used[0] > problem.n_examples else 0
-        for done in range(sweeps):
-            order = visiting_order("shuffled", state.gap, problem.C, rng)
-            for fraction in sweep(rule, problem, state, order):
-                yield 0.5 * (done + fraction) / sweeps
-        order = visiting_order(self.order, state.gap, problem.C, rng)
-        for fraction in infer(rule, problem, state, order):
-            yield 0.5 + 0.5 * fraction
+        count = self.sweeps if state.sets.used[0] > problem.n_examples else 0
+        choose = partial(visiting_order, gap=state.gap, used=problem.C, rng=rng)
+        sweeps = [choose("shuffled") for _ in range(count)]
+        choose_order = partial(choose, self.order)
+        yield from sweep_and_infer(rule, problem, state, sweeps, choose_order)
         state.show(self.averaging)
         primal = state.dual + float(state.gap.sum())
         if self.momentum:

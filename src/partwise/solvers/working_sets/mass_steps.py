@@ -226,12 +226,16 @@ def _(
     diff: Diff,
     ws: Any,
     slack: float,
+    value: float,
+    scored: bool,
 ) -> bool:
     y, values = scratch.y, rule.board.values
-    _value_by_parts(s, i, sets, values, scratch)
+    if scored:
+        _value_by_parts(s, i, sets, values, scratch)
+    else:
+        working.value_members(s, i, weights.w, sets, values, scratch.y_gold, diff, ws)
     high, _, mean = working.rank_members(sets, i, values)
     rule.gap[i] = C * max(slack - mean, 0.0)
-    value = slack - waist.shortfall(s, i, ws)
     size = waist.output_size(s, i)
     if value > values[high] and not working.is_member(sets, i, y, size):
         working.add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)

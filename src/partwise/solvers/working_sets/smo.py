@@ -30,7 +30,12 @@ from partwise.solvers.dual_weights import (
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import WorkingSetState, least_violation
-from partwise.solvers.working_sets.visits import admit, infer, may_move, move, sweep
+from partwise.solvers.working_sets.visits import (
+    admit,
+    may_move,
+    move,
+    sweep_and_infer,
+)
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.gibbs import part_pointers
@@ -142,6 +147,8 @@ def _(
     diff: Diff,
     ws: Any,
     slack: float,
+    value: float,
+    scored: bool,
 ) -> bool:
     y, values = scratch.y, rule.values
     rule.slack[i] = slack
@@ -153,7 +160,7 @@ def _(
     size = waist.output_size(s, i)
     if not working.is_member(sets, i, y, size):
         working.add_member(sets, i, y, size, waist.cost(s, i, y), 0.0)
-        values[sets.newest[i]] = slack - waist.shortfall(s, i, ws)
+        values[sets.newest[i]] = value
     return True
 
 
@@ -280,15 +287,13 @@ class SequentialMinimalOptimization(Solver):
         """Sweep over the outputs at hand, then look for new ones."""
         n = problem.n_examples
         # In the first pass there are only the right outputs.
-        sweeps = self.sweeps if state.sets.used[0] > n else 0
+        count = self.sweeps if state.sets.used[0] > n else 0
         # At the violation v the gap is C v.
         least = least_violation(state, self.delta, float(problem.C.sum()))
         rule = partial(self._rule, state, least)
-        for done in range(sweeps):
-            for fraction in sweep(rule, problem, state, rng.permutation(n)):
-                yield 0.5 * (done + fraction) / sweeps
-        for fraction in infer(rule, problem, state, rng.permutation(n)):
-            yield 0.5 + 0.5 * fraction
+        sweeps = [rng.permutation(n) for _ in range(count)]
+        order = rng.permutation(n)
+        yield from sweep_and_infer(rule, problem, state, sweeps, lambda: order)
         primal = problem.penalise(state.w) + float(problem.C @ state.slack)
         state.estimate = Certificate(primal, state.dual, exact=False)
 

@@ -7,9 +7,11 @@ loop compiles, and costs nothing when it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
+
+import numpy as np
 
 from partwise._jit import generic, kernel
 from partwise._threads import Slice, chunks
@@ -19,17 +21,17 @@ from partwise.solvers.dual_weights import Weights
 from partwise.solvers.outputs_ahead import (
     NOT_FOUND,
     FoundOutputs,
-    find_ahead,
-    make_found,
+    find_outputs_at,
+    recall_output,
+    room_for_outputs,
 )
 from partwise.solvers.working_sets.sets import WorkingSets, has_room
 from partwise.solvers.working_sets.state import Site, WorkingSetState
 from partwise.structures import interface as waist
 from partwise.structures.ahead import make_plan
-from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import Diff, IntArray, Structure
+from partwise.structures.parallel import Threads
 from partwise.structures.scratch import Scratch
-from partwise.structures.vectors import copy
 
 MakeRule = Callable[[], Any]
 """Makes the rule, with arrays as long as the working sets have room just then."""
@@ -53,10 +55,14 @@ def admit(
     diff: Diff,
     ws: Any,
     slack: float,
+    value: float,
+    scored: bool,
 ) -> bool:
     """Let the output in ``scratch.y`` in, if it is worth it; say whether to move.
 
-    No output of all there are is violated more, by `slack`. There is room for it.
+    Its violation is `value`, and no output of all there are is violated by more than
+    `slack`, now or when it was found. If `scored`, that is now, and the scores of the
+    parts, with costs, are in ``scratch.theta``. There is room for it.
     """
     raise NotImplementedError("admit is required of a rule")
 
@@ -123,14 +129,19 @@ def _infer(
         if C[i] == 0.0:
             continue
         waist.visit(s, i, ws)
-        if found.at.size > 0:
-            size = waist.output_size(s, i)
-            copy(found.codes[found.at[position] :][:size], scratch.y)
-            waist.gold(s, i, scratch.y_gold)
-            slack = found.slack[position]
-        else:
+        scored = found.at.size == 0
+        if scored:
             slack = most_violated(s, i, weights.w, scratch, ws)
-        if admit(rule, s, i, C[i], weights, sets, scratch, diff, ws, slack):
+            value = slack - waist.shortfall(s, i, ws)
+        else:
+            y, y_gold = scratch.y, scratch.y_gold
+            slack = recall_output(s, i, position, found, y)
+            waist.gold(s, i, y_gold)
+            margin = waist.diff_dot(s, i, y, y_gold, weights.w, diff, ws)
+            value = waist.cost(s, i, y) - margin
+        if admit(
+            rule, s, i, C[i], weights, sets, scratch, diff, ws, slack, value, scored
+        ):
             dual += move(rule, s, i, C[i], weights, sets, scratch, diff, ws, True)
     return stop, dual
 
@@ -148,7 +159,20 @@ def sweep(
         yield stop / order.size
 
 
-def _visit(
+def infer(
+    make_rule: MakeRule,
+    problem: Problem,
+    state: WorkingSetState,
+    order: IntArray,
+    found: FoundOutputs = NOT_FOUND,
+) -> Iterator[float]:
+    """Visit the examples of `order` with inference; yield the fraction done."""
+    for block in chunks(order.size):
+        _infer_block(make_rule, problem, state, order, found, block)
+        yield block[1] / order.size
+
+
+def _infer_block(
     make_rule: MakeRule,
     problem: Problem,
     state: WorkingSetState,
@@ -156,7 +180,6 @@ def _visit(
     found: FoundOutputs,
     block: Slice,
 ) -> None:
-    """Visit a block of examples, with inference or with what was found before."""
     reached, stop = block
     while reached < stop:
         reached, state.dual = _infer(
@@ -167,25 +190,49 @@ def _visit(
     state.oracle_calls += stop - block[0]
 
 
-def infer(
+def sweep_and_infer(
     make_rule: MakeRule,
     problem: Problem,
     state: WorkingSetState,
-    order: IntArray,
-    found: FoundOutputs = NOT_FOUND,
+    sweeps: Sequence[IntArray],
+    choose_order: Callable[[], IntArray],
 ) -> Iterator[float]:
-    """Visit the examples of `order` with inference; yield the fraction done.
+    """Visit examples without inference, in each of some orders, then with inference.
 
-    With several threads, outputs are found a block ahead: they are those of the weights
-    a little earlier, but what is made of them is as exact as ever.
+    With helpers, these find the outputs a block ahead, at the weights of a moment ago,
+    and the learner sweeps while they do. What it makes of the outputs is as exact as
+    ever. In the first pass, when every example changes all that is known, it is alone.
     """
-    blocks: Iterator[Slice] = chunks(order.size)
-    crew = problem.helpers()
-    if crew is not None and found is NOT_FOUND and order.size:
-        plan = make_plan(order, crew.n_parts)
-        found = make_found(order, output_pointers(problem.structure))
-        blocks = find_ahead(crew, state.weights().w, plan, found)
+    helpers = problem.helpers() if state.estimate is not None else None
+    if helpers is not None:
+        yield from _with_helpers(
+            helpers, make_rule, problem, state, sweeps, choose_order()
+        )
+        return
+    for done, order in enumerate(sweeps):
+        for part in sweep(make_rule, problem, state, order):
+            yield 0.5 * (done + part) / len(sweeps)
+    for part in infer(make_rule, problem, state, choose_order()):
+        yield 0.5 + 0.5 * part
+
+
+def _with_helpers(
+    helpers: Threads,
+    make_rule: MakeRule,
+    problem: Problem,
+    state: WorkingSetState,
+    sweeps: Sequence[IntArray],
+    order: IntArray,
+) -> Iterator[float]:
+    plan = make_plan(order, helpers.n_parts)
+    found = room_for_outputs(problem.structure, order)
+    swept = np.concatenate([order[:0], *sweeps])
+    blocks = find_outputs_at(helpers, plan, found, state.weights().w, True)
     with closing(blocks):
         for block in blocks:
-            _visit(make_rule, problem, state, order, found, block)
+            _infer_block(make_rule, problem, state, order, found, block)
+            first, last = (swept.size * reached // order.size for reached in block)
+            state.dual = _sweep(
+                make_rule(), state.site(problem), swept, first, last, state.dual
+            )
             yield block[1] / order.size
