@@ -23,8 +23,8 @@ GROUPS = {
     "dual_elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
     "generalization_bound relay",
-    "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin slack_rescaling "
-    "scale_laws",
+    "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
+    "slack_rescaling scale_laws",
     "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
     "grammars": "grammar constituency_parser",
     "segments": "segment_tagger cli_segments calibration",

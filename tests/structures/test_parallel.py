@@ -35,7 +35,7 @@ MAKERS = problems.MAKERS if problems.PLAIN_PYTHON else [problems.chain_sparse]
 # Of the solvers too; these are what threads make most of.
 COMPILED = [("lbfgs", "log_loss"), ("eg-batch", "log_loss"), ("cpd", "squared_hinge")]
 RESUMED = ["lbfgs", "eg-batch", "cpd"]
-RESUMED += ["dcd", "eg", "sgd", "mira"] if problems.PLAIN_PYTHON else []
+RESUMED += ["dcd", "sgd", "mira"] if problems.PLAIN_PYTHON else []
 BAD_JOBS = [0, -2, 1.5, True, "two", None]
 
 

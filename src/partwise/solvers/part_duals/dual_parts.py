@@ -26,10 +26,8 @@ from typing import Any, NamedTuple
 
 from partwise._jit import kernel, vector_kernel
 from partwise.solvers.dual_weights import Weights, add_parts, haze, least_share, saved
-from partwise.solvers.marginals_ahead import FoundMarginals
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
-from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
 from partwise.structures.vectors import copy
 
@@ -207,70 +205,6 @@ def _compare(
 
 
 @kernel
-def aim(
-    dual: DualParts, i: int, eta: float, scores: FloatArray, out: FloatArray
-) -> None:
-    """Write the part scores that a step of the log loss aims at: of `eta` of the way.
-
-    From those of the dual point, or of no matter where, to `scores`.
-    """
-    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    if eta == 1.0:
-        copy(scores[:n], out)
-        return
-    old = dual.theta[first : first + n]
-    for r in range(n):
-        out[r] = old[r] + eta * (scores[r] - old[r])
-
-
-@kernel
-def take_aims(
-    s: Structure,
-    start: int,
-    stop: int,
-    order: IntArray,
-    w: FloatArray,
-    dual: DualParts,
-    mix: bool,
-    found: FoundMarginals,
-    worker: Worker,
-) -> None:
-    """Write the part scores that the steps of some visits will aim at."""
-    for visit in range(start, stop):
-        i = order[visit]
-        waist.visit(s, i, worker.ws)
-        waist.part_scores(s, i, w, worker.scratch.theta, worker.ws)
-        eta = 1.0 if mix else dual.step[i]
-        aim(dual, i, eta, worker.scratch.theta, found.theta[found.at[visit] :])
-
-
-@kernel
-def recall_aim(
-    dual: DualParts,
-    i: int,
-    eta: float,
-    visit: int,
-    found: FoundMarginals,
-    trial: Trial,
-    scratch: Scratch,
-) -> tuple[float, float, float, float, float]:
-    """Do what `look_ahead` does for the log loss, with what was found for a visit.
-
-    The direction becomes the one in which the step then goes.
-    """
-    first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    at, theta, mu = found.at[visit], scratch.theta, scratch.mu
-    copy(found.theta[at : at + n], theta)
-    copy(found.mu[at : at + n], mu)
-    if dual.theta.size > 0:
-        old = dual.theta[first : first + n]
-        for r in range(n):
-            trial.direction[r] = (theta[r] - old[r]) / eta
-    score, slope, gain, norm, size = _compare(dual.mu[first:], mu, theta, trial, n)
-    return found.log_z[visit] - score, slope, gain, norm, size
-
-
-@kernel
 def look_ahead(
     s: Structure,
     i: int,
@@ -317,8 +251,6 @@ def ascend(
     dual: DualParts,
     mix: bool,
     fixed: float,
-    visit: int,
-    found: FoundMarginals,
     trial: Trial,
     scratch: Scratch,
     ws: Any,
@@ -328,9 +260,7 @@ def ascend(
     With `mix` the step aims at ``p(y | x; w)`` and stops at the best point of the way.
     Otherwise it goes to ``theta + eta v``, with ``eta = fixed`` if that is positive,
     else, for the log loss, with the best `eta` of the last visit; if the dual would be
-    lower there than it is now, the step goes part of the way. Where others have found
-    the marginals that it aims at, those are taken first: of the weights of a moment
-    ago, but how far to go is decided at those of now.
+    lower there than it is now, the step goes part of the way.
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
@@ -349,12 +279,7 @@ def ascend(
     calls = 0
     while True:
         calls += 1
-        recalled = calls == 1 and found.at.size > 0
-        if recalled:
-            target = recall_aim(dual, i, eta, visit, found, trial, scratch)
-        else:
-            target = look_ahead(s, i, dual, eta, trial, scratch, ws)
-        value, slope, gain, norm, size = target
+        value, slope, gain, norm, size = look_ahead(s, i, dual, eta, trial, scratch, ws)
         blur = ROUNDING * C * size
         # The share g of the way changes the dual by g * rise - 1/2 g^2 |delta|^2.
         rise = C * (value - dual.value[i] - slope)
@@ -364,13 +289,9 @@ def ascend(
             dual.gap[i] = max(rise if eta == 1.0 else 0.5 * C * gain / eta, rise, 0.0)
         if not search or rise > blur:
             break
-        if eta == 1.0 and not recalled:
+        if eta == 1.0:
             return 0.0, calls  # nothing to win that rounding would not eat
         eta = 1.0  # towards p(y | x; w) there is no way down
-        if recalled and has_theta:
-            old = dual.theta[first : first + n]
-            for r in range(n):
-                trial.direction[r] = trial.scores[r] - old[r]
     share = 1.0
     if search and (mix or rise < 0.5 * expected):
         share = max(_share(rise, expected), least_share(weights))
@@ -436,7 +357,6 @@ def ascend_all(
     mix: bool,
     fixed: FloatArray,
     total: float,
-    found: FoundMarginals,
     trial: Trial,
     scratch: Scratch,
     ws: Any,
@@ -450,9 +370,7 @@ def ascend_all(
     for position in range(start, stop):
         i = order[position]
         eta = fixed[i] if fixed.size else 0.0
-        rise, count = ascend(
-            s, i, C[i], weights, dual, mix, eta, position, found, trial, scratch, ws
-        )
+        rise, count = ascend(s, i, C[i], weights, dual, mix, eta, trial, scratch, ws)
         total += rise
         calls += count
     return total, calls

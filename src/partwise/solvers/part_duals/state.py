@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,17 +13,10 @@ from partwise.losses import Certificate, DualPoint
 from partwise.solvers.base import Problem, chunks
 from partwise.solvers.dual_weights import DualState
 from partwise.solvers.facts import Fact, positive, within
-from partwise.solvers.marginals_ahead import (
-    NO_MARGINALS,
-    FoundMarginals,
-    find_marginals_ahead,
-    room_for_marginals,
-)
 from partwise.solvers.part_duals import dual_parts
 from partwise.solvers.part_duals.dual_parts import DualParts, Trial
 from partwise.solvers.part_duals.hinge_steps import ascend_hinge_all
 from partwise.structures import interface as waist
-from partwise.structures.ahead import make_plan
 from partwise.structures.gibbs import part_pointers
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker
@@ -191,42 +183,21 @@ class DualPartsState(DualState):
     def ascend(
         self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray
     ) -> Iterator[float]:
-        """Take a step for every example of `order`; yield the fraction done.
-
-        Helpers, if any, find the marginals that the steps of the log loss aim at, a
-        block ahead; not in the first pass, in which every step changes all the others.
-        """
+        """Take a step for every example of `order`; yield the fraction done."""
         s, C, dual, weights = problem.structure, problem.C, self.dual, self.weights()
-        hinge = dual.cost.size > 0
-        waits = hinge or fixed.size > 0 or self.estimate is None
-        helpers = None if waits else problem.helpers()
-        blocks, found = chunks(order.size), NO_MARGINALS
-        if helpers is not None:
-            plan = make_plan(order, helpers.n_parts)
-            found = room_for_marginals(plan)
-
-            def take(
-                start: int, stop: int, found: FoundMarginals, worker: Worker
-            ) -> None:
-                dual_parts.take_aims(
-                    s, start, stop, order, weights.w, dual, mix, found, worker
-                )
-
-            blocks = find_marginals_ahead(helpers, plan, found, take)
         own = self.trial, self.scratch, self.workspace
-        with closing(blocks):
-            for start, stop in blocks:
-                if hinge and not fixed.size:
-                    self.dual_value, calls = ascend_hinge_all(
-                        s, order, start, stop, C, weights, dual, self.dual_value, *own
-                    )
-                else:
-                    self.dual_value, calls = dual_parts.ascend_all(
-                        s, order, start, stop, C, weights, dual, mix, fixed,
-                        self.dual_value, found, *own,
-                    )  # fmt: skip
-                self.oracle_calls += int(calls)
-                yield stop / order.size
+        for start, stop in chunks(order.size):
+            if dual.cost.size and not fixed.size:
+                self.dual_value, calls = ascend_hinge_all(
+                    s, order, start, stop, C, weights, dual, self.dual_value, *own
+                )
+            else:
+                self.dual_value, calls = dual_parts.ascend_all(
+                    s, order, start, stop, C, weights, dual, mix, fixed,
+                    self.dual_value, *own,
+                )  # fmt: skip
+            self.oracle_calls += int(calls)
+            yield stop / order.size
 
     def estimated(self) -> Certificate:
         """Return the certificate as far as the per-example gaps were up to date."""
