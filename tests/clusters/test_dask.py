@@ -1,6 +1,7 @@
 """Training on a cluster: the model of one machine, whatever happens to the workers."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,44 @@ def test_dask_fits_other_estimators(client: Client) -> None:
     np.testing.assert_allclose(parsers[1].weights_, parsers[0].weights_, **SAME)
 
 
+class Frame:
+    """A data frame in partitions, as far as it is asked for anything."""
+
+    def __init__(self, whole: Any, n_partitions: int):
+        cuts = np.linspace(0, len(whole), n_partitions + 1).astype(int)
+        self.pieces = [whole.iloc[a:b] for a, b in pairwise(cuts)]
+        self.columns, self.dtypes = whole.columns, whole.dtypes
+
+    def to_delayed(self) -> list[Any]:
+        return [dask.delayed(piece, traverse=False) for piece in self.pieces]
+
+
+def test_dask_takes_data_frames(client: Client) -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 2)), np.array(["a", "b", "c"] * 4)
+    settings = {"loss": "log_loss", "solver": "lbfgs", "tol": 0.1}
+    table = pandas.DataFrame(x, columns=["u", "v"]).assign(kind=y)
+    here = MulticlassClassifier(**settings).fit(x, y)
+    there = MulticlassClassifier(**settings)
+    partwise.dask.fit(there, Frame(table, 3), client, label="kind")
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    words = pandas.DataFrame({"word": list("abcabc"), "n": [1.0, np.nan] * 3})
+    named = words.assign(kind=list("xyzxyz"))
+    partwise.dask.fit(there, Frame(named, 2), client, label="kind")
+    rows = [
+        {"word": w, "n": 1.0} if n % 2 == 0 else {"word": w}
+        for n, w in enumerate("abcabc")
+    ]
+    here = MulticlassClassifier(**settings).fit(rows, list("xyzxyz"))
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    with pytest.raises(DataError, match=r"no column 'class' with labels: .* 'kind'"):
+        partwise.dask.fit(there, Frame(table, 3), client, label="class")
+    bad = named.assign(kind=["x", None, *"zxyz"])
+    with pytest.raises(DataError, match="shard 1: row 1 has no label"):
+        partwise.dask.fit(there, Frame(bad, 6), client, label="kind")
+
+
 def test_dask_predicts_bags(client: Client) -> None:
     model = partwise.dask.fit(tagger(), (X, Y), client)
     bag = dask.bag.from_sequence(X, npartitions=3)
@@ -324,7 +363,8 @@ def test_dask_refuses_what_needs_all_examples(client: Client) -> None:
         partwise.dask.fit(
             SequenceTagger("squared_hinge", solver="dcd-ssvm"), (X, Y), client
         )
-    with pytest.raises(NotImplementedError, match="LatticeRanker cannot learn from sh"):
+    able = "DependencyParser, MulticlassClassifier, SequenceTagger"
+    with pytest.raises(TypeError, match=f"LatticeRanker needs its data in .* {able}"):
         partwise.dask.fit(LatticeRanker(), [[], []], client)
     with pytest.raises(ValueError, match="use 'all'"):
         partwise.dask.fit(tagger(pairs="observed"), (X, Y), client)

@@ -20,6 +20,7 @@ from partwise.dask.workers import (
 )
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
+from partwise.estimators.shards import check_learns_from_shards
 from partwise.estimators.survey import merge
 from partwise.structures.shards import Shards, tree_sum
 from partwise.structures.sharing import arranged
@@ -32,6 +33,7 @@ def fit(
     *,
     shards: int | None = None,
     read: Reader | None = None,
+    label: Any = None,
 ) -> Any:
     """Fit an estimator to data that the workers of a cluster have, or can read.
 
@@ -40,11 +42,12 @@ def fit(
     estimator : SequenceTagger, MulticlassClassifier or DependencyParser
         What to fit; all its settings mean what they mean elsewhere. The solver must be
         one that visits all examples between two steps (``"auto"`` is).
-    data : bag, list of delayed parts, file names, or what `fit` takes
+    data : bag, list of delayed parts, data frame, file names, or what `fit` takes
         A bag of pairs ``(x, y)``, or of sentences for a parser; delayed parts, each
         ``(X, y)`` or ``(X, y, sample_weight)``; a pattern such as
         ``"/data/train-*.txt"`` or a list of names, of files that every worker can
-        read; or a tuple ``(X, y)`` of this process. Each part, or file, is a shard.
+        read; for a classifier, a data frame with the label in a column; or a tuple
+        ``(X, y)`` of this process. Each part, partition or file is a shard.
     client : Client, optional
         The cluster; by default the client made last.
     shards : int, optional
@@ -52,6 +55,9 @@ def fit(
     read : callable, optional
         Reads a file, on a worker: from a path to what `fit` takes, as a tuple. By
         default column files, the label last, for a tagger, and treebanks for a parser.
+    label : object, optional
+        The column of a data frame that has the labels. If all the others are numbers,
+        these are the features; otherwise a row is a dict of names and values.
 
     Returns
     -------
@@ -63,12 +69,13 @@ def fit(
     The number of shards decides the bits of the result; on which workers they were, and
     how often one was lost, does not.
     """
+    check_learns_from_shards(estimator)
     client = client or get_client()
     check_versions(client.run(versions))
 
     def learn(fitted: Any) -> None:
         training = _encode(
-            fitted, find_parts(fitted, data, client, shards, read), client
+            fitted, find_parts(fitted, data, client, shards, read, label), client
         )
         fitted._train(training)
 

@@ -43,9 +43,14 @@ def find_parts(
     client: Client,
     n_shards: int | None = None,
     read: Reader | None = None,
+    label: Any = None,
 ) -> list[Part]:
     """Return the parts of a corpus, which workers read and keep."""
     labelled = takes_labels(estimator)
+    if hasattr(data, "to_delayed") and hasattr(data, "columns"):
+        return _of_frame(data, label, client)
+    if label is not None:
+        raise DataError("label names a column of a data frame, but data is none")
     if isinstance(data, str | Path):
         paths = sorted(glob.glob(str(data)))
         if not paths:
@@ -63,6 +68,33 @@ def find_parts(
             list(map(str, data)), client, read or default_reader(estimator)
         )
     return _of_memory(data, labelled, client, n_shards)
+
+
+def _of_frame(frame: Any, label: Any, client: Client) -> list[Part]:
+    """Cut a data frame where it is cut already."""
+    if label not in list(frame.columns):
+        raise DataError(
+            f"the data frame has no column {label!r} with labels: give label=, one of "
+            f"{', '.join(map(repr, frame.columns))}"
+        )
+    kinds = {dtype.kind for name, dtype in frame.dtypes.items() if name != label}
+    numeric = kinds <= set("biuf")
+    pieces = [dask.delayed(_of_rows)(p, label, numeric) for p in frame.to_delayed()]
+    return _of_delayed(pieces, client)
+
+
+def _of_rows(rows: Any, label: Any, numeric: bool) -> Any:
+    """Turn rows of a table into what `fit` of a classifier takes."""
+    X, y = rows.drop(columns=label), rows[label]
+    if y.isna().any():
+        raise DataError(f"row {rows.index[y.isna()][0]} has no label")
+    if numeric:
+        return X.to_numpy("float64"), y.to_numpy()
+    present = [
+        {name: value for name, value in row.items() if value == value}  # no NaN
+        for row in X.to_dict("records")
+    ]
+    return present, y.to_list()
 
 
 def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:

@@ -25,7 +25,6 @@ from partwise.estimators.reporting import Reporting
 from partwise.estimators.settings import check_settings, document
 from partwise.estimators.shared_settings import TrainingSettings
 from partwise.estimators.snapshot import of_one_model
-from partwise.estimators.survey import Survey
 from partwise.losses import Certificate, Loss, SetHinge, get_loss
 from partwise.solvers import Solver, solve
 from partwise.solvers.automatic import Choice, choose_solver, name_of
@@ -313,23 +312,6 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     def _prepare(self, *data: Any, **options: Any) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         raise NotImplementedError(f"{type(self).__name__} learns in its own way")
-
-    # --- learning from shards of a corpus, none of which is here ---
-
-    def _survey(self, *data: Any) -> Survey:
-        """Return what a shard knows, and all have to agree on."""
-        raise NotImplementedError(
-            f"{type(self).__name__} cannot learn from shards yet; those that can are "
-            "SequenceTagger, MulticlassClassifier and DependencyParser"
-        )
-
-    def _settle(self, survey: Survey) -> None:
-        """Set all that follows from the survey of the whole corpus."""
-        raise NotImplementedError
-
-    def _prepare_shard(self, *data: Any) -> TrainingData:
-        """Encode a shard, once things are settled."""
-        raise NotImplementedError
 
     def _choose_solver(self, problem: Problem) -> Choice:
         if self.solver == "auto":

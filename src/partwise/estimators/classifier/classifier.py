@@ -26,6 +26,7 @@ from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
+from partwise.estimators.shards import LearnsFromShards
 from partwise.estimators.sparse_input import check_sparse
 from partwise.estimators.survey import Survey, frequent
 from partwise.estimators.vector_columns import VectorColumns
@@ -47,7 +48,12 @@ INTERCEPT = "(intercept)"
 
 
 class MulticlassClassifier(
-    HasVectors, Classifier, StructuredEstimator, Samples, ClassifierSettings
+    LearnsFromShards,
+    HasVectors,
+    Classifier,
+    StructuredEstimator,
+    Samples,
+    ClassifierSettings,
 ):
     """Predict one label per example, with one weight vector per class.
 

@@ -39,6 +39,7 @@ from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import LabelCodes, sorted_classes
+from partwise.estimators.shards import LearnsFromShards
 from partwise.estimators.survey import Survey
 from partwise.features.arc_groups import find_groups
 from partwise.features.word_vectors import as_word_vectors
@@ -57,7 +58,9 @@ DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
 """How a tree is chosen."""
 
 
-class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySettings):
+class DependencyParser(
+    LearnsFromShards, HasVectors, StructuredEstimator, Samples, DependencySettings
+):
     """Predict the dependency tree of a sentence from its words and tags.
 
     First-order parsing: the score of a tree is the sum of the scores of its arcs, which

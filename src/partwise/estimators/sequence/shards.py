@@ -17,62 +17,69 @@ from partwise.estimators.sequence.inputs import (
     describe,
     encoded_of,
 )
+from partwise.estimators.shards import LearnsFromShards
 from partwise.estimators.survey import Survey, frequent
+from partwise.structures.interface import FloatArray
 
 
-def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
-    """Return what a shard knows, and all have to agree on."""
-    self._check_settings()
-    if "observed" in (self.pairs, self.transitions):
-        raise ValueError(
-            "pairs='observed' and transitions='observed' need the whole corpus at "
-            "once; to learn from shards use 'all'"
+class ShardedTagging(LearnsFromShards):
+    """Mixin of taggers: vocabularies and labels are those of all shards together."""
+
+    _by_class: FloatArray  # what mistakes cost
+
+    def _survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
+        if "observed" in (self.pairs, self.transitions):
+            raise ValueError(
+                "pairs='observed' and transitions='observed' need the whole corpus at "
+                "once; to learn from shards use 'all'"
+            )
+        every = 1  # what is rare here may be frequent elsewhere
+        rest = self.hash_bits, self.transition_features
+        chosen, X = choose_input(X, self.template, self.boundaries, every, *rest)
+        source: Any = chosen
+        fresh = copy.deepcopy(source)
+        y = checks.label_lists(y)
+        tokens = source.fit_encode(X)
+        self._refuse_vectors(getattr(source, "encoder", None))
+        checks.check_labelled(tokens.ptr, y)
+        found = Survey(len(y), source=fresh, form=describe(source))
+        found.count_labels(label for labels in y for label in labels)
+        if not isinstance(source, DenseInput) and self.hash_bits is None:
+            found.count_features(source.encoder, encoded_of(tokens))
+        return found
+
+    def _settle(self: Any, survey: Survey) -> None:
+        """Set all that follows from the survey of the whole corpus."""
+        self._refuse_vectors()
+        if self.calibrate is not None:
+            raise ValueError(
+                "calibrate needs development data, which is not there for shards; "
+                "leave it out"
+            )
+        source = survey.source
+        if isinstance(source, DenseInput):
+            source.n_columns = survey.form[1]
+        else:
+            source.encoder.min_count = self.min_count
+            if self.hash_bits is None:
+                names = survey.nodes, survey.edges
+                source.encoder.learn_keys(*(frequent(n, self.min_count) for n in names))
+        self._set_source(source, sorted_classes(list(survey.labels)))
+        counts = [survey.labels[label] for label in self._labels.classes]
+        gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self._by_class = weighting.class_weights(
+            self.class_weight, self._labels, gold, None
         )
-    every = 1  # what is rare here may be frequent elsewhere
-    rest = self.hash_bits, self.transition_features
-    chosen, X = choose_input(X, self.template, self.boundaries, every, *rest)
-    source: Any = chosen
-    fresh = copy.deepcopy(source)
-    y = checks.label_lists(y)
-    tokens = source.fit_encode(X)
-    self._refuse_vectors(getattr(source, "encoder", None))
-    checks.check_labelled(tokens.ptr, y)
-    found = Survey(len(y), source=fresh, form=describe(source))
-    found.count_labels(label for labels in y for label in labels)
-    if not isinstance(source, DenseInput) and self.hash_bits is None:
-        found.count_features(source.encoder, encoded_of(tokens))
-    return found
 
-
-def settle(self: Any, survey: Survey) -> None:
-    """Set all that follows from the survey of the whole corpus."""
-    self._refuse_vectors()
-    if self.calibrate is not None:
-        raise ValueError(
-            "calibrate needs development data, which is not there for shards; leave it "
-            "out"
-        )
-    source = survey.source
-    if isinstance(source, DenseInput):
-        source.n_columns = survey.form[1]
-    else:
-        source.encoder.min_count = self.min_count
-        if self.hash_bits is None:
-            names = survey.nodes, survey.edges
-            source.encoder.learn_keys(*(frequent(n, self.min_count) for n in names))
-    self._set_source(source, sorted_classes(list(survey.labels)))
-    counts = [survey.labels[label] for label in self._labels.classes]
-    gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    self._by_class = weighting.class_weights(
-        self.class_weight, self._labels, gold, None
-    )
-
-
-def prepare_shard(self: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
-    """Encode a shard, once things are settled."""
-    y, tokens = checks.label_lists(y), self._input.encode(X)
-    gold = self._labels.encode((label for labels in y for label in labels), "y")
-    chain = self._labelled(tokens, y, gold, self._by_class)
-    given = self.costs is not None or self.class_weight is not None
-    weight = weighting.sample_weights(sample_weight, len(y))
-    return TrainingData(self._with_costs(chain, given), weight)
+    def _prepare_shard(
+        self: Any, X: Any, y: Any, sample_weight: Any = None
+    ) -> TrainingData:
+        """Encode a shard, once things are settled."""
+        y, tokens = checks.label_lists(y), self._input.encode(X)
+        gold = self._labels.encode((label for labels in y for label in labels), "y")
+        chain = self._labelled(tokens, y, gold, self._by_class)
+        given = self.costs is not None or self.class_weight is not None
+        weight = weighting.sample_weights(sample_weight, len(y))
+        return TrainingData(self._with_costs(chain, given), weight)

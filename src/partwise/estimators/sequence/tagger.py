@@ -34,7 +34,7 @@ from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
-from partwise.estimators.sequence.shards import prepare_shard, settle, survey
+from partwise.estimators.sequence.shards import ShardedTagging
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
@@ -60,7 +60,9 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
+class SequenceTagger(
+    ShardedTagging, HasVectors, StructuredEstimator, Samples, TaggerSettings
+):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -85,9 +87,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     _pairs: Pairs | None
-    _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
-    _survey, _settle, _prepare_shard = survey, settle, prepare_shard
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
