@@ -52,6 +52,29 @@ def test_report_says_what_the_model_scores(name: str) -> None:
 
 
 @plain
+def test_suspects_have_a_label_that_nothing_explains() -> None:
+    X = [[["the"], ["dog"], ["barks"]], [["a"], ["cat"]], [["the"], ["cat"]]] * 3
+    y = [["D", "N", "V"], ["D", "N"], ["D", "N"]] * 3
+    wrong = [list(labels) for labels in y]
+    wrong[3][1] = "D"
+    tagger = partwise.SequenceTagger(loss="log_loss").fit(X, wrong)
+    [first] = tagger.suspects(X, wrong, n=1)
+    assert first.example == 3
+    mu = tagger.predict_marginals(X[3:4])[0][1]
+    # Pairs of labels are parts as well, no more probable than each of the two.
+    assert first.score >= -np.log(mu[tagger.classes_.tolist().index("D")])
+
+
+@plain
+def test_suspects_without_probabilities_are_those_with_the_most_mass() -> None:
+    model, data, _ = tiny_cases()["graph"]
+    model.set_params(decoder="relaxed").fit(*data)
+    suspects = model.suspects(*data)
+    assert suspects.by == "by the mass of their dual variables"
+    assert suspects[0].score > 0.0
+
+
+@plain
 def test_report_shows_a_path() -> None:
     tagger = partwise.SequenceTagger()
     path = C_path(tagger, TOKENS, TAGS, [0.1, 1.0], dev=(TOKENS, TAGS))

@@ -13,8 +13,7 @@ from partwise.data import Sentence, read_brackets
 WORDS = [["the", "dog"], ["a", "cat", "sleeps"], ["the", "dog"]]
 TAGS = [["D", "N"], ["D", "N", "V"], ["D", "V"]]
 TOKENS = [[[word] for word in sentence] for sentence in WORDS]
-LOSS = "by their loss"
-MASS = "by the mass of their dual variables"
+PART = "by the least probable part of what the data says: -ln p"
 SURPRISE = "by how improbable the model finds them"
 
 
@@ -36,26 +35,26 @@ def tiny_cases() -> dict[str, Any]:
     X = np.array([[0.0], [0.1], [2.0], [2.1], [0.05]])
     low, high = "low", "high"
     return {
-        "log": (partwise.SequenceTagger(loss="log_loss"), (TOKENS, TAGS), MASS),
-        "hinge": (partwise.SequenceTagger(loss="hinge"), (TOKENS, TAGS), LOSS),
+        "log": (partwise.SequenceTagger(loss="log_loss"), (TOKENS, TAGS), PART),
+        "hinge": (partwise.SequenceTagger(loss="hinge"), (TOKENS, TAGS), PART),
         "hmm": (
             partwise.HiddenMarkovModel(objective="likelihood"),
             (WORDS, TAGS),
             SURPRISE,
         ),
-        "arcs": (partwise.DependencyParser(hash_bits=8), ([dogs, dogs, turned],), MASS),
-        "brackets": (partwise.ConstituencyParser(hash_bits=8), (trees * 2,), MASS),
+        "arcs": (partwise.DependencyParser(hash_bits=8), ([dogs, dogs, turned],), PART),
+        "brackets": (partwise.ConstituencyParser(hash_bits=8), (trees * 2,), PART),
         "segments": (
             partwise.SegmentTagger(loss="log_loss", template="words"),
             (WORDS, [[(0, 2, "NP")], [(0, 2, "NP"), (2, 3, "VP")], []]),
-            MASS,
+            PART,
         ),
-        "graph": (partwise.GraphLabeler(C=1.0), _graphs(), MASS),
-        "lattice": (partwise.LatticeRanker(C=1.0), (lattices,), MASS),
-        "network": (partwise.BayesianNetworkClassifier(target="wet"), (rows,), LOSS),
+        "graph": (partwise.GraphLabeler(C=1.0), _graphs(), PART),
+        "lattice": (partwise.LatticeRanker(C=1.0), (lattices,), PART),
+        "network": (partwise.BayesianNetworkClassifier(target="wet"), (rows,), PART),
         "classes": (
             partwise.MulticlassClassifier(),
             (X, [low, low, high, high, high]),
-            MASS,
+            PART,
         ),
     }
