@@ -43,9 +43,10 @@ def _write(text: str) -> None:
 def _columns() -> int:
     """Return how wide the terminal is."""
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns
-    except (AttributeError, OSError, ValueError):  # it is not one, or does not say
-        return shutil.get_terminal_size().columns
+        wide = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (AttributeError, OSError, ValueError):  # it is not one
+        wide = 0
+    return wide or shutil.get_terminal_size().columns  # some do not say
 
 
 class TerminalLine:

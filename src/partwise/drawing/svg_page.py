@@ -81,7 +81,12 @@ def text_width(text: str, font_size: float) -> float:
 
 
 def sheet(
-    width: float, height: float, title: str, description: str, content: Iterable[str]
+    width: float,
+    height: float,
+    title: str,
+    description: str,
+    content: Iterable[str],
+    style: str = STYLE,
 ) -> str:
     """Return a whole drawing, with a name and a description for screen readers."""
     size = {"width": float(width), "height": float(height)}
@@ -96,7 +101,7 @@ def sheet(
         },
         "\n" + element("title", {}, text=title),
         "\n" + element("desc", {}, text=description) if description else "",
-        f"\n<style>{STYLE}</style>\n",
+        f"\n<style>{style}</style>\n",
         element("rect", {"class": "paper", **size}),
         *(f"\n{part}" for part in content),
         "\n",
