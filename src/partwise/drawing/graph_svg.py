@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._notebooks import Drawing
 from partwise.drawing.arc_diagram import MARGIN, SMALL_FONT
 from partwise.drawing.svg_page import element, sheet, text_width
 
@@ -33,27 +34,27 @@ BESIDE_TEXT = 8.0
 
 
 def draw_graph_svg(
-    names: Sequence[Any],
-    edges: Sequence[Sequence[int]],
-    labels: Sequence[Any] | None = None,
+    graph: Any,
+    edges: Sequence[Sequence[int]] | None = None,
+    labels: Sequence[Any] | Mapping[Any, Any] | None = None,
     title: str = "A graph",
     *,
     directed: bool = False,
-) -> str:
+) -> Drawing:
     """Draw a graph as SVG, with the label of every node.
 
     Parameters
     ----------
-    names : sequence
-        What the nodes are called.
-    edges : sequence of pairs of int
-        The nodes that are joined, by their numbers, from 0.
-    labels : sequence, optional
-        The label of every node.
+    graph : networkx graph, or sequence
+        The graph, or what its nodes are called.
+    edges : sequence of pairs of int, optional
+        The nodes that are joined, by their numbers, from 0; networkx graphs have them.
+    labels : sequence or mapping, optional
+        The label of every node: in order, or by its name.
     title : str
         The name of the drawing.
     directed : bool
-        Whether edges have arrows.
+        Whether edges have arrows; networkx graphs say so themselves.
 
     Returns
     -------
@@ -67,6 +68,14 @@ def draw_graph_svg(
     >>> drawing.count('class="node"'), "a: sea" in drawing
     (2, True)
     """
+    if hasattr(graph, "is_directed"):
+        names, directed = list(graph.nodes), bool(graph.is_directed())
+        number = {name: v for v, name in enumerate(names)}
+        edges = [(number[a], number[b]) for a, b in graph.edges()]
+    else:
+        names, edges = list(graph), edges or []
+    if isinstance(labels, Mapping):
+        labels = [labels[name] for name in names]
     if labels is not None and len(labels) != len(names):
         raise ValueError(f"{len(names)} nodes need as many labels, not {len(labels)}")
     pairs = [(int(a), int(b)) for a, b in edges]

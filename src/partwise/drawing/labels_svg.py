@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from partwise._notebooks import Drawing
 from partwise.drawing.arc_diagram import BETWEEN_WORDS, MARGIN, SMALL_FONT, WORD_FONT
 from partwise.drawing.svg_page import element, sheet, text_width
 from partwise.metrics.chunks import are_chunk_labels
@@ -33,7 +34,7 @@ def draw_labels_svg(
     labels: Sequence[Any],
     probabilities: Sequence[float] | None = None,
     title: str | None = None,
-) -> str:
+) -> Drawing:
     """Draw a labelled sequence as SVG; chunks have one box around all their words.
 
     Parameters
@@ -62,10 +63,9 @@ def draw_labels_svg(
     if len(words) != len(labels):
         raise ValueError(f"{len(words)} words need as many labels, not {len(labels)}")
     names = [str(label) for label in labels]
+    found: list[tuple[Any, ...]] = [(t, t + 1, name) for t, name in enumerate(names)]
     if set(names) - {"O"} and are_chunk_labels(set(names)):
         found = [tuple(chunk) for chunk in chunks_of(names)]
-    else:
-        found = [(t, t + 1, name) for t, name in enumerate(names)]
     if probabilities is not None:
         found = [(a, b, x, float(min(probabilities[a:b]))) for a, b, x in found]
     return draw_spans_svg(words, found, title)
@@ -75,7 +75,7 @@ def draw_spans_svg(
     words: Sequence[str],
     spans: Iterable[Sequence[Any]],
     title: str | None = None,
-) -> str:
+) -> Drawing:
     """Draw words as SVG, with a box around every span and its label below.
 
     Parameters

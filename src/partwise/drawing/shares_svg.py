@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from partwise._notebooks import Drawing
 from partwise.drawing.arc_diagram import MARGIN, WORD_FONT
 from partwise.drawing.svg_page import element, sheet, text_width
 
@@ -28,7 +29,7 @@ BESIDE_BARS = 10.0
 
 def draw_shares_svg(
     shares: Mapping[Any, float], title: str = "Probabilities", most: int = 10
-) -> str:
+) -> Drawing:
     """Draw the probabilities of answers as bars, the most probable first.
 
     Parameters

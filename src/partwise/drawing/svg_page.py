@@ -87,7 +87,7 @@ def sheet(
     description: str,
     content: Iterable[str],
     style: str = STYLE,
-) -> str:
+) -> Drawing:
     """Return a whole drawing, with a name and a description for screen readers."""
     size = {"width": float(width), "height": float(height)}
     svg = element(
@@ -109,7 +109,7 @@ def sheet(
     return Drawing(svg)
 
 
-def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
+def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> Drawing:
     """Put drawings below each other, in one SVG.
 
     Parameters

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise._notebooks import html_table
 from partwise.characters import printable
 from partwise.errors import DataError
 from partwise.pages import View
@@ -91,6 +92,21 @@ class Suspects:
                 for one in self.found
             ],
         }
+
+    def _repr_html_(self) -> str:
+        """Return the same table for notebooks."""
+        return html_table(
+            ["example", "score", "the data says, the model says", "words"],
+            [
+                [
+                    one.example + 1,
+                    f"{one.score:.4g}",
+                    "; ".join(differences(one.view)[:3]) or "no difference",
+                    " ".join(one.view.words),
+                ]
+                for one in self.found
+            ],
+        )
 
     def __str__(self) -> str:
         """Return a table, with what the model would say instead."""
