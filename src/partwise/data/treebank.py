@@ -257,6 +257,14 @@ class Sentence:
     def _columns(self) -> Columns:
         return _all_columns(self)
 
+    def _repr_svg_(self) -> str | None:
+        """Show notebooks the tree, if there is one."""
+        from partwise.drawing import draw_svg
+
+        if self.heads is None:
+            return None
+        return draw_svg(self.forms, self.heads, self.labels)
+
     def __len__(self) -> int:
         """Return the number of words."""
         return len(self.forms)

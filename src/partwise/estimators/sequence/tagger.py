@@ -538,14 +538,17 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     @property
     def _weights(self) -> ChainWeights:
         self._check_fitted()
-        return ChainWeights(
-            self._input.names(),
-            self._labels.classes,
-            self._pairs,
-            self._input.edge_names(),
-            self.start,
-            self.end,
-            vectors=self._vectors.names,
+        return explanation.named_once(
+            self,
+            lambda: ChainWeights(
+                self._input.names(),
+                self._labels.classes,
+                self._pairs,
+                self._input.edge_names(),
+                self.start,
+                self.end,
+                vectors=self._vectors.names,
+            ),
         )
 
     @property
