@@ -27,6 +27,14 @@ from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.partial_labels import (
+    check_complete,
+    check_sets,
+    least_costs,
+    one_of_each,
+    possible_labels,
+    wrong_labels,
+)
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.constraints import Masks, make_masks
@@ -48,8 +56,24 @@ from partwise.structures.chain import (
     make_chain,
     with_observed_transitions,
 )
+from partwise.structures.chain.known import first_contradiction, know_labels
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.partial import PartialOutputs
 from partwise.structures.rows import Pairs, SparseRows
+
+
+def _observed_pairs(
+    rows: SparseRows,
+    gold: CodeArray,
+    n_labels: int,
+    wrong: NDArray[np.bool_] | None = None,
+) -> Pairs:
+    """List the pairs of attribute and label that occur, as far as labels are known."""
+    if wrong is None:
+        return feature_rows.observed_pairs(rows, gold, n_labels)
+    token, label = np.nonzero(~wrong & wrong.any(axis=1, keepdims=True))
+    some = feature_rows.take_rows(rows, token)
+    return feature_rows.observed_pairs(some, label.astype(np.int32), n_labels)
 
 
 def _any_cost(chain: Chain) -> bool:
@@ -120,7 +144,8 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
             sequence, adds a vector to every token.
         y : iterable of sequences of labels
-            A label (str or int) for every token.
+            A label (str or int) for every token. None where it is not known, a set
+            where it is one of several.
         sample_weight : array, optional
             A weight for every sequence: what multiplies its loss.
         token_weight : list, optional
@@ -173,16 +198,18 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
         )
+        in_part = check_sets(y, "y, sequence", "token")
         flat = [label for labels in y for label in labels]
-        self._set_source(source, sorted_classes(flat))
+        self._set_source(source, sorted_classes(possible_labels(flat)))
         labels = self._labels
-        gold = labels.encode(flat, "y")
+        wrong = wrong_labels(flat, labels) if in_part else None
+        gold = labels.encode(flat, "y") if wrong is None else one_of_each(wrong)
         sample_weight = weighting.sample_weights(sample_weight, len(y))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        by_class = self._class_weights(gold, tokens.ptr, sample_weight, wrong)
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
-            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
-        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight)
+            self._pairs = _observed_pairs(tokens.nodes, gold, len(labels), wrong)
+        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight, wrong)
         calibrate = None
         if self.calibrate is not None:
             dev, held_out = split_dev(dev, self.calibrate)
@@ -214,10 +241,16 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         by_class: FloatArray,
         allowed: Any = None,
         token_weight: FloatArray | None = None,
-    ) -> Chain:
-        """Return the corpus to learn from, checked."""
+        wrong: NDArray[np.bool_] | None = None,
+    ) -> Any:
+        """Return the corpus to learn from, checked.
+
+        Where labels are known in part, those that are `wrong` say what is known.
+        """
         costs = by_class[:, None] * self._costs
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
+        if wrong is not None:
+            return self._known(chain, wrong, y)
         if self.transitions == "observed":
             chain = with_observed_transitions(chain)
         if self.loss != "log_loss" and not _any_cost(chain):
@@ -232,12 +265,43 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             )
         return chain
 
+    def _known(
+        self, chain: Chain, wrong: NDArray[np.bool_], y: list[list[Any]]
+    ) -> PartialOutputs:
+        """Return the corpus with labels that are known in part, checked."""
+        if self.transitions == "observed":
+            raise ValueError(
+                "transitions='observed' counts pairs of complete labels; use 'all'"
+            )
+        found = first_contradiction(chain, wrong)
+        if found is not None:
+            i, t = found
+            context = " ".join(map(str, y[i][max(t - 1, 0) : t + 1]))
+            raise DataError(
+                f"sequence {i}: no labels agree with what is known and with the "
+                f"constraints up to token {t} ({context}); correct the labels or "
+                "loosen the constraints"
+            )
+        costs = least_costs(wrong, chain.costs)
+        if chain.token_weight.size:
+            costs = costs * chain.token_weight[:, None]
+        if self.loss != "log_loss" and not costs[wrong].any():
+            raise DataError("every mistake costs nothing: nothing to learn from")
+        return know_labels(chain, wrong, costs)
+
     def _class_weights(
-        self, gold: CodeArray, ptr: IntArray, sample_weight: FloatArray | None
+        self,
+        gold: CodeArray,
+        ptr: IntArray,
+        sample_weight: FloatArray | None,
+        wrong: NDArray[np.bool_] | None = None,
     ) -> FloatArray:
         per_token = None
         if sample_weight is not None:
             per_token = np.repeat(sample_weight, np.diff(ptr))
+        if wrong is not None:  # count what is known
+            is_known = wrong.sum(axis=1) == wrong.shape[1] - 1
+            per_token = is_known * (1.0 if per_token is None else per_token)
         return weighting.class_weights(self.class_weight, self._labels, gold, per_token)
 
     def _chain(
@@ -273,6 +337,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         y = checks.label_lists(y)
+        check_complete(y, "dev")
         tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
@@ -306,6 +371,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     def _gold_chain(self, X: Any, y: Any) -> tuple[Chain, NDArray[np.int64]]:
         """Return labelled sequences, and codes that are -1 for unknown labels."""
         y = checks.label_lists(y)
+        check_complete(y, "dev")
         tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         code = {label: k for k, label in enumerate(self._labels.classes)}
