@@ -45,8 +45,8 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
         gap = f"more than {_percent(certificate.relative_gap)} (the gap)"
         if isinstance(certificate, LocalCertificate):
             words += (
-                f". It is a local optimum: no convex step from here lowers it by {gap}, "
-                "though other weights may be better."
+                ". It is a local optimum: no convex step from here lowers it by "
+                f"{gap}, though other weights may be better."
             )
         else:
             words += (

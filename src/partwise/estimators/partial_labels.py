@@ -143,3 +143,17 @@ def read_label(cell: str) -> Any:
     if escaped:  # by nothing: a backslash at the end is itself
         texts[-1] += "\\"
     return texts[0] if len(texts) == 1 else frozenset(text for text in texts if text)
+
+
+def read_labels(lists: Iterable[Iterable[str]]) -> list[list[Any]]:
+    """Return what the cells of sequences mean.
+
+    Examples
+    --------
+    >>> read_labels([["N", "?"]])
+    [['N', None]]
+    """
+    meaning: dict[str, Any] = {}
+    for cell in {cell for cells in lists for cell in cells}:
+        meaning[cell] = read_label(cell)
+    return [[meaning[cell] for cell in cells] for cells in lists]

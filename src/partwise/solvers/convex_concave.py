@@ -196,10 +196,10 @@ class ConvexConcaveState(WrappedState):
     def remark(self) -> str:
         """Say what the certificate means."""
         steps = f"{self.n_steps} convex step{'s' if self.n_steps > 1 else ''}"
-        return (
-            self.active.remark() + "; as labels are known in part, this is a local "
-            f"optimum, found in {steps}, and the gap is that of the last: another "
-            "start may lead to a better one"
+        return self.active.remark() + (
+            f"; labels are known in part, so that this took {steps}: the gap is that "
+            "of the last, to a local optimum, and another start may lead to a better "
+            "one"
         )
 
 

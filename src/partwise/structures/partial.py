@@ -241,11 +241,12 @@ def _check(score: FloatArray) -> None:
     bad = np.flatnonzero(~np.isfinite(score))
     if bad.size:
         i = int(bad[0])
+        if not np.isneginf(score[i]):
+            raise DataError(f"example {i}: its score overflows; scale the features")
         raise DataError(
             f"example {i}: no output agrees with what is known of it and with the "
-            "constraints; correct one of them"
-            if np.isneginf(score[i])
-            else f"example {i}: its score overflows; scale the features"
+            "constraints; correct one of them",
+            example=i,
         )
 
 

@@ -6,13 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.structures.graph.corpus import FactorGraph
-from partwise.structures.interface import FloatArray
 from partwise.structures.partial import PartialOutputs, make_partial
 
 
-def know_vertices(
-    s: FactorGraph, wrong: NDArray[np.bool_], costs: FloatArray | None = None
-) -> PartialOutputs:
+def know_vertices(s: FactorGraph, wrong: NDArray[np.bool_]) -> PartialOutputs:
     """Return the corpus with labels that are known in part.
 
     Parameters
@@ -21,13 +18,11 @@ def know_vertices(
         The corpus, with one of the possible labels of every vertex as the right one.
     wrong : array of bool
         For every label of every vertex, end to end, whether it is not the right one.
-    costs : array, optional
-        What the wrong labels cost; what they cost beside the right one of the corpus by
-        default.
+        All False says nothing of a vertex.
     """
     vertices, cliques = s.vertices, s.cliques
-    if costs is not None:
-        s = s._replace(vertices=vertices._replace(costs=np.where(wrong, costs, 0.0)))
+    # Configurations are forbidden that right labels of other vertices are part of.
+    s = s._replace(vertices=vertices._replace(costs=np.where(wrong, vertices.costs, 0)))
     ids: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     ptr = [0]
     for i in range(vertices.ptr.size - 1):

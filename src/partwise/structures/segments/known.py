@@ -58,3 +58,24 @@ def _without_unknown_costs(s: Segments, unknown: NDArray[np.bool_]) -> Segments:
     return s._replace(
         costs=costs._replace(token_weight=np.where(unknown, 0.0, weight), missed=missed)
     )
+
+
+def farthest(s: Segments, wrong: NDArray[np.bool_], i: int) -> int:
+    """Return the token up to which some segments of sequence `i` are possible."""
+    K, first, n = s.layout.n_labels, int(s.ptr[i]), int(s.ptr[i + 1] - s.ptr[i])
+    bad = wrong[first : first + n].copy()
+    if s.mask.tokens.size:
+        bad |= s.mask.tokens[first : first + n] == 0
+    ends: list[set[int]] = [set() for _ in range(n + 1)]
+    for t in range(n):
+        for k in range(K):
+            if t == 0:
+                follows = s.mask.start[k] > 0
+            else:
+                follows = any(s.mask.transitions[a, k] for a in ends[t])
+            limit = min(int(s.shape_at[k + 1] - s.shape_at[k]), n - t)
+            for d in range(limit if follows else 0):
+                if bad[t + d, k if d == 0 else K + k]:
+                    break
+                ends[t + d + 1].add(k)
+    return min(max((t for t in range(n + 1) if ends[t]), default=0), n - 1)
