@@ -8,6 +8,7 @@ import pytest
 from scipy.special import logsumexp
 
 import problems
+from partial_problems import completions, hide
 from partwise.errors import PairingError
 from partwise.losses import LocalCertificate, get_loss
 from partwise.solvers import make_problem, solve
@@ -22,19 +23,15 @@ from partwise.structures import interface as waist
 from partwise.structures.partial import make_partial
 from problems import Floats, Maker
 from resuming import assert_same
-from test_partial import completions, hide
 
 PAIRS = [("log_loss", "eg"), ("squared_hinge", "dcd-ssvm"), ("hinge", "eg")]
+OTHERS = [("log_loss", "lbfgs"), ("hinge", "smo"), ("squared_hinge", "cutting-plane")]
+CASES: list[tuple[Maker, str, str]] = [
+    (problems.classes_costs, *pair) for pair in PAIRS
+]
 if problems.PLAIN_PYTHON:
-    PAIRS += [
-        *(("log_loss", "lbfgs"), ("log_loss", "sdca"), ("hinge", "smo")),
-        *(("hinge", "frank-wolfe"), ("squared_hinge", "cutting-plane")),
-    ]
-MAKERS: tuple[Maker, ...] = (
-    (problems.classes_costs, problems.chain_masked, problems.graph_triangle)
-    if problems.PLAIN_PYTHON
-    else (problems.classes_costs,)
-)
+    CASES += [(problems.chain_masked, *pair) for pair in PAIRS]
+    CASES += [(problems.classes_costs, *pair) for pair in OTHERS]
 
 
 def problem_of(make: Maker, loss: str, share: float = 0.5) -> PartialProblem:
@@ -57,8 +54,9 @@ def brute_objective(problem: PartialProblem, make: Maker, w: Floats) -> float:
     return float(total)
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-@pytest.mark.parametrize(("loss", "solver"), PAIRS)
+@pytest.mark.parametrize(
+    ("make", "loss", "solver"), CASES, ids=lambda part: getattr(part, "__name__", part)
+)
 def test_convex_concave_ends_where_no_step_leads_on(
     make: Maker, loss: str, solver: str
 ) -> None:

@@ -1,22 +1,20 @@
 """Right outputs that are known in part: completions and costs against enumeration."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.special import softmax
 
 import problems
+from partial_problems import completions, hide
 from partwise.errors import DataError
 from partwise.structures import interface as waist
 from partwise.structures.gibbs import part_pointers
 from partwise.structures.partial import (
-    PartialOutputs,
     best_completions,
     expected_completions,
     make_partial,
 )
-from problems import Floats, Maker, Outputs
+from problems import Maker
 
 KINDS = (*problems.EACH_KIND, problems.trees_labelled)
 MAKERS: tuple[Maker, ...] = (
@@ -28,32 +26,6 @@ MAKERS: tuple[Maker, ...] = (
 def make(request: pytest.FixtureRequest) -> Maker:
     chosen: Maker = request.param
     return chosen
-
-
-def count_parts(s: Any, i: int, y: Any) -> Floats:
-    diff, counts = waist.make_diff(s), np.zeros(waist.n_parts(s, i))
-    found = waist.parts_of(s, i, y, diff.ids, diff.counts)
-    np.add.at(counts, diff.ids[:found], diff.counts[:found])
-    return counts
-
-
-def hide(s: Any, share: float, seed: int = 0) -> PartialOutputs:
-    """Forbid some of the parts that the right outputs do not have."""
-    rng, ptr, ids = np.random.default_rng(seed), [0], []
-    for i in range(waist.n_examples(s)):
-        y = np.zeros(waist.output_size(s, i), np.int32)
-        waist.gold(s, i, y)
-        wrong = np.flatnonzero(count_parts(s, i, y) == 0)
-        ids += wrong[rng.random(wrong.size) < share].tolist()
-        ptr.append(len(ids))
-    return make_partial(s, ptr, ids)
-
-
-def completions(s: PartialOutputs, i: int, outputs: Outputs) -> Any:
-    """Say which outputs have no forbidden part."""
-    own = s.forbidden.ids[s.forbidden.ptr[i] : s.forbidden.ptr[i + 1]]
-    counts = np.array([count_parts(s.corpus, i, y) for y in outputs.codes])
-    return ~counts[:, own].any(axis=1), counts
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
