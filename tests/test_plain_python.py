@@ -15,7 +15,7 @@ from plain_files import find_plain, needs_plain, plain_names
 
 GROUPS = {
     "structures": "chain segments probabilities distribution finite_answers multiclass "
-    "rows jit graph relaxed_graph graph_labeler partial",
+    "rows jit graph relaxed_graph graph_labeler partial ngrams tagger_order",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
     "eg_freezing",

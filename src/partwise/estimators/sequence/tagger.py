@@ -40,6 +40,13 @@ from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
+from partwise.estimators.sequence.orders import (
+    Memory,
+    TupleWeights,
+    illegal_of,
+    learn_memory,
+    pair_weights,
+)
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.estimators.sequence.shards import prepare_shard, settle, survey
@@ -58,6 +65,7 @@ from partwise.structures.chain import (
 )
 from partwise.structures.chain.known import first_contradiction, know_labels
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.ngrams import make_ngram_chain
 from partwise.structures.partial import PartialOutputs
 from partwise.structures.rows import Pairs, SparseRows
 
@@ -109,6 +117,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     _pairs: Pairs | None
+    _memory: Memory | None = None  # of a model of higher order
     _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
     _survey, _settle, _prepare_shard = survey, settle, prepare_shard
@@ -209,6 +218,8 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         by_class = self._class_weights(gold, tokens.ptr, sample_weight, wrong)
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = _observed_pairs(tokens.nodes, gold, len(labels), wrong)
+        if self.order > 1:
+            self._memory = self._learn_memory(gold, tokens, wrong is not None)
         chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight, wrong)
         calibrate = None
         if self.calibrate is not None:
@@ -232,6 +243,21 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = weighting.cost_matrix(self.costs, labels)
         self._pairs = None
+        self._memory = None
+
+    def _learn_memory(self, gold: CodeArray, tokens: Tokens, in_part: bool) -> Memory:
+        """Find the label tuples of a tagger of higher order."""
+        if in_part:
+            raise ValueError(
+                f"order={self.order} learns from tuples of complete labels; for labels "
+                "that are known in part use order=1"
+            )
+        if tokens.edges.n_columns:
+            raise ValueError(
+                "transition_features, and templates that begin with B, are for "
+                "order=1; leave them out"
+            )
+        return learn_memory(self.order, gold, tokens.ptr, self._masks, self.start)
 
     def _labelled(
         self,
@@ -251,11 +277,11 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if wrong is not None:
             return self._known(chain, wrong, y)
-        if self.transitions == "observed":
+        if self.transitions == "observed" and self._memory is None:
             chain = with_observed_transitions(chain)
         if self.loss != "log_loss" and not _any_cost(chain):
             raise DataError("every mistake costs nothing: nothing to learn from")
-        broken = illegal_position(chain)
+        broken = illegal_position(chain, illegal_of(chain))
         if broken is not None:
             i, t = broken
             context = " ".join(map(str, y[i][max(t - 1, 0) : t + 1]))
@@ -311,13 +337,28 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         allowed: Any = None,
         costs: FloatArray | None = None,
         token_weight: FloatArray | None = None,
-    ) -> Chain:
+    ) -> Any:
         """Wrap encoded tokens, with everything the model knows, into a structure."""
         nodes = tokens.nodes
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
         if tokens.vectors is not None:
             nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
+        if self._memory is not None:
+            return make_ngram_chain(
+                nodes,
+                tokens.ptr,
+                gold,
+                len(self._labels),
+                self._memory.grams,
+                end=self.end,
+                costs=costs,
+                token_weight=token_weight,
+                forbidden_end=self._masks.end,
+                forbidden_labels=checks.forbidden_labels(
+                    tokens.ptr, allowed, self._labels
+                ),
+            )
         return make_chain(
             nodes,
             tokens.ptr,
@@ -415,7 +456,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             checks.check_labelled(chain.ptr, y)
             flat = [label for labels in y for label in labels]
             chain = chain._replace(labels=self._labels.encode(flat, "y"))
-            legal = legal_sequences(chain)
+            legal = legal_sequences(chain, illegal_of(chain))
         decode = self._labels.decode
         return Given(
             chain, self._scaled_weights, lambda i, y: decode(y.tolist()), legal
@@ -501,6 +542,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         list of arrays of shape (n_tokens - 1, n_classes, n_classes)
             ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
         """
+        self._refuse_memory("predict_transitions")
         chain, K = self._encode(X, allowed), len(self._labels)
         return answers.transition_probabilities(chain, self.weights_, K, self._jobs())
 
@@ -533,6 +575,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         list of list of Span
             ``(start, end, label, score)``, the most probable first.
         """
+        self._refuse_memory("predict_span_marginals")
         chain, K = self._encode(X, allowed), len(self._labels)
         pairs = answers.transition_probabilities(chain, self.weights_, K, self._jobs())
         nodes = answers.label_probabilities(chain, self.weights_, K, self._jobs())
@@ -601,9 +644,24 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
 
     # --- understanding --------------------------------------------------------------
 
-    @property
-    def _weights(self) -> ChainWeights:
+    def _refuse_memory(self, method: str) -> None:
+        """Refuse what only chains of first order answer."""
         self._check_fitted()
+        if self._memory is not None:
+            raise ValueError(f"{method} is for order=1; this model's is {self.order}")
+
+    @property
+    def _weights(self) -> Any:
+        self._check_fitted()
+        if self._memory is not None:
+            return TupleWeights(
+                self._input.names(),
+                self._labels.classes,
+                self._pairs,
+                self._memory,
+                self.start,
+                vectors=self._vectors.names,
+            )
         return ChainWeights(
             self._input.names(),
             self._labels.classes,
@@ -619,6 +677,8 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
         K, at = len(self._labels), self._weights.transition_at
+        if self._memory is not None:
+            return pair_weights(self._memory, self.weights_, at, K)
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(

@@ -13,7 +13,6 @@ from partwise.structures.ngrams import differences, inference, parts
 from partwise.structures.ngrams.corpus import (
     NGramChain,
     illegal_positions,
-    legal_sequences,
     make_ngram_chain,
 )
 from partwise.structures.ngrams.table import NGrams, make_ngrams, observed_tuples
@@ -24,7 +23,6 @@ __all__ = [
     "differences",
     "illegal_positions",
     "inference",
-    "legal_sequences",
     "make_ngram_chain",
     "make_ngrams",
     "observed_tuples",

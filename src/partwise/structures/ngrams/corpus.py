@@ -140,10 +140,3 @@ def illegal_positions(s: NGramChain) -> IntArray:
                 break
             state = s.grams.target[e]
     return np.array(found, np.int64)
-
-
-def legal_sequences(s: NGramChain) -> NDArray[np.bool_]:
-    """Return which sequences have a gold output that is legal."""
-    legal = np.ones(s.ptr.size - 1, np.bool_)
-    legal[np.searchsorted(s.ptr, illegal_positions(s), side="right") - 1] = False
-    return legal

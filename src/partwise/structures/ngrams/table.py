@@ -151,6 +151,24 @@ def make_ngrams(
     return _table(states, sorted(steps), weighted, n_labels, start)
 
 
+def weighted_tuples(weighted: ArrayLike, start: bool) -> list[tuple[int, ...]]:
+    """Return all tuples that have a weight, in the order of these.
+
+    Examples
+    --------
+    >>> weighted_tuples([[-1, 0, 1], [0, 1, 0]], start=True)
+    [(0, 1), (-1, 0, 1), (1, 0), (0, 1, 0)]
+    """
+    found: dict[tuple[int, ...], None] = {}
+    for row in np.asarray(weighted, np.int32).tolist():
+        for size in range(2, len(row) + 1):
+            gram = tuple(row[-size:])
+            # More than one border says no more than one does.
+            if gram[:2] != (BORDER, BORDER) and (start or gram[0] != BORDER):
+                found.setdefault(gram)
+    return list(found)
+
+
 def _table(
     states: dict[tuple[int, ...], int],
     steps: list[tuple[int, int, tuple[int, ...]]],
@@ -159,13 +177,7 @@ def _table(
     start: bool,
 ) -> NGrams:
     order = len(next(iter(states)))
-    numbers: dict[tuple[int, ...], int] = {}
-    for row in np.asarray(weighted, np.int32).reshape(-1, order + 1).tolist():
-        for size in range(2, order + 2):
-            gram = tuple(row[-size:])
-            # More than one border says no more than one does.
-            if gram[:2] != (BORDER, BORDER) and (start or gram[0] != BORDER):
-                numbers.setdefault(gram, len(numbers))
+    numbers = {gram: n for n, gram in enumerate(weighted_tuples(weighted, start))}
     target = np.array([step[0] for step in steps], np.int32)
     source = np.array([step[1] for step in steps], np.int32)
     weight = np.full((len(steps), order), -1, np.int64)
