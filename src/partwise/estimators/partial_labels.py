@@ -102,7 +102,7 @@ def wrong_labels(flat: Sequence[Any], labels: LabelCodes) -> NDArray[np.bool_]:
 
 def one_of_each(wrong: NDArray[np.bool_]) -> CodeArray:
     """Return the first possible label of every token."""
-    return np.argmin(wrong, axis=1).astype(np.int32)
+    return np.asarray(np.argmin(wrong, axis=1), np.int32)
 
 
 def least_costs(wrong: NDArray[np.bool_], costs: FloatArray) -> FloatArray:

@@ -261,9 +261,10 @@ class ConvexConcave(Solver):
         return self.solver.memory(problem) + 8 * problem.n_weights
 
     def start(
-        self, problem: PartialProblem, rng: np.random.Generator, previous: State | None
+        self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> ConvexConcaveState:
         """Start with the step at the first weights, or at those of an earlier run."""
+        problem = as_partial_problem(problem)
         if previous is None:
             anchor = problem.first_anchor(self.noise, rng)
         else:
@@ -274,25 +275,17 @@ class ConvexConcave(Solver):
         return ConvexConcaveState(problem, anchor, step, active)
 
     def run_pass(
-        self,
-        problem: PartialProblem,
-        state: ConvexConcaveState,
-        rng: np.random.Generator,
+        self, problem: Problem, state: ConvexConcaveState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Make a pass of the step's solver; begin a new step if this one is settled."""
         if state.is_settled:
-            self._move(problem, state, rng)
+            self._move(state, rng)
         yield from self.solver.run_pass(state.step.problem, state.active, rng)
 
-    def _move(
-        self,
-        problem: PartialProblem,
-        state: ConvexConcaveState,
-        rng: np.random.Generator,
-    ) -> None:
+    def _move(self, state: ConvexConcaveState, rng: np.random.Generator) -> None:
         """Take the weights of the step for the next anchor, if they are better."""
         anchor = state.w.copy()
-        step = problem.step_at(anchor)
+        step = state.problem.step_at(anchor)
         objective = step.problem.primal(anchor) - step.offset
         if not objective < state.objective:
             return
@@ -303,9 +296,7 @@ class ConvexConcave(Solver):
         state.step, state.n_steps = step, state.n_steps + 1
         state.hand_over(self.solver.start(step.problem, rng, before))
 
-    def certify(
-        self, problem: PartialProblem, state: ConvexConcaveState
-    ) -> Certificate:
+    def certify(self, problem: Problem, state: ConvexConcaveState) -> Certificate:
         """Return the objective at the anchor, and the bound of its step."""
         found = self.solver.certify(state.step.problem, state.active)
         state.active.estimate = found

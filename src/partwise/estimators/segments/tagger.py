@@ -175,8 +175,8 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
             raise DataError("all sequences are empty: there is nothing to learn from")
         self._input: Input = source
         in_part = known_in_part(cuts)
-        given, cuts = cuts, possible_segments(cuts)
-        inside = sum(one.end - one.start for cut in given for one in cut)
+        known, cuts = cuts, possible_segments(cuts)
+        inside = sum(one.end - one.start for cut in known for one in cut)
         self._learn_labels(cuts, inside < tokens.ptr[-1])
         self._limits = find_limits(self.max_length, cuts, self._labels, self.outside)
         template = getattr(getattr(source, "encoder", None), "template", None)
@@ -188,7 +188,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         self._masks: Masks = make_masks(self.constraints, self._labels)
         self._costs = weighting.cost_matrix(self.costs, self._labels)
         if in_part:
-            cuts = one_completion(given, self._labels, self.outside)
+            cuts = one_completion(known, self._labels, self.outside)
         codes = encode_segments(cuts, tokens.ptr, self._labels, self.outside)
         self._pairs: Pairs | None = None
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
@@ -197,7 +197,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         structure: Any = self._segments(X, tokens, codes, token_weight=token_weight)
         self._check_costs(structure)
         if in_part:
-            structure = self._known(structure, given)
+            structure = self._known(structure, known)
         else:
             self._check_gold(structure)
         sample_weight = weighting.sample_weights(sample_weight, len(cuts))

@@ -74,8 +74,9 @@ def read_memory(model: Any, content: Content) -> Memory | None:
         if table.shape[1] != width or not len(table):
             raise content.error("the label tuples do not fit the order")
         tables.append(table)
+    states, weighted = tables
     try:
-        return make_memory(*tables, model._masks, model.start)
+        return make_memory(states, weighted, model._masks, model.start)
     except ValueError as error:
         raise content.error(str(error)) from None
 

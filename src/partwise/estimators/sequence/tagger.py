@@ -441,7 +441,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         tokens = self._input.encode(X, self._jobs())
         return add_vectors(tokens, X, matrices, self._vectors)
 
-    def _encode(self, X: Any, allowed: Any = None) -> Chain:
+    def _encode(self, X: Any, allowed: Any = None) -> Any:
         self._check_fitted()
         return self._chain(self._tokens(X), None, allowed)
 
@@ -651,7 +651,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             raise ValueError(f"{method} is for order=1; this model's is {self.order}")
 
     @property
-    def _weights(self) -> Any:
+    def _weights(self) -> ChainWeights | TupleWeights:
         self._check_fitted()
         if self._memory is not None:
             return TupleWeights(

@@ -52,7 +52,7 @@ def first_contradiction(s: Chain, wrong: NDArray[np.bool_]) -> tuple[int, int] |
         reached = s.mask.start > 0
         for t in range(last - first):
             if t:
-                reached = (s.mask.transitions[reached] > 0).any(axis=0)
+                reached = np.asarray((s.mask.transitions[reached] > 0).any(axis=0))
             reached = reached & open_here[t]
             if t == last - first - 1:
                 reached = reached & (s.mask.end > 0)

@@ -30,7 +30,7 @@ def know_codes(s: Segments, wrong: NDArray[np.bool_]) -> PartialOutputs:
     array([2, 4, 5])
     """
     K, M = s.layout.n_labels, s.layout.n_shapes
-    s = _without_unknown_costs(s, ~wrong.any(axis=1))
+    s = _without_unknown_costs(s, np.asarray(~wrong.any(axis=1)))
     n_tokens = int(s.ptr[-1])
     end = np.repeat(s.ptr[1:], np.diff(s.ptr))
     bad = np.zeros((n_tokens, M), bool)
