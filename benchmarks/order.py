@@ -37,7 +37,7 @@ def run(bench: Bench) -> Report:
         "WSJ": _read(bench, "wsj-sample/{}.dp.gz", "heads", "xpos"),
         "EWT": _read(bench, "ud-english-ewt/{}.conllu.gz", "conllu", "upos"),
     }
-    passes = bench.choose(8, 2)
+    passes = bench.choose(6, 2)
     found: dict[tuple[str, str, int], list[Any]] = {}
     for name, task in tasks.items():
         for features, template in FEATURES.items():
@@ -63,7 +63,7 @@ def _read(bench: Bench, pattern: str, format: str, column: str) -> Task:
         return [(X[:80], y[:80]), (X[80:], y[80:])]
 
     (X, y), (X_test, y_test) = bench.data(column, files, read, generate)
-    n, n_test = bench.choose((3000, 2000), (80, 40))
+    n, n_test = bench.choose((1000, 500), (80, 40))
     return Task(X[:n], y[:n], X_test[:n_test], y_test[:n_test])
 
 

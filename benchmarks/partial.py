@@ -80,7 +80,7 @@ def _read(bench: Bench, name: str) -> Task:
         return [(X[:80], y[:80]), (X[80:], y[80:])]
 
     (X, y), (X_test, y_test) = bench.data(name, files, read, generate)
-    n, n_test = bench.choose((2000, 1000), (80, 40))
+    n, n_test = bench.choose((500, 500), (80, 40))
     return Task(
         [_features(x) for x in X[:n]],
         y[:n],

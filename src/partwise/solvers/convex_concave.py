@@ -43,6 +43,11 @@ SETTLED = 0.5
 """A step has been solved when it may gain no more than this share of what it promised
 at the start: better to take the next one than to polish it."""
 
+FIRST_PASSES = 3
+"""A step that has lowered the objective may end after so many passes, even if its bound
+tells nothing yet; each step has half a pass more than the one before, so that there is
+time to prove something in the end."""
+
 
 class Step(NamedTuple):
     """The convex problem at an anchor, and what its objective is above the whole's."""
@@ -121,10 +126,12 @@ class ConvexConcaveState(WrappedState):
         The objective there, that of the whole.
     n_steps : int
         How many convex problems there were so far, this one included.
+    passes : int
+        How many passes this step has had.
     """
 
-    kept = ("anchor", "objective", "n_steps", "active")
-    facts = (within("n_steps", 1),)
+    kept = ("anchor", "objective", "n_steps", "passes", "active")
+    facts = (within("n_steps", 1), within("passes", 0))
 
     def __init__(
         self, problem: PartialProblem, anchor: FloatArray, step: Step, active: State
@@ -136,7 +143,7 @@ class ConvexConcaveState(WrappedState):
             active,
         )
         self.objective = step.problem.primal(anchor) - step.offset
-        self.n_steps = 1
+        self.n_steps, self.passes = 1, 0
 
     def restored(self) -> None:
         """Complete the right outputs again, as they were at the anchor."""
@@ -187,7 +194,10 @@ class ConvexConcaveState(WrappedState):
         if known is None:
             return False
         promised = self.objective - (known.dual - self.step.offset)
-        return known.primal - known.dual <= SETTLED * promised
+        if known.primal - known.dual <= SETTLED * promised:
+            return True
+        patience = FIRST_PASSES + self.n_steps // 2
+        return self.passes >= patience and self.active.w is self.w
 
     def unwrapped(self) -> State:
         """Return the state of the solver at work."""
@@ -281,6 +291,7 @@ class ConvexConcave(Solver):
         if state.is_settled:
             self._move(state, rng)
         yield from self.solver.run_pass(state.step.problem, state.active, rng)
+        state.passes += 1
 
     def _move(self, state: ConvexConcaveState, rng: np.random.Generator) -> None:
         """Take the weights of the step for the next anchor, if they are better."""
@@ -293,7 +304,7 @@ class ConvexConcave(Solver):
         if _same_right_outputs(step, state.step):
             return  # the convex problem is the same, and its solver goes on
         before = state.active.unwrapped().retargeted(step.problem)
-        state.step, state.n_steps = step, state.n_steps + 1
+        state.step, state.n_steps, state.passes = step, state.n_steps + 1, 0
         state.hand_over(self.solver.start(step.problem, rng, before))
 
     def certify(self, problem: Problem, state: ConvexConcaveState) -> Certificate:
