@@ -128,9 +128,12 @@ class ConvexConcaveState(WrappedState):
         How many convex problems there were so far, this one included.
     passes : int
         How many passes this step has had.
+    reached : float
+        What they have brought the objective down to, or an estimate; infinite before.
     """
 
-    kept = ("anchor", "objective", "n_steps", "passes", "active")
+    kept = ("anchor", "objective", "n_steps", "passes", "reached", "active")
+    unbounded = ("reached",)
     facts = (within("n_steps", 1), within("passes", 0))
 
     def __init__(
@@ -143,7 +146,7 @@ class ConvexConcaveState(WrappedState):
             active,
         )
         self.objective = step.problem.primal(anchor) - step.offset
-        self.n_steps, self.passes = 1, 0
+        self.n_steps, self.passes, self.reached = 1, 0, np.inf
 
     def restored(self) -> None:
         """Complete the right outputs again, as they were at the anchor."""
@@ -152,10 +155,12 @@ class ConvexConcaveState(WrappedState):
     @property
     def w(self) -> FloatArray:  # type: ignore[override]
         """The best weights so far: those of the step, unless the anchor is better."""
-        reached = self.active.estimate
-        if reached is None or reached.primal - self.step.offset > self.objective:
-            return self.anchor
-        return self.active.w
+        return self.active.w if self.reached <= self.objective else self.anchor
+
+    def take_note(self) -> None:
+        """Take note of what the solver of the step knows after a pass."""
+        if self.active.estimate is not None:
+            self.reached = self.active.estimate.primal - self.step.offset
 
     def choices(self) -> list[FloatArray]:
         """Return the weights that development data may choose from, after a pass."""
@@ -176,9 +181,10 @@ class ConvexConcaveState(WrappedState):
     @estimate.setter
     def estimate(self, estimate: Certificate | None) -> None:
         # What a checkpoint holds is what was seen from here.
-        self.active.estimate = estimate and estimate._replace(
-            primal=estimate.primal + self.step.offset,
-            dual=estimate.dual + self.step.offset,
+        self.active.estimate = estimate and Certificate(
+            self.reached + self.step.offset,
+            estimate.dual + self.step.offset,
+            estimate.exact,
         )
 
     def above_step(self, found: Certificate) -> Certificate:
@@ -193,11 +199,11 @@ class ConvexConcaveState(WrappedState):
         known = self.active.estimate
         if known is None:
             return False
-        promised = self.objective - (known.dual - self.step.offset)
-        if known.primal - known.dual <= SETTLED * promised:
+        bound = known.dual - self.step.offset
+        if self.reached - bound <= SETTLED * (self.objective - bound):
             return True
         patience = FIRST_PASSES + self.n_steps // 2
-        return self.passes >= patience and self.active.w is self.w
+        return self.passes >= patience and self.reached <= self.objective
 
     def unwrapped(self) -> State:
         """Return the state of the solver at work."""
@@ -292,6 +298,7 @@ class ConvexConcave(Solver):
             self._move(state, rng)
         yield from self.solver.run_pass(state.step.problem, state.active, rng)
         state.passes += 1
+        state.take_note()
 
     def _move(self, state: ConvexConcaveState, rng: np.random.Generator) -> None:
         """Take the weights of the step for the next anchor, if they are better."""
@@ -304,13 +311,15 @@ class ConvexConcave(Solver):
         if _same_right_outputs(step, state.step):
             return  # the convex problem is the same, and its solver goes on
         before = state.active.unwrapped().retargeted(step.problem)
-        state.step, state.n_steps, state.passes = step, state.n_steps + 1, 0
+        state.step, state.n_steps = step, state.n_steps + 1
+        state.passes, state.reached = 0, np.inf
         state.hand_over(self.solver.start(step.problem, rng, before))
 
     def certify(self, problem: Problem, state: ConvexConcaveState) -> Certificate:
         """Return the objective at the anchor, and the bound of its step."""
         found = self.solver.certify(state.step.problem, state.active)
         state.active.estimate = found
+        state.take_note()
         return state.above_step(found)
 
 
