@@ -26,6 +26,7 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -49,11 +50,16 @@ from partwise.features import TemplateEncoder, default_template
 from partwise.metrics import calibration_error, chunk_f1, token_accuracy
 from partwise.solvers.loop import Callback
 
-SEARCHED = 2_000  # examples
-LIMIT = 20.0  # seconds
+SEARCHED = 1_000  # examples
+LIMIT = 10.0  # seconds
 WORTH = 0.2  # points
 SLOWER = 1.25
-TOLS = (0.1, 0.03, 0.01, 0.001)
+TOLS = {
+    WORDS: (0.1, 0.03, 0.01),
+    NUMBERS: (0.1, 0.03, 0.01),
+    IMAGES: (0.03, 0.01, 0.001),
+    TREES: (0.1, 0.03),
+}
 GRID = {
     WORDS: {
         "squared_hinge": (0.01, 0.1),
@@ -176,7 +182,11 @@ class _Watch(Callback):
 
     def on_pass(self, row: Any, w: Any) -> None:
         now = time.process_time()
-        reached = [t for t in TOLS if t not in self.found and row.relative_gap <= t]
+        reached = [
+            t
+            for t in TOLS[self.task.kind]
+            if t not in self.found and row.relative_gap <= t
+        ]
         if reached:
             self.model.weights_ = w
             scores = measure(self.task, self.model, self.dev)
@@ -201,8 +211,9 @@ def search(bench: Bench, task: Task, data: Data) -> dict[Candidate, Measured]:
             begin = time.process_time()
             watch = _Watch(task, copy.copy(few), data.dev, begin)
             settings = {"loss": loss, "C": C * unit, "callbacks": [watch]}
+            most = {"tol": min(TOLS[task.kind]), "max_iter": 10_000}
             try:
-                _fitted(task, data, settings | {"tol": min(TOLS), "max_iter": 10_000})
+                _fitted(task, data, settings | most)
             except _Watch.Late:
                 pass
             found |= {Candidate(loss, C, t): m for t, m in watch.found.items()}
@@ -310,7 +321,7 @@ def _strings(encoder: TemplateEncoder, X: Any) -> Any:
     encoded, names = encoder.encode(X), encoder.attribute_names()
     ptr, idx = encoded.nodes.ptr.tolist(), encoded.nodes.idx.tolist()
     bounds = encoded.ptr.tolist()
-    for a, b in zip(bounds, bounds[1:], strict=False):
+    for a, b in pairwise(bounds):
         yield [[names[k] for k in idx[ptr[t] : ptr[t + 1]]] for t in range(a, b)]
 
 
