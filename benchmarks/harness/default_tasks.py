@@ -35,14 +35,22 @@ class Data(NamedTuple):
     dev: tuple[Any, Any]
     test: tuple[Any, Any]
 
-    def first(self, count: int) -> Data:
-        """Return the first examples to learn from, and as many to choose on."""
-        return Data(_first(self.train, count), _first(self.dev, count), self.test)
+    def some(self, count: int) -> Data:
+        """Return some examples to learn from, and as many to choose on."""
+        return Data(_some(self.train, count), _some(self.dev, count), self.test)
 
 
-def _first(part: tuple[Any, Any], count: int) -> tuple[Any, Any]:
+def _some(part: tuple[Any, Any], count: int) -> tuple[Any, Any]:
+    """Return so many examples, drawn at random: some files are sorted."""
     X, y = part
-    return X[:count], None if y is None else y[:count]
+    order = np.random.default_rng(0).permutation(len(X))[:count]
+    return _chosen(X, order), None if y is None else _chosen(y, order)
+
+
+def _chosen(values: Any, order: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return values[order]
+    return [values[i] for i in order.tolist()]
 
 
 class Task(NamedTuple):
@@ -63,12 +71,7 @@ def _shuffled(X: Any, y: Any, seed: int = 0) -> Data:
     order = np.random.default_rng(seed).permutation(len(X))
     cuts = np.split(order, [len(X) * 8 // 10, len(X) * 9 // 10])
 
-    def part(some: Any) -> tuple[Any, Any]:
-        if isinstance(X, np.ndarray):
-            return X[some], y[some]
-        return [X[i] for i in some], [y[i] for i in some]
-
-    return Data(*map(part, cuts))
+    return Data(*((_chosen(X, some), _chosen(y, some)) for some in cuts))
 
 
 def _corpus(source: Source, bench: Bench) -> Data:

@@ -62,7 +62,7 @@ def test_predict_of_one_says_when_no_labels_are_legal() -> None:
     train = [[["b"], ["e"]]], [["B-X", "E-X"]]
     model = SequenceTagger(constraints="IOBES", max_iter=2, tol=1e3).fit(*train)
     assert model.predict_single([["b"], ["e"]]) == ["B-X", "E-X"]
-    with pytest.raises(DataError, match="sequence 0: .* no legal labels"):
+    with pytest.raises(DataError, match=r"sequence 0: .* no legal labels"):
         model.predict_single([["b"]])
 
 
