@@ -2,9 +2,9 @@
 
 First the search. Candidates are a loss, a C and a tolerance; of rows of numbers, C is
 given as a multiple of 1 / (their mean squared length), so that it does not depend on
-units. They learn from `SEARCHED` examples of every data set, drawn at random, and are scored
-on development data when the gap first is below the tolerance. The rule, fixed before
-anything was run, is for each kind of features on its own:
+units. They learn from `SEARCHED` examples of every data set, drawn at random, and are
+scored on development data when the gap first is below the tolerance. The rule, fixed
+before anything was run, is for each kind of features on its own:
 
 1. Who does not reach its tolerance on some data set within `LIMIT` seconds of
    processor time is out.
