@@ -23,7 +23,8 @@ def model(tmp_path: Path) -> Path:
     X = [[["the"], ["dog"]], [["a"], ["cat"], ["sleeps"]]] * 3
     y = [["D", "N"], ["D", "N", "V"]] * 2 + [["D", "V"], ["D", "N", "V"]]
     path = tmp_path / "tags.partwise"
-    SequenceTagger(template="U00:%x[0,0]", C=1.0).fit(X, y).save(path)
+    tagger = SequenceTagger("squared_hinge", template="U00:%x[0,0]", C=1.0)
+    tagger.fit(X, y).save(path)
     return path
 
 
@@ -54,7 +55,7 @@ def test_report_is_one_page(gold: Path, model: Path, tmp_path: Path) -> None:
     text = page.read_text()
     assert "<title>Animals &amp; &lt;more&gt;</title>" in text
     assert "src=" not in text
-    assert "not calibrated" in text  # the default loss is for margins
+    assert "not calibrated" in text  # the loss is for margins
 
 
 def test_suspects_find_the_label_that_others_contradict(
