@@ -54,16 +54,32 @@ def test_partial_fit_is_the_model_of_all_examples(settings) -> None:
     assert other.dual <= mine.primal * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
-def test_partial_fit_goes_on_from_the_dual_point_it_has(loss) -> None:
-    model = SequenceTagger(tol=1e-3, loss=loss, C=1.0).partial_fit(X[:10], y[:10])
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [
+        ("squared_hinge", "dcd-ssvm"),
+        ("squared_hinge", "cpd"),
+        ("hinge", "frank-wolfe"),
+        ("hinge", "smo"),
+        ("hinge", "smo-eg"),
+        ("hinge", "eg"),
+        ("log_loss", "eg"),
+        ("log_loss", "eg-batch"),
+        ("log_loss", "sdca"),
+    ],
+)
+def test_partial_fit_goes_on_from_the_dual_point_it_has(loss, solver) -> None:
+    settings = {"loss": loss, "solver": solver, "C": 1.0, "tol": 0.05}
+    model = SequenceTagger(**settings).partial_fit(X[:10], y[:10])
     before = model.certificate_.dual
     model.partial_fit(X[10:], y[10:])
-    again = SequenceTagger(tol=1e-3, loss=loss, C=1.0).fit(X, y)
-    first, from_nothing = model.trace_["dual"][0], again.trace_["dual"][0]
-    assert first > from_nothing
-    # All examples of before are in the dual of all.
-    assert model.certificate_.dual > before
+    # The duals of before are feasible in the problem of all, and worth the same.
+    duals = model.trace_["dual"]
+    assert duals[np.isfinite(duals)][0] >= 0.99 * before
+    whole = SequenceTagger(**settings).fit(X, y)
+    assert model.certificate_.dual <= whole.certificate_.primal * (1 + 1e-9)
+    assert whole.certificate_.dual <= model.certificate_.primal * (1 + 1e-9)
+    assert model.certificate_.relative_gap <= 0.05
 
 
 def test_partial_fit_gives_new_features_and_labels_weights() -> None:

@@ -22,8 +22,15 @@ import numpy as np
 from partwise._jit import generic, vector_kernel
 from partwise.losses import DualPoint
 from partwise.solvers.base import Problem, State
+from partwise.solvers.visiting import catching_up
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, Diff, FloatArray, Structure
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+)
 from partwise.structures.vectors import shrink
 
 PENALTIES = ("l2", "elasticnet")
@@ -261,8 +268,11 @@ class DualState(State):
         The vector, if it is another one than the weights; otherwise empty.
     haze : float
         What rounding leaves uncertain of the conjugate of the penalty.
+    n_new : int
+        How many of the last examples have joined since the run that it goes on from.
     """
 
+    n_new: int = 0
     kept: ClassVar[tuple[str, ...]] = ("w", "v", "haze")
 
     def __init__(self, problem: Problem):
@@ -285,6 +295,15 @@ class DualState(State):
         if self.l1_ratio:
             self.v = v
             self.haze = ROUNDING * float(self.w @ v)
+
+    @property
+    def catches_up(self) -> bool:
+        """Whether only new examples are visited as yet, to be where the others are."""
+        return self.n_new > 0 and self.oracle_calls == 0
+
+    def new_examples(self, problem: Problem, rng: np.random.Generator) -> IntArray:
+        """Return visits to the examples that have joined."""
+        return catching_up(problem.n_examples, self.n_new, rng)
 
     def best_multiple(self, value: float, most: float) -> float:
         """Return the best multiple of the dual point, if its value is this."""
