@@ -117,6 +117,7 @@ class MulticlassClassifier(
         X, matrix = split_matrix(X)
         tables = as_word_vectors(self.vectors)
         named, X = _has_names(X)
+        before = getattr(self, "_encoder", None)
         self._encoder: FeatureDictEncoder | None = None
         self._vectors = VectorColumns()
         if not named and (matrix is not None or tables or self.scale_vectors):
@@ -130,6 +131,8 @@ class MulticlassClassifier(
             self._encoder = FeatureDictEncoder(
                 self.min_count, self.hash_bits, arrays=True
             )
+            if self._seen is not None:
+                self._encoder.go_on_from(before)
             X = list(X) if tables else X
             encoded = self._encoder.fit_encode_rows(X)
             self.n_features_in_ = self._encoder.n_attributes

@@ -65,6 +65,9 @@ class Input(Protocol):
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the features of `X` and encode it."""
 
+    def go_on_from(self, before: Input | None) -> None:
+        """Read on where `before` has ended; what it has read must come first again."""
+
     def encode(self, X: Any, n_jobs: int = 1) -> Tokens:
         """Encode `X` with the features learnt; by threads, where that is faster."""
 
@@ -122,6 +125,9 @@ class _EncoderInput:
             return NumberedNames("#", self.n_edge_features)
         return list(self.encoder.edge_attribute_names())
 
+    def go_on_from(self, before: Input | None) -> None:
+        """Read everything again."""
+
     def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
         """Return the vocabulary."""
         tensors, settings = self.encoder.to_tensors()
@@ -135,6 +141,11 @@ class DictInput(_EncoderInput):
 
     def __init__(self, encoder: FeatureDictEncoder):
         self.encoder = encoder
+
+    def go_on_from(self, before: Input | None) -> None:
+        """Read only what `before` has not."""
+        known = before.encoder if isinstance(before, DictInput) else None
+        self.encoder.go_on_from(known)
 
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the attributes of `X` and encode it."""
@@ -169,6 +180,9 @@ class DenseInput:
 
     def __init__(self, n_columns: int = -1):
         self.n_columns = n_columns
+
+    def go_on_from(self, before: Input | None) -> None:
+        """Read everything again."""
 
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the number of columns and encode."""

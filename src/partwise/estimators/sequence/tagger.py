@@ -168,6 +168,8 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         )
         y = checks.label_lists(y)
         X = rereadable(X, tables, source.kind)
+        if self._seen is not None:
+            source.go_on_from(getattr(self, "_input", None))
         tokens = source.fit_encode(X)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(

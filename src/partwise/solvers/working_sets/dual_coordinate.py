@@ -265,7 +265,8 @@ class DualCoordinateDescent(Solver):
         n = problem.n_examples
         if state.catches_up:
             rule = partial(self._rule, state, 0.0)
-            yield from self._infer(problem, state, rule, state.new_examples(problem, rng))
+            new = state.new_examples(problem, rng)
+            yield from self._infer(problem, state, rule, new)
             return
         # At the violation v the gap is 2 C slack v, if v is small.
         least = least_violation(state, self.delta, 2.0 * float(problem.C @ state.slack))
