@@ -132,9 +132,9 @@ def tidy_rows(
 
 
 def keep_frequent(
-    rows: AttributeRows, min_count: int, n_known: int = 0
+    rows: AttributeRows, min_count: int
 ) -> tuple[AttributeRows, NDArray[np.int32]]:
-    """Drop the attributes of fewer than `min_count` rows, but the first `n_known`.
+    """Drop the attributes of fewer than `min_count` rows.
 
     Returns the rows with the remaining ids closed up, and for each old id its
     new one or ``UNKNOWN``.
@@ -149,7 +149,6 @@ def keep_frequent(
     (array([0, 0], dtype=int32), array([-1,  0], dtype=int32))
     """
     kept = np.bincount(rows.idx, minlength=rows.n_columns) >= min_count
-    kept[:n_known] = True
     if kept.all():
         return rows, np.arange(rows.n_columns, dtype=np.int32)
     new_ids = np.where(kept, np.cumsum(kept) - 1, UNKNOWN).astype(np.int32)

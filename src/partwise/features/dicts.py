@@ -185,12 +185,12 @@ class FeatureDictEncoder:
         if reading is None:
             reading = make_reading(self.transition_features, self._arrays(learn=True))
         reading = reading.read(scan, data)
-        nodes, edges, _, known, ptr = reading
+        nodes, edges, _, ptr = reading
         encoded, vocabularies = [], []
-        for rows, n_known in zip((nodes, edges), known, strict=True):
+        for rows in (nodes, edges):
             vocabulary = rows.vocabulary
             sparse = rows.finish(vocabulary.n_attributes, self._learns_on)
-            sparse, new_ids = keep_frequent(sparse, self.min_count, n_known)
+            sparse, new_ids = keep_frequent(sparse, self.min_count)
             vocabularies.append(frozen_vocabulary(vocabulary, new_ids))
             encoded.append(sparse)
         self._learn(*vocabularies)
@@ -221,23 +221,6 @@ class FeatureDictEncoder:
             reading, before._reading = before._reading, None
             if reading.names == self.transition_features:
                 self._reading = reading
-
-    def start_from(self, before: FeatureDictEncoder) -> None:
-        """Keep all that `before` has learnt, with the same ids, and learn more.
-
-        Examples
-        --------
-        >>> one, other = FeatureDictEncoder(), FeatureDictEncoder()
-        >>> _ = one.fit_encode([[{"word": "a"}]])
-        >>> other.start_from(one)
-        >>> _ = other.fit_encode([[{"word": "b"}]])
-        >>> other.attribute_names()
-        ['word=a', 'word=b']
-        """
-        known = (before._nodes.keys_by_id(), before._edges.keys_by_id())
-        self._reading = make_reading(
-            self.transition_features, self._arrays(learn=True), *known
-        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is only for learning on."""

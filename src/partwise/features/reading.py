@@ -1,8 +1,8 @@
 """What an encoder has read, and can go on from.
 
 An encoder that learns on reads only what is new: rows that it has read before are kept
-as ids. One that starts from what another has learnt keeps that one's attributes, with
-the same numbers, whether or not they occur again.
+as ids. One that learns beyond another keeps that one's attributes, with the same
+numbers, whether or not they occur again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.features.array_features import ArrayFeatures
-from partwise.features.csr import Key
+from partwise.features.csr import Encoded, Key, no_attributes
 from partwise.features.feature_rows import FeatureRows
 from partwise.features.vocabulary import Vocabulary, growing_vocabulary
 
@@ -23,7 +23,7 @@ Scan = Callable[[Any, FeatureRows, FeatureRows, tuple[str, ...]], NDArray[np.int
 
 
 class Reading(NamedTuple):
-    """Rows with vocabularies that grow, and what they started from.
+    """Rows with vocabularies that grow, and where examples begin and end in them.
 
     Attributes
     ----------
@@ -31,8 +31,6 @@ class Reading(NamedTuple):
         The rows of tokens and of transitions.
     names : tuple of str
         The features of transitions.
-    known : tuple of int
-        How many attributes of tokens and of transitions stay, however rare they are.
     ptr : array
         Where examples begin and end.
     """
@@ -40,7 +38,6 @@ class Reading(NamedTuple):
     nodes: FeatureRows
     edges: FeatureRows
     names: tuple[str, ...]
-    known: tuple[int, int] = (0, 0)
     ptr: NDArray[np.int64] = np.zeros(1, np.int64)
 
     def read(self, scan: Scan, data: Iterable[Any]) -> Reading:
@@ -54,17 +51,46 @@ class Reading(NamedTuple):
         return self._replace(ptr=ptr)
 
 
-def make_reading(
-    names: tuple[str, ...],
-    arrays: ArrayFeatures | None,
-    nodes: Iterable[Key] = (),
-    edges: Iterable[Key] = (),
-) -> Reading:
-    """Return what nothing was read into, with these attributes known already."""
-    vocabularies = known_vocabulary(nodes), known_vocabulary(edges)
-    known = vocabularies[0].n_attributes, vocabularies[1].n_attributes
-    rows = FeatureRows(vocabularies[0], arrays=arrays), FeatureRows(vocabularies[1])
-    return Reading(*rows, names, known)
+def make_reading(names: tuple[str, ...], arrays: ArrayFeatures | None) -> Reading:
+    """Return what nothing was read into as yet."""
+    nodes = FeatureRows(growing_vocabulary(), arrays=arrays)
+    return Reading(nodes, FeatureRows(growing_vocabulary()), names)
+
+
+def learn_beyond(
+    encoder: Any,
+    before: Any,
+    data: Any,
+    fit_encode: Callable[[Any], Encoded],
+    encode: Callable[[Any], Encoded],
+) -> Encoded:
+    """Let an encoder keep all that `before` has learnt, and learn what is new in data.
+
+    Parameters
+    ----------
+    encoder, before : encoders of the same kind
+        With the same settings.
+    data
+        What to encode; it is read twice.
+    fit_encode, encode : callable
+        The encoder's methods for such data.
+
+    Examples
+    --------
+    >>> from partwise.features import FeatureDictEncoder
+    >>> one, other = FeatureDictEncoder(), FeatureDictEncoder()
+    >>> _ = one.fit_encode([[{"word": "a"}]])
+    >>> new = [[{"word": "b"}]]
+    >>> learn_beyond(other, one, new, other.fit_encode, other.encode).nodes.idx
+    array([1], dtype=int32)
+    >>> other.attribute_names()
+    ['word=a', 'word=b']
+    """
+    new = encoder.key_counts(fit_encode(data))
+    nothing = Encoded(np.zeros(1, np.int64), no_attributes(), no_attributes())
+    known = before.key_counts(nothing)
+    encoder.learn_keys(*({**a, **b} for a, b in zip(known, new, strict=True)))
+    return encode(data)
 
 
 def known_vocabulary(keys: Iterable[Key]) -> Vocabulary:

@@ -22,6 +22,7 @@ import numpy as np
 from partwise._jit import generic, vector_kernel
 from partwise.losses import DualPoint
 from partwise.solvers.base import Problem, State
+from partwise.solvers.penalty import weights_at as weights_at
 from partwise.solvers.visiting import catching_up
 from partwise.structures import interface as waist
 from partwise.structures.interface import (
@@ -31,7 +32,6 @@ from partwise.structures.interface import (
     IntArray,
     Structure,
 )
-from partwise.structures.vectors import shrink
 
 PENALTIES = ("l2", "elasticnet")
 """What solvers with such weights can do."""
@@ -178,22 +178,6 @@ def _(weights: ShrunkWeights, most: float, change: float) -> float:
     return most - change
 
 
-def weights_at(v: FloatArray, l1_ratio: float) -> FloatArray:
-    """Return the weights that belong to the vector `v`: itself with the L2 penalty.
-
-    Examples
-    --------
-    >>> v = np.array([0.75, -1.0, 0.25])
-    >>> weights_at(v, 0.5).tolist(), weights_at(v, 0.0) is v
-    ([0.5, -1.0, 0.0], True)
-    """
-    if not l1_ratio:
-        return v
-    w = np.zeros_like(v)
-    shrink(v, w, l1_ratio)
-    return w
-
-
 @vector_kernel
 def _above(v: FloatArray, least: float) -> tuple[float, float]:
     """Return the sums of ``v^2`` and of ``|v|`` where that is more than `least`."""
@@ -278,8 +262,10 @@ class DualState(State):
     def __init__(self, problem: Problem):
         shrinks = problem.l1_ratio > 0.0
         self.l1_ratio = problem.l1_ratio
-        self.w = np.zeros(problem.n_weights)
-        self.v = np.zeros(problem.n_weights if shrinks else 0)
+        self.pull = problem.pull
+        v = np.zeros(problem.n_weights) if self.pull is None else self.pull.copy()
+        self.w = weights_at(v, self.l1_ratio)
+        self.v = v if shrinks else np.zeros(0)
         self.haze = 0.0
         self.diff = waist.make_diff(problem.structure)
 
@@ -291,6 +277,8 @@ class DualState(State):
 
     def follow(self, v: FloatArray) -> None:
         """Take the vector of the dual point, and the weights that it has."""
+        if self.pull is not None:
+            v = v + self.pull
         self.w = weights_at(v, self.l1_ratio)
         if self.l1_ratio:
             self.v = v
@@ -307,9 +295,11 @@ class DualState(State):
 
     def best_multiple(self, value: float, most: float) -> float:
         """Return the best multiple of the dual point, if its value is this."""
+        if self.pull is not None:
+            return min(most, 1.0)  # a multiple of the rest of the weights is none
         v = self.v if self.l1_ratio else self.w
         return best_multiple(value, v, self.l1_ratio, most)
 
     def dual_at(self, problem: Problem, C: FloatArray, point: DualPoint) -> float:
         """Return the dual value at the point that the weights belong to."""
-        return problem.loss.dual(self.w, C, point, self.l1_ratio)
+        return problem.loss.dual(self.w, C, point, self.l1_ratio) + problem.rest

@@ -156,7 +156,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         source, X = choose_input(X, *settings)
         X = _kept(X)
         if self._seen is not None:
-            source.go_on_from(getattr(self, "_input", None))
+            source.go_on_from(self._earlier("_input"))
         tokens = source.fit_encode(X)
         if tokens.arrays:
             raise DataError(

@@ -22,11 +22,12 @@ from partwise.estimators.calibration import (
     right_shares,
     split_dev,
 )
+from partwise.estimators.carrying import Block
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.given_vectors import split_one, split_vectors
-from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.constraints import Masks, make_masks
@@ -88,6 +89,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
     _survey, _settle, _prepare_shard = survey, settle, prepare_shard
+    can_forget = True
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -168,15 +170,13 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         )
         y = checks.label_lists(y)
         X = rereadable(X, tables, source.kind)
-        if self._seen is not None:
-            source.go_on_from(getattr(self, "_input", None))
-        tokens = source.fit_encode(X)
+        tokens = self._read(source, X)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
         )
         flat = [label for labels in y for label in labels]
-        self._set_source(source, sorted_classes(flat))
+        self._set_source(source, self._all_classes(flat))
         labels = self._labels
         gold = labels.encode(flat, "y")
         sample_weight = weighting.sample_weights(sample_weight, len(y))
@@ -193,6 +193,28 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
+
+    def _read(self, source: Input, X: Any) -> Tokens:
+        """Learn the features of `X` and encode it, going on from what is known."""
+        if self._start is not None:
+            return source.learn_beyond(self._start._input, X)
+        if self._seen is not None:
+            source.go_on_from(self._earlier("_input"))
+        return source.fit_encode(X)
+
+    def _as_start(self) -> SequenceTagger:
+        if "observed" in (self.pairs, self.transitions):
+            raise ValueError(
+                "pairs='observed' and transitions='observed' need all examples; with "
+                "forget=True use 'all'"
+            )
+        self._refuse_forgetting_vectors()
+        return super()._as_start()
+
+    def _blocks(self) -> list[Block]:
+        source = self._input
+        rows, edges = Block(source.n_features), Block(source.n_edge_features, 2)
+        return [rows, Block(1, 2), Block(int(self.start)), Block(int(self.end)), edges]
 
     def _set_source(self, source: Input, classes: list[Label]) -> None:
         """Set the encoder, and all that follows from the labels."""

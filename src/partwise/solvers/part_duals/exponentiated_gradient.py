@@ -189,6 +189,11 @@ class ExponentiatedGradient(Solver):
             )
 
     @property
+    def follows_pull(self) -> bool:  # type: ignore[override]
+        """Whether weights may start elsewhere: in the form that moves them itself."""
+        return self.form == "online"
+
+    @property
     def only_passes(self) -> bool:  # type: ignore[override]
         """Whether all examples are moved at once, by steps that need no other look."""
         return self.form != "online" and self.step not in ("guaranteed", "halving")

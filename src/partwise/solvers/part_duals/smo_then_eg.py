@@ -141,6 +141,7 @@ class SMOThenEG(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo-eg": {}}
     losses = ("hinge",)
     penalties = SequentialMinimalOptimization.penalties
+    follows_pull = True
     needs = (
         *SequentialMinimalOptimization.needs,
         *ExponentiatedGradient.needs,

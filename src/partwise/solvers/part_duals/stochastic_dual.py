@@ -52,6 +52,7 @@ class StochasticDualCoordinateAscent(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"sdca": {}}
     losses = ("log_loss",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (marginals,)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": ORDERS}
 

@@ -233,6 +233,7 @@ class DualCoordinateDescent(Solver):
     }
     losses = ("squared_hinge",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
     at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0}

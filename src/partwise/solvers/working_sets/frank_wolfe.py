@@ -174,6 +174,7 @@ class FrankWolfe(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
     losses = ("hinge",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "steps": STEPS, "averaging": AVERAGING, "order": ORDERS,

@@ -269,6 +269,7 @@ class SequentialMinimalOptimization(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     at_least: ClassVar[dict[str, float]] = {"pair_steps": 1, "sweeps": 0, "delta": 0}
 
