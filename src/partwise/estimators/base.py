@@ -267,7 +267,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         """
         before, seen = self._seen, None
         if self.warm_start and hasattr(data[0], "__len__"):
-            seen = as_seen(data[0], *(*data[1:], None, None)[:2], options)
+            y, sample_weight = (*data[1:], None, None)[:2]
+            seen = as_seen(data[0], y, sample_weight, options)
 
         def learn(fitted: Self) -> None:
             fitted._seen, fitted._start = seen, None

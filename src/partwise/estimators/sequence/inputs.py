@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class _EncoderInput:
 
     def learn_beyond(self, before: Input, X: Any) -> Tokens:
         """Keep the attributes of `before`; learn what is new in `X`, and encode it."""
-        check_same_features(self, before)
+        check_same_features(cast(Input, self), before)
         X, ours = self._readable(X), self.encoder
         if ours.hash_bits is not None:
             return _tokens(ours.fit_encode(X))
