@@ -189,6 +189,10 @@ class DualCoordinateState(WorkingSetState):
         """Make room to list the members of an example."""
         self.members = np.zeros(self.sets.alpha.size, np.int64)
 
+    def retargeted(self, problem: Problem) -> DualCoordinateState | None:
+        """Return the same dual variables, which are feasible for any right outputs."""
+        return self.grown(problem)
+
 
 @dataclass(frozen=True)
 class DualCoordinateDescent(Solver):
