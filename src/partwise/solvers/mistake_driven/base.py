@@ -28,6 +28,7 @@ from partwise.solvers.outputs_ahead import (
     recall_output,
     room_for_outputs,
 )
+from partwise.solvers.penalty import weights_at
 from partwise.solvers.visiting import visiting_order
 from partwise.structures import interface as waist
 from partwise.structures.ahead import make_plan
@@ -186,6 +187,7 @@ class MistakeDriven(Solver):
     losses = tuple(LOSSES)
     needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
     minimises = False
+    follows_pull = True
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": WITHOUT_GAPS}
     takes_help: ClassVar[bool] = True
     """Whether others may find the best outputs, a block ahead."""
@@ -203,6 +205,10 @@ class MistakeDriven(Solver):
     ) -> MistakeDrivenState:
         """Start at zero, or at the weights of an earlier run of any solver."""
         state = self.make_state(problem)
+        if problem.pull is not None:
+            state.w[:] = state.average.now[:] = weights_at(
+                problem.pull, problem.l1_ratio
+            )
         if previous is not None:
             state.check_fits(previous)
             state.w[:] = state.average.now[:] = previous.w
