@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, StreamingResponse
+from fastapi.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    StreamingResponse,
+)
 from pydantic import BaseModel, Field
 
 from partwise.errors import PartwiseError
@@ -24,6 +30,23 @@ from partwise.serving.models import Busy, ServedModel
 SCRIPTS = ("elements.js", "drawings.js", "browser.js", "try.js")
 MOST_REASONS = 5
 REFUSED = (PartwiseError, ValueError, TypeError, KeyError, IndexError)
+
+
+class PlainJSON(JSONResponse):
+    r"""JSON in ASCII: whatever clients sent in words, it can be written and printed.
+
+    Numbers that are not finite, such as the margin over nothing, are null.
+
+    Examples
+    --------
+    >>> PlainJSON({"word": "\ud800", "margin": float("inf")}).body
+    b'{"word":"\\ud800","margin":null}'
+    """
+
+    def render(self, content: Any) -> bytes:
+        """Return the body of a response."""
+        text = json.dumps(_finite(content), allow_nan=False, separators=(",", ":"))
+        return text.encode()
 
 
 class Asked(BaseModel):
@@ -92,7 +115,13 @@ def make_app(
         for task in tasks:
             task.cancel()
 
-    app = FastAPI(title="Partwise", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Partwise",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=PlainJSON,
+    )
     app.add_middleware(BodyLimits, max_bytes=bounds.max_bytes, seconds=bounds.seconds)
 
     def find(name: str) -> ServedModel:
@@ -143,7 +172,7 @@ def make_app(
                     [found] = await answer(one, [json.loads(line)], _asking())
                 except HTTPException as error:
                     found = {"error": error.detail}
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     found = {"error": f"this line is not JSON: {error}"}
                 yield json.dumps(found) + "\n"
 
@@ -234,6 +263,15 @@ def _predict(
         {name: _plain(value) for name, value in zip(fields, row, strict=True)}
         for row in rows
     ]
+
+
+def _finite(value: Any) -> Any:
+    """Return a value whose numbers are all finite, or None."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain(value: Any) -> Any:

@@ -24,9 +24,12 @@ def size_of(given: Any) -> int:
     if isinstance(given, str):
         return len(given.split())
     if isinstance(given, Mapping):
-        listed = next((v for v in given.values() if isinstance(v, list)), None)
-        return len(given) if listed is None else len(listed)
+        return max([len(given), *(len(v) for v in given.values() if _is_list(v))])
     return len(given) if isinstance(given, list) else 1
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def read_input(model: Any, given: Any) -> Any:
