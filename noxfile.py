@@ -24,6 +24,7 @@ QUICK = (
 )
 """Files and readers first, which take seconds; then what is compiled."""
 
+nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = False
 
 
