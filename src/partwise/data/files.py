@@ -21,6 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
+from partwise._work import tell
 from partwise.data import drafts
 from partwise.errors import DataError
 
@@ -175,7 +176,9 @@ def decoded_blocks(
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
     with _opened(source, name) as stream:
+        how_far = _how_far(source, stream)
         for raw in _blocks(stream, name, size):
+            tell(f"reading {os.path.basename(name)}", how_far())
             try:
                 block = raw if isinstance(raw, str) else decoder.decode(raw)
             except UnicodeDecodeError as error:
@@ -199,6 +202,14 @@ def _undecodable(
         path=name,
         line=line + readable.count(chr(10)),
     )
+
+
+def _how_far(source: Source, stream: IO[Any]) -> Callable[[], float]:
+    """Return what says which fraction of a file has been read; 0 if nobody knows."""
+    if not isinstance(source, (str, PathLike)) or source == "-":
+        return lambda: 0.0
+    size = os.fstat(stream.fileno()).st_size
+    return lambda: stream.tell() / size if size else 0.0
 
 
 @contextlib.contextmanager
