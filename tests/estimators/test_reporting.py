@@ -106,3 +106,22 @@ def test_scores_have_intervals_that_hold_them() -> None:
     assert whole.value == right / 160
     # Of 160 tokens, half of them right: the standard error is 1/25.
     assert 0.08 < whole.high - whole.low < 0.24
+
+
+@plain
+@pytest.mark.parametrize("name", ["log", "arcs", "classes"])
+def test_suspects_by_models_that_have_not_seen_them(name: str) -> None:
+    model, data, _ = tiny_cases()[name]
+    model.fit(*data)
+    count = len(data[0])
+    suspects = model.suspects(*data, n=count, folds=count)
+    assert suspects.by.startswith("by the least probable decision")
+    assert sorted(one.example for one in suspects) == list(range(count))
+    scores = [one.score for one in suspects]
+    assert scores == sorted(scores, reverse=True)
+    one = suspects[0]
+    assert one.score == pytest.approx(
+        -np.log(min(one.view.believed or [1.0])), rel=1e-6
+    )
+    with pytest.raises(ValueError, match="between 2 and"):
+        model.suspects(*data, folds=1)
