@@ -5,7 +5,7 @@ are ranked as `suspects` does, by the least probable part of what the data says;
 mass of their dual variables on wrong outputs, which has the same order as their loss;
 and by models that have not seen them (two folds): how improbable they find the labels
 in all, how sure they are of their most certain mistake, and, as `suspects(folds=2)`
-does, how improbable they find the least probable decision.
+does, how much more probable another decision is than the right one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RANKINGS = (
     "dual mass, or loss",
     "surprise, two folds",
     "most certain mistake, two folds",
-    "least probable decision, two folds",
+    "preferred to the right decision, two folds",
 )
 
 

@@ -22,7 +22,7 @@ from partwise.structures.probabilities import least_probable_parts
 PART = "by the least probable part of what the data says: -ln p"
 MASS = "by the mass of their dual variables"
 LOSS = "by their loss"
-HELD_OUT = "by the least probable decision, for models that have not seen them: -ln p"
+HELD_OUT = "by how much models that have not seen them prefer another decision"
 SURPRISE = "by how improbable the model finds them"
 
 
@@ -179,7 +179,7 @@ def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
 
 
 def held_out_suspects(model: Any, X: Any, y: Any, folds: int, n: int) -> Suspects:
-    """Return what models trained on the other examples find least probable.
+    """Return where models trained on the other examples prefer another decision.
 
     Parameters
     ----------

@@ -103,10 +103,21 @@ class View:
 
     @property
     def doubt(self) -> float | None:
-        """How improbable its least probable decision is, ``-ln p``."""
+        """How much more probable another decision is than the right one, at most.
+
+        The logarithm of the ratio; where decisions are not one for one, as brackets,
+        the other one counts as certain.
+        """
         if self.believed is None:
             return None
-        return surprise_of([min(self.believed, default=1.0)])
+        others = [1.0] * len(self.believed)
+        if len(self.certain) == len(self.believed):
+            others = [p for p, _ in self.certain]
+        ratios = [
+            surprise_of([right]) - surprise_of([other])
+            for right, other in zip(self.believed, others, strict=True)
+        ]
+        return max(ratios, default=0.0)
 
     def with_second(self, other: View | None, margin: float | None) -> View:
         """Return the view with the second best output, that of another view."""
