@@ -387,7 +387,7 @@ def replace_file(
     """
     goal = Path(os.path.realpath(path))
     if goal.exists() and not goal.is_file() and not goal.is_dir():
-        with goal.open("wb") as device:
+        with _naming(path), goal.open("wb") as device:
             yield device
         return
     if goal.is_dir():
@@ -398,7 +398,7 @@ def replace_file(
     except OSError as error:  # name the file that was asked for, not the draft
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:
-        with stream:
+        with _naming(path), stream:
             yield stream
             stream.flush()
             if durable:
@@ -406,8 +406,17 @@ def replace_file(
         if goal.exists():
             shutil.copymode(goal, draft)
         draft.replace(goal)
-    except BaseException as error:
+    except BaseException:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+        raise
+
+
+@contextlib.contextmanager
+def _naming(path: str | PathLike[str]) -> Iterator[None]:
+    """Let the error of a full disk say which file was being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_IS_FULL:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

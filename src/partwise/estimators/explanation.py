@@ -12,7 +12,7 @@ import numpy as np
 from partwise._notebooks import html_table
 from partwise.estimators.labels import Label
 from partwise.structures import interface as waist
-from partwise.structures.chain import Chain, ChainMask
+from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.rows import Pairs
@@ -262,7 +262,7 @@ def contributions(total: dict[int, float], names: RowWeights) -> list[Contributi
 
 
 def explain_sequence(
-    s: Chain, w: FloatArray, names: ChainWeights, words: Sequence[str]
+    s: Chain, w: FloatArray, names: RowWeights, words: Sequence[str]
 ) -> Explanation:
     """Explain every label of the one sequence in `s`."""
     ws = waist.workspace(s, 1)
@@ -275,7 +275,7 @@ def explain_sequence(
     for t in range(length):
         allowed = open_labels.copy()
         allowed[t, best[t]] = 0
-        mask = ChainMask(s.mask.transitions, s.mask.start, s.mask.end, allowed)
+        mask = s.mask._replace(tokens=allowed)
         _, other, other_score = decode(s._replace(mask=mask), w)
         label = names.classes[best[t]]
         if np.isneginf(other_score[0]):
