@@ -102,7 +102,9 @@ def _tasks(bench: Bench) -> Any:
         ]
 
         def parser(some: Sequence[Any]) -> Any:
-            model = DependencyParser(projective=False, single_root=False, max_iter=10)
+            model = DependencyParser(
+                loss="log_loss", C=0.1, projective=False, single_root=False, max_iter=10
+            )
             return model.fit(list(some))
 
         yield treebank.name, trees, _other_head, parser
