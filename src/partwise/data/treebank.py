@@ -290,6 +290,14 @@ class Sentence:
         columns: Columns = _all_columns(self)
         return with_gaps(columns, self.unknown) if self.unknown else columns
 
+    def _repr_svg_(self) -> str | None:
+        """Show notebooks the tree, if there is one."""
+        from partwise.drawing import draw_svg
+
+        if self.heads is None:
+            return None
+        return draw_svg(self.forms, self.heads, self.labels)
+
     def __len__(self) -> int:
         """Return the number of words."""
         return len(self.forms)

@@ -13,7 +13,7 @@ import numpy as np
 
 from partwise import model_file
 from partwise._interrupts import Interruptible
-from partwise._screen import compile_notes
+from partwise._screen import progress_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.calibration import Calibration
@@ -270,7 +270,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         fitted._seen = None
         with Interruptible() as interruptible:
             with interruptible.here():
-                with compile_notes() if self.verbose else nullcontext():
+                with progress_notes() if self.verbose else nullcontext():
                     learn(fitted)
             self.__dict__ = fitted.__dict__
         if is_unfinished(self.solution_, self.solver_):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -97,6 +98,25 @@ class NumberedNames(Sequence[str]):
         if index < self.size:
             return f"{self.prefix}{index}"
         return self.more[index - self.size]
+
+
+Named = TypeVar("Named", bound="RowWeights")
+
+_NAMED: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
+
+
+def named_once(model: Any, name: Callable[[], Named]) -> Named:
+    """Return the names of a model's weights, made once for all of its explanations.
+
+    They are made anew when the model has new weights: a large vocabulary takes a second
+    to write down.
+    """
+    weights, named = _NAMED.get(model, (None, None))
+    if weights is not model.weights_:
+        named = name()
+        _NAMED[model] = model.weights_, named
+    found: Named = named
+    return found
 
 
 SIGNS = {"any": 0, "positive": 1, "negative": -1}

@@ -110,7 +110,7 @@ class DualPoint(NamedTuple):
 def fill_all(job: Job, s: Structure, *things: Any, n_jobs: int = 1) -> FloatArray:
     """Return what `job` writes for every example, computed by `n_jobs` threads."""
     out = np.zeros(int(n_examples(s)))
-    make_crew(s, n_jobs).run(job, *things, filled(out))
+    make_crew(s, n_jobs).run(job, *things, filled(out), doing="computing losses")
     return out
 
 

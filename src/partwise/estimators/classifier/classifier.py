@@ -22,7 +22,12 @@ from partwise.estimators.classifier.views import find_reasons, make_views
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.distribution import Given, Samples
-from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
+from partwise.estimators.explanation import (
+    Choice,
+    NumberedNames,
+    RowWeights,
+    named_once,
+)
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.partial_labels import (
@@ -414,6 +419,9 @@ class MulticlassClassifier(
     @property
     def _weights(self) -> RowWeights:
         self._check_fitted()
+        return named_once(self, self._name_weights)
+
+    def _name_weights(self) -> RowWeights:
         constant = [INTERCEPT] if self.fit_intercept else []
         names: Sequence[str]
         if hasattr(self, "feature_names_in_"):

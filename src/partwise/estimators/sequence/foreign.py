@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.errors import DataError, ModelFileError
 from partwise.estimators import costs as weighting
 from partwise.estimators.base import untrained
 from partwise.estimators.labels import LabelCodes
@@ -24,7 +25,10 @@ def fill_from(tagger: Any, model: ChainModel, source: str) -> None:
     """Make an unfitted tagger the one that a file of another program holds."""
     K = len(model.labels)
     labels = LabelCodes(model.labels)
-    tagger._input, model = _with_input(model)
+    try:
+        tagger._input, model = _with_input(model)
+    except DataError as error:
+        raise ModelFileError(f"{source}: the template is damaged: {error}") from None
     tagger._set_labels(labels)
     tagger._masks = make_masks(None, labels)
     tagger._costs = weighting.cost_matrix(None, labels)

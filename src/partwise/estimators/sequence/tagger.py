@@ -50,6 +50,7 @@ from partwise.estimators.sequence.orders import (
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.estimators.sequence.shards import prepare_shard, settle, survey
+from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
@@ -229,6 +230,11 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
+
+    def _set_labels(self, labels: LabelCodes) -> None:
+        """Set the labels of outputs; what was prepared for others is forgotten."""
+        super()._set_labels(labels)
+        self._slates = Slates()
 
     def _set_source(self, source: Input, classes: list[Label]) -> None:
         """Set the encoder, and all that follows from the labels."""
@@ -481,7 +487,13 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         -------
         list of list of labels
         """
-        chain = self._encode(X, allowed)
+        self._check_fitted()
+        tokens = self._tokens(X)
+        if allowed is None and risk is None and self._slates.suit(tokens):
+            codes, score = self._slates.best(self._chain, self.weights_, tokens)
+            checks.check_possible(score)
+            return [self._labels.decode(codes)]
+        chain = self._chain(tokens, None, allowed)
         best = self._decode(chain, self.weights_)
         if risk is None:
             return best
@@ -653,6 +665,9 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     @property
     def _weights(self) -> ChainWeights | TupleWeights:
         self._check_fitted()
+        return explanation.named_once(self, self._name_weights)
+
+    def _name_weights(self) -> ChainWeights | TupleWeights:
         if self._memory is not None:
             return TupleWeights(
                 self._input.names(),
