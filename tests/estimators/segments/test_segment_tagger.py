@@ -248,12 +248,8 @@ def test_segment_tagger_calibration_needs_development_data() -> None:
         (["B-PER"], "1 labels for 8 tokens"),
         (3, "expected a list of segments"),
         ([(0, 1, 3)], "all strings or all integers"),
-<<<<<<< HEAD
-        ([(0, 1, 2.5)], "labels must be strings or integers"),
-        ([(0, 1, set())], "an empty set of labels"),
-=======
         ([(0, 1, 1.5)], "labels must be strings or integers"),
->>>>>>> main
+        ([(0, 1, set())], "an empty set of labels"),
     ],
 )
 def test_segment_tagger_refuses_bad_segments(cut: Any, words: str) -> None:
