@@ -19,6 +19,7 @@ from partwise.serving.counting import Counts
 from partwise.serving.inputs import inputs_of, size_of
 from partwise.serving.limits import BodyLimits
 from partwise.serving.models import Busy, ServedModel
+from partwise.serving.plain_json import PlainJSON
 from partwise.serving.streams import BothWays, answer_lines, read_lines
 
 SCRIPTS = ("elements.js", "drawings.js", "browser.js", "try.js")
@@ -105,7 +106,13 @@ def make_app(
         for task in tasks:
             task.cancel()
 
-    app = FastAPI(title="Partwise", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Partwise",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=PlainJSON,
+    )
     app.add_middleware(BodyLimits, max_bytes=bounds.max_bytes, seconds=bounds.seconds)
 
     def find(name: str) -> ServedModel:
