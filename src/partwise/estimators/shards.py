@@ -42,6 +42,6 @@ def check_learns_from_shards(estimator: Any) -> None:
 
 def _concrete(cls: type) -> set[type]:
     """Return the subclasses that are estimators, not mixins."""
-    below = cls.__subclasses__()
+    below: list[type] = cls.__subclasses__()
     found = {sub for sub in below if hasattr(sub, "fit")}
     return found.union(*map(_concrete, (sub for sub in below if sub not in found)))
