@@ -211,7 +211,8 @@ def _chosen(X: Any, numbers: Sequence[int]) -> Any:
 
 def _subtitle(model: Any) -> str:
     names = {"log_loss": "the log loss", "squared_hinge": "the squared hinge"}
-    loss = names.get(model.loss, f"the {model.loss}")
+    chosen = model._chosen_loss()
+    loss = names.get(chosen, f"the {chosen}")
     return f"{type(model).__name__}, trained with {loss}, C = {model.C_:g}"
 
 
@@ -238,7 +239,7 @@ def _note(model: Any, views: list[View]) -> str:
     if not any(view.certain or "sure" in view.more for view in views):
         return ""
     if getattr(model, "objective_", "margin") == "likelihood" or (
-        model.loss == "log_loss" and model.certificate_ is not None
+        model._chosen_loss() == "log_loss" and model.certificate_ is not None
     ):
         return ""
     return (

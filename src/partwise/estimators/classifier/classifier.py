@@ -14,7 +14,7 @@ from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.attached_vectors import HasVectors
-from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.base import TrainingData
 from partwise.estimators.best_codes import kbest
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
@@ -27,6 +27,7 @@ from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.sparse_input import check_sparse
+from partwise.estimators.suitable_defaults import SuitableDefaults, row_size
 from partwise.estimators.survey import Survey, frequent
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
@@ -47,7 +48,11 @@ INTERCEPT = "(intercept)"
 
 
 class MulticlassClassifier(
-    HasVectors, Classifier, StructuredEstimator, Samples, ClassifierSettings
+    HasVectors,
+    Classifier,
+    SuitableDefaults,
+    Samples,
+    ClassifierSettings,
 ):
     """Predict one label per example, with one weight vector per class.
 
@@ -119,6 +124,7 @@ class MulticlassClassifier(
         named, X = _has_names(X)
         self._encoder: FeatureDictEncoder | None = None
         self._vectors = VectorColumns()
+        self._row_size = None
         if not named and (matrix is not None or tables or self.scale_vectors):
             raise DataError(
                 "vectors go beside feature dicts or lists of strings; rows of numbers "
@@ -151,6 +157,7 @@ class MulticlassClassifier(
             )
             target = column_or_1d(target, warn=True)
             check_classification_targets(target)
+            self._row_size = _row_size(X)
             rows = self._rows(X)
             target = _whole_numbers(target)
         labels = LabelCodes(sorted_classes(target))
@@ -196,13 +203,14 @@ class MulticlassClassifier(
             n_rows, width = np.shape(X)
             survey.form = f"{width} columns of numbers"
             survey.source = width
+            survey.count_rows(n_rows, _row_size(X))
         checks.check_same_length(n_rows, len(target))
         return survey
 
     def _settle(self, survey: Survey) -> None:
         """Set all that follows from the survey of the whole corpus."""
         self._refuse_vectors()
-        self._encoder = None
+        self._encoder, self._row_size = None, survey.row_size
         if survey.form == "names":
             self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
             if self.hash_bits is None:
@@ -458,6 +466,14 @@ def _has_names(X: Any) -> tuple[bool, Any]:
     else:
         named = isinstance(first, Iterable) and not hasattr(first, "shape")
     return named, whole if named else list(whole)
+
+
+def _row_size(X: Any) -> float:
+    """Return the mean squared length of the rows of a matrix."""
+    if scipy.sparse.issparse(X):
+        squares = float(X.multiply(X).sum())
+        return squares / X.shape[0] if squares > 0.0 else 1.0
+    return row_size(np.asarray(X, np.float64))
 
 
 def _label_list(y: Any) -> list[Label]:

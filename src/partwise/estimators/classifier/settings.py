@@ -23,7 +23,9 @@ class ClassifierSettings(
     Parameters
     ----------
     loss
-        ... With it this is multinomial logistic regression.
+        ... With it this is multinomial logistic regression. If nothing is said: the log
+        loss; or, with a `C` or a `solver` of your own, the squared hinge, or what the
+        solver minimises.
     fit_intercept
         Add a constant feature; its weights are regularised like all others.
     class_weight
@@ -36,8 +38,12 @@ class ClassifierSettings(
     """
 
     default_C: ClassVar = {"squared_hinge": 1.0, "hinge": 1.0, "log_loss": 1.0}
+    # Chosen by the benchmark `defaults`, with the loss that is taken by default.
+    default_C_of_numbers: ClassVar = {
+        "squared_hinge": 1.0, "hinge": 3.0, "log_loss": 10.0,
+    }  # fmt: skip
 
-    loss: str = setting(default="squared_hinge", kw_only=False)
+    loss: str | None = setting(default=None, kw_only=False)
     tol: float = 1e-3
     max_iter: int = 1000
     fit_intercept: bool = setting(default=True, allowed=FLAG)

@@ -10,6 +10,7 @@ from partwise.estimators.calibration import calibration_tensors, read_calibratio
 from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.stored_labels import cost_tensors, read_costs
+from partwise.estimators.suitable_defaults import read_row_size
 from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 from partwise.structures.rows import make_pairs
@@ -20,7 +21,8 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     tensors, settings = shared_tensors(model)
     store_vectors(model._vectors, tensors, settings)
     stored, described = calibration_tensors(model._calibration)
-    return tensors | stored, settings | {"calibration": described}
+    settings |= {"calibration": described, "row_size": model._row_size}
+    return tensors | stored, settings
 
 
 def shared_tensors(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -48,6 +50,7 @@ def fill(model: Any, content: Content) -> int:
         model.transition_features = model._input.encoder.transition_features
     n_nodes = read_pairs(model, content, K)
     model._calibration = read_calibration(content, model.calibrate)
+    model._row_size = read_row_size(content)
     encoder = getattr(model._input, "encoder", None)
     model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
     model.vectors = model._vectors.setting

@@ -17,7 +17,9 @@ from partwise.estimators.sequence.inputs import (
     describe,
     encoded_of,
 )
+from partwise.estimators.suitable_defaults import row_size
 from partwise.estimators.survey import Survey, frequent
+from partwise.structures.rows import DenseRows
 
 
 def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
@@ -39,7 +41,10 @@ def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
     checks.check_labelled(tokens.ptr, y)
     found = Survey(len(y), source=fresh, form=describe(source))
     found.count_labels(label for labels in y for label in labels)
-    if not isinstance(source, DenseInput) and self.hash_bits is None:
+    if isinstance(tokens.nodes, DenseRows):
+        values = tokens.nodes.values
+        found.count_rows(len(values), row_size(values))
+    elif self.hash_bits is None:
         found.count_features(source.encoder, encoded_of(tokens))
     return found
 
@@ -52,6 +57,7 @@ def settle(self: Any, survey: Survey) -> None:
             "calibrate needs development data, which is not there for shards; leave it "
             "out"
         )
+    self._row_size = survey.row_size
     source = survey.source
     if isinstance(source, DenseInput):
         source.n_columns = survey.form[1]

@@ -13,7 +13,7 @@ from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
 from partwise.estimators.attached_vectors import HasVectors
-from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.base import TrainingData
 from partwise.estimators.calibration import (
     Calibration,
     best_scale,
@@ -39,6 +39,7 @@ from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
+from partwise.estimators.suitable_defaults import SuitableDefaults, row_size
 from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
@@ -50,7 +51,7 @@ from partwise.structures.chain import (
     with_observed_transitions,
 )
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.rows import Pairs, SparseRows
+from partwise.structures.rows import DenseRows, Pairs, SparseRows
 
 
 def _any_cost(chain: Chain) -> bool:
@@ -61,7 +62,7 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
-class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
+class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -170,6 +171,9 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         y = checks.label_lists(y)
         X = rereadable(X, tables, source.kind)
         tokens = source.fit_encode(X)
+        self._row_size = None
+        if isinstance(tokens.nodes, DenseRows):
+            self._row_size = row_size(tokens.nodes.values)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
@@ -226,7 +230,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if self.transitions == "observed":
             chain = with_observed_transitions(chain)
-        if self.loss != "log_loss" and not _any_cost(chain):
+        if self._chosen_loss() != "log_loss" and not _any_cost(chain):
             raise DataError("every mistake costs nothing: nothing to learn from")
         broken = illegal_position(chain)
         if broken is not None:

@@ -1,0 +1,89 @@
+"""Loss and C of estimators that were told neither, by the kind of their features.
+
+The benchmark `defaults` chose them, by a rule that was fixed before. Features with
+names are zero or one, nearly all of them, so that a C is as good for one data set as
+for another. Rows of numbers come in any unit: for them C is divided by their mean
+squared length, so that it has none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.estimators.base import StructuredEstimator
+from partwise.model_file import Content
+from partwise.solvers.names import MINIMISERS, solver_names
+from partwise.solvers.registry import make_solver
+
+LOSSES = ("log_loss", "squared_hinge", "hinge")
+"""What is minimised if nothing is said: the first that goes with other settings."""
+
+
+class SuitableDefaults(StructuredEstimator):
+    """Base class of estimators whose `loss` may be None.
+
+    Attributes
+    ----------
+    _row_size : float or None
+        Of rows of numbers: their mean squared length in training; otherwise None.
+    """
+
+    default_C: ClassVar[dict[str, float]]
+    default_C_of_numbers: ClassVar[dict[str, float]]
+    loss: Any
+    C: Any
+    rescaling: Any
+    _row_size: float | None = None
+
+    def _chosen_loss(self) -> str:
+        """Return the loss of the settings, or the first that goes with the others."""
+        if self.loss is not None:
+            return str(self.loss)
+        losses = LOSSES
+        if self.C is not None or self.solver != "auto":
+            # They were chosen for the squared hinge, which has long been the default.
+            losses = ("squared_hinge", *losses)
+        return next(filter(self._goes_with, losses), losses[0])
+
+    def _goes_with(self, loss: str) -> bool:
+        """Say whether a loss goes with solver, penalty and rescaling."""
+        penalty = self._penalty_name()
+        if self.rescaling == "slack" and loss == "log_loss":
+            return False
+        if self.solver == "auto":
+            return (loss, penalty) in MINIMISERS
+        if isinstance(self.solver, str):
+            return self.solver in solver_names(loss, penalty)
+        solver = make_solver(self.solver)
+        return loss in solver.losses and penalty in solver.penalties
+
+    def _effective_C(self) -> float:
+        """Return `C`, or the one that suits the loss and the features."""
+        if self.C is not None:
+            return float(self.C)
+        if self._row_size is None:
+            return float(self.default_C[self._chosen_loss()])
+        return float(self.default_C_of_numbers[self._chosen_loss()] / self._row_size)
+
+
+def read_row_size(content: Content) -> float | None:
+    """Return the size of rows that a model file holds; None if it holds none."""
+    size = content.settings.get("row_size")
+    if size is not None and not (isinstance(size, float) and 0.0 < size < np.inf):
+        raise content.error("the size of rows of numbers is damaged")
+    return size
+
+
+def row_size(values: NDArray[Any]) -> float:
+    """Return the mean squared length of rows of numbers, 1 if all are zero.
+
+    Examples
+    --------
+    >>> row_size(np.array([[3.0, 4.0], [0.0, 5.0]]))
+    25.0
+    """
+    size = float(np.vdot(values, values)) / max(len(values), 1)
+    return size if size > 0.0 else 1.0
