@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from partwise.estimators.base import StructuredEstimator
@@ -18,7 +19,8 @@ from partwise.model_file import Content
 from partwise.solvers.names import MINIMISERS, solver_names
 from partwise.solvers.registry import make_solver
 
-LOSSES = ("log_loss", "squared_hinge", "hinge")
+OF_NAMES = ("log_loss", "squared_hinge", "hinge")
+OF_NUMBERS = ("hinge", "log_loss", "squared_hinge")
 """What is minimised if nothing is said: the first that goes with other settings."""
 
 
@@ -36,23 +38,29 @@ class SuitableDefaults(StructuredEstimator):
     loss: Any
     C: Any
     rescaling: Any
+    costs: Any
+    class_weight: Any
     _row_size: float | None = None
 
     def _chosen_loss(self) -> str:
         """Return the loss of the settings, or the first that goes with the others."""
         if self.loss is not None:
             return str(self.loss)
-        losses = LOSSES
+        losses = OF_NAMES if self._row_size is None else OF_NUMBERS
         if self.C is not None or self.solver != "auto":
             # They were chosen for the squared hinge, which has long been the default.
             losses = ("squared_hinge", *losses)
         return next(filter(self._goes_with, losses), losses[0])
 
     def _goes_with(self, loss: str) -> bool:
-        """Say whether a loss goes with solver, penalty and rescaling."""
+        """Say whether a loss goes with solver, penalty, costs and rescaling."""
         penalty = self._penalty_name()
-        if self.rescaling == "slack" and loss == "log_loss":
+        costs = (self.costs, self.class_weight)
+        wants_margins = self.rescaling == "slack" or any(x is not None for x in costs)
+        if loss == "log_loss" and wants_margins:
             return False
+        if penalty == "l1" and loss == "hinge":
+            return False  # that would be a linear program, which is for who asks for it
         if self.solver == "auto":
             return (loss, penalty) in MINIMISERS
         if isinstance(self.solver, str):
@@ -77,13 +85,22 @@ def read_row_size(content: Content) -> float | None:
     return size
 
 
-def row_size(values: NDArray[Any]) -> float:
+def row_size(values: Any, weight: NDArray[np.float64] | None = None) -> float:
     """Return the mean squared length of rows of numbers, 1 if all are zero.
+
+    Rows that have a weight count so often.
 
     Examples
     --------
-    >>> row_size(np.array([[3.0, 4.0], [0.0, 5.0]]))
-    25.0
+    >>> X = np.array([[3.0, 4.0], [0.0, 1.0]])
+    >>> row_size(X), row_size(X, np.array([3.0, 1.0]))
+    (13.0, 19.0)
     """
-    size = float(np.vdot(values, values)) / max(len(values), 1)
-    return size if size > 0.0 else 1.0
+    if scipy.sparse.issparse(values):
+        squares = np.asarray(values.multiply(values).sum(axis=1)).ravel()
+    else:
+        squares = np.einsum("ij,ij->i", values, values)
+    if weight is None:
+        weight = np.ones(squares.size)
+    size = float(squares @ weight) / max(float(weight.sum()), 1e-300)
+    return size if 0.0 < size < np.inf else 1.0

@@ -157,7 +157,6 @@ class MulticlassClassifier(
             )
             target = column_or_1d(target, warn=True)
             check_classification_targets(target)
-            self._row_size = _row_size(X)
             rows = self._rows(X)
             target = _whole_numbers(target)
         labels = LabelCodes(sorted_classes(target))
@@ -173,6 +172,8 @@ class MulticlassClassifier(
             sample_weight = _check_sample_weight(
                 sample_weight, np.zeros((len(gold), 1)), dtype=np.float64
             )
+        if not named:
+            self._row_size = row_size(X, sample_weight)
         self._set_labels(labels)
         self._costs = cost_matrix(self.costs, labels)
         if self.class_weight is not None:
@@ -203,7 +204,9 @@ class MulticlassClassifier(
             n_rows, width = np.shape(X)
             survey.form = f"{width} columns of numbers"
             survey.source = width
-            survey.count_rows(n_rows, _row_size(X))
+            sparse = scipy.sparse.issparse(X)
+            values = X if sparse else np.asarray(X, np.float64)
+            survey.count_rows(n_rows, row_size(values))
         checks.check_same_length(n_rows, len(target))
         return survey
 
@@ -466,14 +469,6 @@ def _has_names(X: Any) -> tuple[bool, Any]:
     else:
         named = isinstance(first, Iterable) and not hasattr(first, "shape")
     return named, whole if named else list(whole)
-
-
-def _row_size(X: Any) -> float:
-    """Return the mean squared length of the rows of a matrix."""
-    if scipy.sparse.issparse(X):
-        squares = float(X.multiply(X).sum())
-        return squares / X.shape[0] if squares > 0.0 else 1.0
-    return row_size(np.asarray(X, np.float64))
 
 
 def _label_list(y: Any) -> list[Label]:

@@ -23,9 +23,10 @@ class ClassifierSettings(
     Parameters
     ----------
     loss
-        ... With it this is multinomial logistic regression. If nothing is said: the log
-        loss; or, with a `C` or a `solver` of your own, the squared hinge, or what the
-        solver minimises.
+        ... With it this is multinomial logistic regression.
+        If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
+        `solver`, `costs` or `class_weight` is given, it is the squared hinge, or what
+        the solver minimises.
     fit_intercept
         Add a constant feature; its weights are regularised like all others.
     class_weight
@@ -44,7 +45,7 @@ class ClassifierSettings(
     }  # fmt: skip
 
     loss: str | None = setting(default=None, kw_only=False)
-    tol: float = 1e-3
+    tol: float = 1e-2
     max_iter: int = 1000
     fit_intercept: bool = setting(default=True, allowed=FLAG)
     class_weight: Any = None

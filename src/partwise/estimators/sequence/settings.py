@@ -24,9 +24,10 @@ class TaggerSettings(
     Parameters
     ----------
     loss
-        ... With it the model is a conditional random field. If nothing is said: the log
-        loss; or, with a `C` or a `solver` of your own, the squared hinge, or what the
-        solver minimises.
+        ... With it the model is a conditional random field.
+        If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
+        `solver`, `costs` or `class_weight` is given, it is the squared hinge, or what
+        the solver minimises.
     template : str, path, list, TokenFeatures or Template
         Tokens are words, or tuples of column strings that begin with the word, and this
         turns them into features: "default", "ner" or "pos" for a good choice, a list of

@@ -62,6 +62,16 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
+def _size_of_rows(tokens: Tokens, sample_weight: FloatArray | None) -> float | None:
+    """Return the mean squared length of rows of numbers; None if there are names."""
+    if not isinstance(tokens.nodes, DenseRows):
+        return None
+    weight = sample_weight
+    if weight is not None:
+        weight = np.repeat(weight, np.diff(tokens.ptr))
+    return row_size(tokens.nodes.values, weight)
+
+
 class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     r"""Predict a label for every token of a sequence, exactly.
 
@@ -171,9 +181,6 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         y = checks.label_lists(y)
         X = rereadable(X, tables, source.kind)
         tokens = source.fit_encode(X)
-        self._row_size = None
-        if isinstance(tokens.nodes, DenseRows):
-            self._row_size = row_size(tokens.nodes.values)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
@@ -184,6 +191,7 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         gold = labels.encode(flat, "y")
         sample_weight = weighting.sample_weights(sample_weight, len(y))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
+        self._row_size = _size_of_rows(tokens, sample_weight)
         by_class = self._class_weights(gold, tokens.ptr, sample_weight)
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
