@@ -31,6 +31,8 @@ class SuitableDefaults(StructuredEstimator):
     ----------
     _row_size : float or None
         Of rows of numbers: their mean squared length in training; otherwise None.
+    _weighs_tokens : bool
+        Whether mistakes at some tokens cost more than at others.
     """
 
     default_C: ClassVar[dict[str, float]]
@@ -41,6 +43,7 @@ class SuitableDefaults(StructuredEstimator):
     costs: Any
     class_weight: Any
     _row_size: float | None = None
+    _weighs_tokens: bool = False
 
     def _chosen_loss(self) -> str:
         """Return the loss of the settings, or the first that goes with the others."""
@@ -56,9 +59,9 @@ class SuitableDefaults(StructuredEstimator):
         """Say whether a loss goes with solver, penalty, costs and rescaling."""
         penalty = self._penalty_name()
         costs = (self.costs, self.class_weight)
-        wants_margins = self.rescaling == "slack" or any(x is not None for x in costs)
-        if loss == "log_loss" and wants_margins:
-            return False
+        weighs = self._weighs_tokens or any(given is not None for given in costs)
+        if loss == "log_loss" and (weighs or self.rescaling == "slack"):
+            return False  # a likelihood has no costs
         if penalty == "l1" and loss == "hinge":
             return False  # that would be a linear program, which is for who asks for it
         if self.solver == "auto":

@@ -22,6 +22,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     store_vectors(model._vectors, tensors, settings)
     stored, described = calibration_tensors(model._calibration)
     settings |= {"calibration": described, "row_size": model._row_size}
+    settings["weighs_tokens"] = model._weighs_tokens
     return tensors | stored, settings
 
 
@@ -51,6 +52,7 @@ def fill(model: Any, content: Content) -> int:
     n_nodes = read_pairs(model, content, K)
     model._calibration = read_calibration(content, model.calibrate)
     model._row_size = read_row_size(content)
+    model._weighs_tokens = content.settings.get("weighs_tokens") is True
     encoder = getattr(model._input, "encoder", None)
     model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
     model.vectors = model._vectors.setting

@@ -192,6 +192,7 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         sample_weight = weighting.sample_weights(sample_weight, len(y))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
+        self._weighs_tokens = token_weight is not None
         by_class = self._class_weights(gold, tokens.ptr, sample_weight)
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
