@@ -449,7 +449,7 @@ def test_fit_verbose_draws_a_bar_on_a_terminal(
     shown = capfd.readouterr()
     assert shown.out == ""
     assert re.search(r"\rpass 1 \[[#.]{12}\]", shown.err)
-    assert "goal 0.01" in shown.err
+    assert "goal 0.03" in shown.err
     assert shown.err.endswith("\r")  # nothing is left of it
 
 

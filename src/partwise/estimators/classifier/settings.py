@@ -45,7 +45,7 @@ class ClassifierSettings(
     }  # fmt: skip
 
     loss: str | None = setting(default=None, kw_only=False)
-    tol: float = 1e-2
+    tol: float = 0.03
     max_iter: int = 1000
     fit_intercept: bool = setting(default=True, allowed=FLAG)
     class_weight: Any = None

@@ -71,6 +71,7 @@ class TaggerSettings(
     }  # fmt: skip
 
     loss: str | None = setting(default=None, kw_only=False)
+    tol: float = 0.03
     template: Any = None
     boundaries: str = setting(
         default="numbered", allowed=one_of("numbered", "single", "none")

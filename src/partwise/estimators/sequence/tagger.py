@@ -90,7 +90,7 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     >>> tagger = SequenceTagger(C=10.0).fit(X, y)
     >>> tagger.predict([[{"word": "a"}, {"word": "dog"}]])
     [['D', 'N']]
-    >>> tagger.certificate_.relative_gap < 0.01
+    >>> tagger.certificate_.relative_gap < 0.03
     True
     """
 
