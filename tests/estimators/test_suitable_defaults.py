@@ -28,7 +28,6 @@ WORDS = [[{"w": "the"}, {"w": "dog"}], [{"w": "dog"}]], [["D", "N"], ["N"]]
         ({"solver": "eg"}, "log_loss"),
         ({"solver": "lbfgs", "C": 2.0}, "log_loss"),
         ({"rescaling": "slack"}, "squared_hinge"),
-        ({"class_weight": "balanced"}, "squared_hinge"),
         ({"costs": [[0.0, 1.0], [2.0, 0.0]]}, "squared_hinge"),
     ],
 )
@@ -36,6 +35,12 @@ def test_default_loss_goes_with_what_is_said(
     cls: Any, settings: dict[str, Any], loss: str
 ) -> None:
     assert cls(**settings)._chosen_loss() == loss
+
+
+def test_default_loss_of_taggers_goes_with_weights_of_labels() -> None:
+    """Of a classifier these are weights of examples, which any loss has."""
+    assert SequenceTagger(class_weight="balanced")._chosen_loss() == "squared_hinge"
+    assert MulticlassClassifier(class_weight="balanced")._chosen_loss() == "log_loss"
 
 
 def test_default_of_names_is_a_model_with_probabilities() -> None:

@@ -31,8 +31,6 @@ class SuitableDefaults(StructuredEstimator):
     ----------
     _row_size : float or None
         Of rows of numbers: their mean squared length in training; otherwise None.
-    _weighs_tokens : bool
-        Whether mistakes at some tokens cost more than at others.
     """
 
     default_C: ClassVar[dict[str, float]]
@@ -41,9 +39,7 @@ class SuitableDefaults(StructuredEstimator):
     C: Any
     rescaling: Any
     costs: Any
-    class_weight: Any
     _row_size: float | None = None
-    _weighs_tokens: bool = False
 
     def _chosen_loss(self) -> str:
         """Return the loss of the settings, or the first that goes with the others."""
@@ -58,9 +54,8 @@ class SuitableDefaults(StructuredEstimator):
     def _goes_with(self, loss: str) -> bool:
         """Say whether a loss goes with solver, penalty, costs and rescaling."""
         penalty = self._penalty_name()
-        costs = (self.costs, self.class_weight)
-        weighs = self._weighs_tokens or any(given is not None for given in costs)
-        if loss == "log_loss" and (weighs or self.rescaling == "slack"):
+        wants_margins = self._has_costs() or self.rescaling == "slack"
+        if loss == "log_loss" and wants_margins:
             return False  # a likelihood has no costs
         if penalty == "l1" and loss == "hinge":
             return False  # that would be a linear program, which is for who asks for it
@@ -70,6 +65,10 @@ class SuitableDefaults(StructuredEstimator):
             return self.solver in solver_names(loss, penalty)
         solver = make_solver(self.solver)
         return loss in solver.losses and penalty in solver.penalties
+
+    def _has_costs(self) -> bool:
+        """Say whether some mistakes are said to be worse than others."""
+        return self.costs is not None
 
     def _effective_C(self) -> float:
         """Return `C`, or the one that suits the loss and the features."""

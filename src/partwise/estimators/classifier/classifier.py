@@ -172,14 +172,14 @@ class MulticlassClassifier(
             sample_weight = _check_sample_weight(
                 sample_weight, np.zeros((len(gold), 1)), dtype=np.float64
             )
-        if not named:
-            self._row_size = row_size(X, sample_weight)
         self._set_labels(labels)
         self._costs = cost_matrix(self.costs, labels)
         if self.class_weight is not None:
             by_class = class_weights(self.class_weight, labels, gold, sample_weight)
             own = 1.0 if sample_weight is None else sample_weight
             sample_weight = own * by_class[gold]
+        if not named:
+            self._row_size = row_size(X, sample_weight)
         structure = self._with_costs(
             self._structure(rows, gold), self.costs is not None
         )

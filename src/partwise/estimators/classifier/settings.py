@@ -25,8 +25,8 @@ class ClassifierSettings(
     loss
         ... With it this is multinomial logistic regression.
         If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
-        `solver`, `costs` or `class_weight` is given, it is the squared hinge, or what
-        the solver minimises.
+        `solver` or `costs` is given, it is the squared hinge, or what the solver
+        minimises.
     fit_intercept
         Add a constant feature; its weights are regularised like all others.
     class_weight

@@ -97,6 +97,7 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     _pairs: Pairs | None
+    _weighs_tokens = False
     _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
     _survey, _settle, _prepare_shard = survey, settle, prepare_shard
@@ -205,6 +206,10 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
+
+    def _has_costs(self) -> bool:
+        weighs = self.class_weight is not None or self._weighs_tokens
+        return weighs or super()._has_costs()
 
     def _set_labels(self, labels: LabelCodes) -> None:
         """Set the labels of outputs; what was prepared for others is forgotten."""
