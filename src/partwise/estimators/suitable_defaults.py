@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from partwise.estimators.base import StructuredEstimator
 from partwise.model_file import Content
+from partwise.solvers import Solver
 from partwise.solvers.names import MINIMISERS, solver_names
-from partwise.solvers.registry import make_solver
 
 OF_NAMES = ("log_loss", "squared_hinge", "hinge")
 OF_NUMBERS = ("hinge", "log_loss", "squared_hinge")
@@ -61,10 +61,9 @@ class SuitableDefaults(StructuredEstimator):
             return False  # that would be a linear program, which is for who asks for it
         if self.solver == "auto":
             return (loss, penalty) in MINIMISERS
-        if isinstance(self.solver, str):
-            return self.solver in solver_names(loss, penalty)
-        solver = make_solver(self.solver)
-        return loss in solver.losses and penalty in solver.penalties
+        if isinstance(self.solver, Solver):
+            return loss in self.solver.losses and penalty in self.solver.penalties
+        return self.solver in solver_names(loss, penalty)
 
     def _has_costs(self) -> bool:
         """Say whether some mistakes are said to be worse than others."""
