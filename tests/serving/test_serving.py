@@ -20,6 +20,7 @@ from partwise.serving.app import Limits, make_app  # noqa: E402
 
 X = [[["the"], ["dog"]], [["a"], ["cat"], ["sleeps"]]]
 Y = [["D", "N"], ["D", "N", "V"]]
+POSTED = {"type": "http", "method": "POST", "path": "/models/pos/predict"}
 LIMITS = Limits(max_bytes=2000, max_inputs=3, max_tokens=20, seconds=0.2)
 
 
@@ -105,7 +106,7 @@ def test_serving_refuses_slow_clients() -> None:
         sent.append(message)
 
     limits = BodyLimits(None, max_bytes=100, seconds=0.01)
-    asyncio.run(limits({"type": "http", "method": "POST"}, stuck, send))
+    asyncio.run(limits(POSTED, stuck, send))
     assert sent[0]["status"] == 408
     assert b"longer than" in sent[1]["body"]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._work import steps, tell
 from partwise.errors import DataError
 from partwise.features.array_features import ArrayFeatures, BadArray
 from partwise.features.byte_lookup import ByteLookup
@@ -24,6 +25,9 @@ MOST_OF_FEW = 256
 """Tokens of which lists are made; there is another way for more."""
 
 _NUMBERS = (int, float, np.integer, np.floating)
+
+
+ENCODING = "encoding"
 
 
 class _BadFeature(Exception):
@@ -176,6 +180,7 @@ class FeatureRows:
             for ends, ids in self._lookup.ids_of(tokens):
                 self._ptr.frombytes((ends + len(self._idx)).tobytes())
                 self._idx.frombytes(ids.tobytes())
+                tell(ENCODING, self.n_rows / len(tokens))
             if self.n_rows == 0 and (few := ids_of_few(self.vocabulary, tokens)):
                 self._ptr.extend(accumulate(map(len, tokens)))
                 self._idx.extend(few)
@@ -267,7 +272,8 @@ def scan_sequences(
     n_read, n_tokens = len(ptr) - 1, ptr[-1]
     s = t = 0
     try:
-        for s, sequence in enumerate(islice(sequences, n_read, None), n_read):
+        rest = islice(steps(sequences, ENCODING), n_read, None)
+        for s, sequence in enumerate(rest, n_read):
             _refuse_text(sequence, f"sequence {s}", "a list of tokens")
             t = -1
             for t, token in enumerate(sequence):
@@ -315,7 +321,7 @@ def scan_rows(
     if not transition_features and isinstance(rows, (list, tuple)):
         n_rows = nodes.add_plain_rows(list(rows))
     try:
-        for row in islice(rows, n_rows, None):
+        for row in islice(steps(rows, ENCODING), n_rows, None):
             nodes.add_token(row)
             nodes.end_row()
             if transition_features:

@@ -110,7 +110,7 @@ def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     shared = Bounded(
         borders(ptr), filled(codes, ptr), filled(found.scores), filled(found.bounds)
     )
-    make_crew(s, n_jobs).run(_decode, w, shared)
+    make_crew(s, n_jobs).run(_decode, w, shared, doing="predicting")
     return found
 
 
@@ -224,7 +224,8 @@ def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
     shared = KBest(
         borders(ptr), filled(codes, ptr, axis=1), changed(scores), filled(best.found)
     )
-    make_crew(s, n_jobs, None, max(k, 1)).run(_find_kbest, w, k, shared)
+    crew = make_crew(s, n_jobs, None, max(k, 1))
+    crew.run(_find_kbest, w, k, shared, doing="finding the best outputs")
     return best
 
 
@@ -276,7 +277,8 @@ def part_marginals(
     np.cumsum(wanted, out=ptr[1:])
     out, log_z = np.zeros(ptr[-1]), np.zeros(wanted.size)
     things = w, borders(ptr), filled(out, ptr), filled(log_z)
-    make_crew(s, n_jobs).run(_part_marginals, *things)
+    crew = make_crew(s, n_jobs)
+    crew.run(_part_marginals, *things, doing="computing probabilities")
     return ptr, out, log_z
 
 

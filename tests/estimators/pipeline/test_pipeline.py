@@ -1,6 +1,7 @@
 """Pipelines: from text to trees and back to text, in one file."""
 
 import io
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -185,6 +186,39 @@ def test_pipeline_chooses_c_within_its_time() -> None:
     assert made.scores_["upos"] == 1.0
     quick = Pipeline(steps="upos", minutes=0.0001, folds=1).fit(treebank)
     assert quick.models_["upos"].n_iter_ >= 1
+
+
+class Presses:
+    """A screen on which something presses Ctrl-C when a text is shown."""
+
+    def __init__(self, at: str):
+        self.at = at
+
+    def show(self, text: str, now: bool = False) -> None:
+        if text == self.at:
+            signal.raise_signal(signal.SIGINT)
+
+    def close(self) -> None:
+        pass
+
+
+def test_pipeline_interrupted_keeps_the_steps_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def press(at: str) -> None:
+        name = "partwise.estimators.pipeline.pipeline.open_screen"
+        monkeypatch.setattr(name, lambda: Presses(at))
+
+    press("training lemmas")
+    model = Pipeline(steps="lemmas,upos,trees", folds=1, verbose=1)
+    model.fit(tiny_treebank(1))
+    assert model.interrupted_
+    assert list(model.steps_) == ["upos"]
+    assert model.left_out_["trees"] == "training was interrupted"
+    press("training upos")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(tiny_treebank(1))
+    assert list(model.steps_) == ["upos"]
 
 
 def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import typer
+
 from partwise.cli.options import (
     FILES,
     LEARNING,
@@ -73,7 +75,8 @@ def pipeline(
     import time
 
     from partwise import Pipeline, model_file
-    from partwise.cli.output import print_json
+    from partwise._interrupts import Saving
+    from partwise.cli.output import print_json, say
     from partwise.cli.overwriting import refuse_overwriting
     from partwise.cli.pipeline.inspect import describe, show
     from partwise.cli.training import plain_warnings
@@ -89,10 +92,11 @@ def pipeline(
     sentences = read_trees(train, "conllu", encoding=encoding)
     held_out = None if dev is None else read_trees(dev, "conllu", encoding=encoding)
     begin = time.monotonic()
-    with plain_warnings(quiet=not verbose):
-        made.fit(sentences, dev=held_out)
-    seconds = time.monotonic() - begin
-    made.save(model)
+    with Saving() as saving:
+        with saving.here(), plain_warnings(quiet=not verbose):
+            made.fit(sentences, dev=held_out)
+        seconds = time.monotonic() - begin
+        made.save(model)
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
     numbers: dict[str, Any] = {"model": model, **sizes, "seconds": seconds}
     numbers |= describe(made)
@@ -100,3 +104,6 @@ def pipeline(
         print_json(numbers)
     elif verbose:
         show(numbers)
+    if made.interrupted_:
+        say(f"interrupted; {', '.join(made.steps_)} saved to {model}", err=True)
+        raise typer.Exit(130)

@@ -43,6 +43,8 @@ class Pipeline(Estimator, PipelineSettings):
     scores_ : dict of str to float
         The share of words of the development data that each step gets right, given
         right words and what earlier steps predict.
+    interrupted_ : bool
+        Whether Ctrl-C ended training; the steps that had been trained by then are kept.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Pipeline(Estimator, PipelineSettings):
     steps_: dict[str, Step]
     left_out_: dict[str, str]
     scores_: dict[str, float]
+    interrupted_: bool = False
 
     def fit(
         self,
@@ -104,6 +107,8 @@ class Pipeline(Estimator, PipelineSettings):
         trainer.train(wanted, train, held_out and with_words_only(held_out))
         if screen:
             screen.close()
+        if trainer.interrupted and not trainer.steps:
+            raise KeyboardInterrupt
         if not trainer.steps:
             raise DataError(
                 "there is nothing to learn: "
@@ -112,6 +117,7 @@ class Pipeline(Estimator, PipelineSettings):
         self.steps_ = trainer.steps
         self.left_out_ = trainer.left_out
         self.scores_ = trainer.scores
+        self.interrupted_ = trainer.interrupted
         return self
 
     def _check_settings(self) -> None:

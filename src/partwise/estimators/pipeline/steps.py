@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from partwise.data.treebank import Sentence
@@ -27,6 +27,10 @@ class Step:
     """What users call it."""
     adds: ClassVar[tuple[str, ...]] = ()
     """The columns of sentences that it fills."""
+    classes: ClassVar[Mapping[str, str]] = {}
+    """The models that it may have, by name, and what classes they are of."""
+    needed: ClassVar[tuple[str, ...]] = ()
+    """The models that it cannot do without."""
 
     def __init__(self) -> None:
         self.models: dict[str, Any] = {}
@@ -47,7 +51,7 @@ class Step:
     def from_content(cls, content: Content) -> Self:
         """Return the step that a part of a model file holds."""
         step = cls()
-        step.models = read_models(content)
+        step.models = read_models(content, cls.classes, cls.needed)
         return step
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from operator import eq
 from typing import Any
 
+from partwise._interrupts import Interruptible
 from partwise.data.treebank import Sentence
 from partwise.errors import ConvergenceWarning
 from partwise.estimators.pipeline.boundaries import (
@@ -96,6 +97,12 @@ class Trainer:
         self._begin = time.monotonic()
         self._factor = 1.0
         self._parts = 1
+        self._work = Interruptible()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended training."""
+        return self._work.came
 
     @property
     def _left(self) -> float | None:
@@ -104,7 +111,9 @@ class Trainer:
         return max(self.seconds - (time.monotonic() - self._begin), 1.0)
 
     def make(self, name: str) -> Any:
-        """Return an estimator for a step."""
+        """Return an estimator for a step; none after Ctrl-C."""
+        if self.interrupted:
+            raise KeyboardInterrupt
         cls = CLASSES.get(name, name)
         settings = {**SETTINGS[name], **self.settings}
         if self.seconds is not None and self._left is not None:
@@ -118,20 +127,43 @@ class Trainer:
     def train(
         self, names: Sequence[str], train: list[Sentence], dev: list[Sentence] | None
     ) -> None:
-        """Train steps; each of them learns from what those before it predict."""
-        for name in names:
-            self.tell(f"training {name}")
-            cls = STEPS[name]
-            self.factor_of_step = 1.0
-            self._parts = 1 + (self.folds if cls.adds and name != "trees" else 0)
-            try:
-                with warnings.catch_warnings():
-                    # What is left is shown with every certificate.
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    train, dev = self._one(cls, train, dev, last=names[-1])
-            except NothingToLearn as reason:
-                self.left_out[name] = str(reason)
-                self.tell(f"leaving out {name}: {reason}")
+        """Train steps; each of them learns from what those before it predict.
+
+        Ctrl-C ends it: the steps that have been trained are kept.
+        """
+        with self._work:
+            for name in names:
+                train, dev = self._step(name, train, dev, last=names[-1])
+                if self.interrupted:
+                    break
+        if self.interrupted:
+            for name in names:
+                if name not in self.steps:
+                    self.left_out.setdefault(name, "training was interrupted")
+
+    def _step(
+        self,
+        name: str,
+        train: list[Sentence],
+        dev: list[Sentence] | None,
+        last: str,
+    ) -> tuple[list[Sentence], list[Sentence] | None]:
+        """Train a step, if there is anything to learn and Ctrl-C does not end it."""
+        self.tell(f"training {name}")
+        cls = STEPS[name]
+        self.factor_of_step = 1.0
+        self._parts = 1 + (self.folds if cls.adds and name != "trees" else 0)
+        try:
+            with warnings.catch_warnings(), self._work.here():
+                # What is left is shown with every certificate.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return self._one(cls, train, dev, last)
+        except NothingToLearn as reason:
+            self.left_out[name] = str(reason)
+            self.tell(f"leaving out {name}: {reason}")
+        except KeyboardInterrupt:
+            self.tell("interrupted: the steps that have been trained are kept")
+        return train, dev
 
     def _one(
         self,
@@ -141,12 +173,12 @@ class Trainer:
         last: str,
     ) -> tuple[list[Sentence], list[Sentence] | None]:
         begin = time.monotonic()
-        step = self._fit(cls, train, dev)
+        self.steps[cls.name] = step = self._fit(cls, train, dev)
         took = time.monotonic() - begin
         found = None
         if cls.adds and dev is not None and self.gold_dev is not None:
             step, found = self._chosen(cls, step, train, dev, self.gold_dev, took)
-        self.steps[cls.name] = step
+            self.steps[cls.name] = step
         if cls.adds and cls.name != last and self.folds > 1:
             factor, self._factor = self._factor, self.factor_of_step
             train = jackknifed(cls, train, self.make, self.folds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
@@ -13,6 +13,8 @@ class TreeStep(Step):
     """Fill heads and labels, from everything filled before."""
 
     name, adds = "trees", ("heads", "labels")
+    classes: ClassVar = {"trees": "DependencyParser"}
+    needed = ("trees",)
 
     dev: Sequence[Sentence] | None = None
     """Development data for early stopping: as predicted so far, with right trees."""
