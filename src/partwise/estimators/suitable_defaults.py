@@ -45,6 +45,7 @@ class SuitableDefaults(StructuredEstimator):
         """Return the loss of the settings, or the first that goes with the others."""
         if self.loss is not None:
             return str(self.loss)
+        losses: tuple[str, ...]
         losses = OF_NAMES if self._row_size is None else OF_NUMBERS
         if self.C is not None or self.solver != "auto":
             # They were chosen for the squared hinge, which has long been the default.

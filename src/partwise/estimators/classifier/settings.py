@@ -44,7 +44,7 @@ class ClassifierSettings(
         "squared_hinge": 1.0, "hinge": 3.0, "log_loss": 10.0,
     }  # fmt: skip
 
-    loss: str | None = setting(default=None, kw_only=False)
+    loss: Any = setting(default=None, kw_only=False)
     tol: float = 0.03
     max_iter: int = 1000
     fit_intercept: bool = setting(default=True, allowed=FLAG)

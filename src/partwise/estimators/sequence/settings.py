@@ -74,7 +74,7 @@ class TaggerSettings(
         "squared_hinge": 1.0, "hinge": 30.0, "log_loss": 30.0,
     }  # fmt: skip
 
-    loss: str | None = setting(default=None, kw_only=False)
+    loss: Any = setting(default=None, kw_only=False)
     tol: float = 0.03
     template: Any = None
     boundaries: str = setting(
