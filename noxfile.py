@@ -11,8 +11,20 @@ import nox
 
 ROOT = Path(__file__).parent
 PYTHONS = ("3.11", "3.12", "3.13")
-QUICK = ("tests/structures", "tests/model_file", "tests/data", "tests/jit")
+QUICK = (
+    "tests/data",
+    "tests/model_file",
+    "tests/estimators/test_model_files.py",
+    "tests/estimators/pipeline/test_pipeline_files.py",
+    "tests/test_hostile_input.py",
+    "tests/test_errors.py",
+    "tests/test_interrupts.py",
+    "tests/jit",
+    "tests/structures",
+)
+"""Files and readers first, which take seconds; then what is compiled."""
 
+nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = False
 
 

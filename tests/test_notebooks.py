@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from partwise import SequenceTagger
 from partwise.constituents.tree import Tree
 from partwise.data import Sentence
 from partwise.data.lattice import LatticeInput
@@ -18,6 +19,7 @@ from partwise.drawing import (
 )
 from partwise.estimators.explanation import Choice, Contribution, Explanation
 from partwise.estimators.graph.inputs import GraphArrays
+from partwise.estimators.sequence.answers import Span
 from partwise.estimators.suspicion import Suspect, Suspects
 from partwise.losses import Certificate
 from partwise.pages import view_tags
@@ -40,6 +42,32 @@ def test_notebooks_draw_trees() -> None:
     for drawing in (tree, brackets, draw_svg_page([tree, brackets])):
         assert drawing._repr_svg_() == drawing
         ElementTree.fromstring(drawing)
+
+
+def test_notebooks_show_phrases_above_their_words() -> None:
+    tree = Tree("S", (Tree("NP", (Tree("N", (HOSTILE,)),)), Tree("V", ("bark",))))
+    shown = ElementTree.fromstring(tree._repr_html_().replace("<br>", "<br/>"))
+    assert [node.text for node in shown.iter("span")] == ["S", "NP", "N", "V"]
+    assert [node.tail for node in shown.iter("br")] == [None, None, HOSTILE, "bark"]
+
+
+def test_notebooks_show_trees_of_any_depth() -> None:
+    tree = Tree("N", ("dogs",))
+    for _ in range(5000):
+        tree = Tree("NP", (tree,))
+    assert tree._repr_html_().count("<span") == 5001
+
+
+def test_notebooks_show_spans() -> None:
+    shown = Span(1, 3, HOSTILE, 0.25)._repr_html_()
+    assert "&lt;script&gt;" in shown
+    assert "<td>1 to 2</td><td>25.0%</td>" in shown
+
+
+def test_notebooks_unfold_estimators() -> None:
+    shown = SequenceTagger(C=3.0)._repr_mimebundle_()
+    assert shown["text/plain"] == "SequenceTagger(C=3.0)"
+    assert "SequenceTagger" in shown["text/html"]
 
 
 def test_notebooks_draw_sentences_lattices_and_graphs() -> None:

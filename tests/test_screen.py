@@ -105,7 +105,7 @@ def test_work_notes_say_what_is_left_of_long_work_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 0.5, 10.0, 30.0, 40.0, 100.0])
-    monkeypatch.setattr(_screen.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(_screen, "working_time", lambda: next(clock))
     shown: list[str] = []
     notes = WorkNotes(shown.append)
     for fraction in (0.0, 0.4, 0.25, 0.5, 1.0):  # it begins anew in the middle

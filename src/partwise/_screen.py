@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from partwise._jit.clock import Piece, listening
+from partwise._jit.clock import Piece, listening, working_time
 from partwise._work import telling
 
 EVERY = 5.0
 """Seconds between two lines of a log."""
 MOMENT = 1.0
 """Work that takes fewer seconds is not worth a line."""
+LEAST_KNOWN = 0.01
+"""Before this share of the work is done nobody knows how long the rest takes."""
 
 
 class Screen(Protocol):
@@ -150,12 +152,12 @@ class WorkNotes:
 
     def __call__(self, what: str, fraction: float) -> None:
         """Show the text, if the work takes longer than a moment."""
-        now = time.monotonic()
+        now = working_time()  # what is compiled meanwhile is not the work's
         if fraction < self._done.get(what, 2.0):  # it begins, perhaps once more
             self._begun[what] = now
         self._done[what] = fraction
         taken = now - self._begun[what]
-        if taken >= MOMENT and 0.0 < fraction < 1.0:
+        if taken >= MOMENT and LEAST_KNOWN <= fraction < 1.0:
             left = in_time(taken * (1.0 - fraction) / fraction)
             self._show(f"{what}: {fraction:.0%} (about {left} left)")
 

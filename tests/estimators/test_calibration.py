@@ -183,6 +183,16 @@ def test_calibration_of_arcs_keeps_its_promise(tmp_path: Path) -> None:
     found = parser.predict_sets(trees[60:61], 0.2)[0]
     for m, some in enumerate(found, 1):
         assert some == sorted(some, key=lambda h: -shares[h, m])
+    for sure, best, one in zip(
+        parser.predict(trees[60:], risk=0.2),
+        parser.predict(trees[60:]),
+        parser.predict_sets(trees[60:], 0.2),
+        strict=True,
+    ):
+        given = list(enumerate(best.heads or (), 1))
+        kept = [head if one[m - 1] == [head] else 0 for m, head in given]
+        assert list(sure.heads or ()) == kept
+        assert all(m in sure.unknown or one[m - 1] == [h] for m, h in given)
     before = plain.predict_marginals(trees[60:61])[0]
     assert np.abs(before - shares).max() > 0.01
     path = tmp_path / "parser"

@@ -147,6 +147,7 @@ TREES = [
 
 def test_partial_trees_are_completed_and_written(tmp_path: Path) -> None:
     assert TREES[1].unknown == (2, 3)
+    assert TREES[0].without_heads([2, 3]) == TREES[1]
     parser = DependencyParser(hash_bits=8).fit(TREES)
     assert {s.heads for s in parser.predict(TREES)} == {(2, 3, 0)}
     text = "".join(s.to_text() for s in TREES)

@@ -106,3 +106,24 @@ def test_scores_have_intervals_that_hold_them() -> None:
     assert whole.value == right / 160
     # Of 160 tokens, half of them right: the standard error is 1/25.
     assert 0.08 < whole.high - whole.low < 0.24
+
+
+@plain
+@pytest.mark.parametrize("name", ["log", "arcs", "classes"])
+def test_suspects_by_models_that_have_not_seen_them(name: str) -> None:
+    model, data, _ = tiny_cases()[name]
+    model.fit(*data)
+    count = len(data[0])
+    suspects = model.suspects(*data, n=count, folds=count)
+    assert "have not seen them" in suspects.by
+    assert sorted(one.example for one in suspects) == list(range(count))
+    scores = [one.score for one in suspects]
+    assert scores == sorted(scores, reverse=True)
+    view = suspects[0].view
+    ratios = [
+        p / right
+        for (p, _), right in zip(view.certain, view.believed or (), strict=True)
+    ]
+    assert scores[0] == pytest.approx(np.log(max(ratios)), rel=1e-6)
+    with pytest.raises(ValueError, match="between 2 and"):
+        model.suspects(*data, folds=1)

@@ -96,6 +96,18 @@ def test_serving_refuses_bad_input_with_words(
     assert good.json()["outputs"] == [{"output": ["D", "N"]}]
 
 
+def test_serving_survives_what_json_can_hold(client: Any) -> None:
+    """Half a character, lists inside lists without end, and tokens behind others."""
+    text, json_ = '{"inputs": [["\\ud800"]]}', {"content-type": "application/json"}
+    reply = client.post("/models/pos/view", content=text, headers=json_)
+    assert reply.status_code == 200
+    assert reply.content.isascii()
+    reply = client.post("/models/pos/stream", content="[" * 1500)
+    assert "not JSON" in reply.json()["error"]
+    asked = {"inputs": [{"x": [], "tokens": ["a"] * 21}]}
+    assert client.post("/models/pos/predict", json=asked).status_code == 413
+
+
 def test_serving_refuses_slow_clients() -> None:
     async def stuck() -> Any:
         await asyncio.sleep(10)

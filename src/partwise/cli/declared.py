@@ -11,6 +11,8 @@ from enum import StrEnum
 from types import SimpleNamespace
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
+import typer
+
 from partwise.cli.kinds import listed
 
 
@@ -137,6 +139,18 @@ def keyword_options(function: Callable[..., Any]) -> Declared:
     space = inspect.unwrap(function).__globals__
     hints = get_type_hints(written, space, include_extras=True)
     return Declared.by(one.replace(annotation=hints[one.name]) for one in options)
+
+
+CONTEXT = inspect.Parameter(
+    "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
+)
+"""The parameter by which a command learns what was typed."""
+
+
+def is_typed(context: typer.Context | None, option: inspect.Parameter) -> bool:
+    """Say whether the user typed an option; False where no command line was read."""
+    source = context and context.get_parameter_source(option.name)
+    return bool(source) and source.name != "DEFAULT"  # type: ignore[union-attr]
 
 
 def with_values(parameter: inspect.Parameter, values: str = "") -> inspect.Parameter:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from partwise.cli.declared import (
+    CONTEXT,
     as_command,
     choices_of,
     flag_of,
@@ -149,9 +150,6 @@ class KindOptions:
         """Return a command with these options, in place of a parameter ``options``."""
         own = parameters_without(command, "options")
         names = list(self.declared)
-        context = inspect.Parameter(
-            "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
-        )
 
         def run(context: typer.Context, **values: Any) -> None:
             chosen = {name: values.pop(name) for name in names}
@@ -160,7 +158,7 @@ class KindOptions:
             command(**values, options=Options(self, chosen, given))
 
         return as_command(
-            run, command, [*own, *self.parameters, context], notes=self.notes
+            run, command, [*own, *self.parameters, CONTEXT], notes=self.notes
         )
 
 

@@ -11,11 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
+import typer
+
 from partwise.cli.declared import (
+    CONTEXT,
     Declared,
     as_command,
     field_options,
     flag_of,
+    is_typed,
     parameters_without,
     with_values,
 )
@@ -154,6 +158,8 @@ class Learning(RunOptions):
     """The settings of the estimator that the command has options for."""
     flag: Callable[[str, object], str]
     """Returns the option that gives a setting a value."""
+    typed: frozenset[str] = frozenset()
+    """The settings whose options are on the command line; the others are defaults."""
 
 
 def takes_learning(
@@ -197,7 +203,7 @@ def takes_learning(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         declared = Declared.by(parameters_without(command, "learning"))
 
-        def run(**given: Any) -> None:
+        def run(context: typer.Context | None = None, **given: Any) -> None:
             about_run = {
                 one.name: given.pop(one.name, one.default) for one in run_options
             }
@@ -210,10 +216,11 @@ def takes_learning(
                 if setting not in as_text:
                     replace(known[setting], name=flag).check(value)
             chosen["verbose"] = int(about_run["verbose"])
-            learning = Learning(**about_run, settings=chosen, flag=as_flag)
+            typed = frozenset(s for s, p in of_setting.items() if is_typed(context, p))
+            learning = Learning(**about_run, settings=chosen, flag=as_flag, typed=typed)
             command(**declared.grouped(given), learning=learning)
 
         everything = [*declared.parameters, *parameters, *run_options]
-        return as_command(run, command, map(with_values, everything))
+        return as_command(run, command, [*map(with_values, everything), CONTEXT])
 
     return decorate

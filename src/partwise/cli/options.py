@@ -129,6 +129,23 @@ DecodingOption = Annotated[
         "expected cost: with the most arcs expected to be right, for example.",
     ),
 ]
+Risk = Annotated[
+    float | None,
+    typer.Option(
+        help="Abstain where a set of answers that lacks the right one no more often "
+        "than this has several: a label is then ?, a head _, and a segment is left out "
+        "(models trained with --calibrate).",
+        metavar="SHARE",
+    ),
+]
+
+
+def check_risk_alone(risk: float | None, others: bool) -> None:
+    """Refuse --risk with options whose answers do not abstain."""
+    if risk is not None and others:
+        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
+
+
 Confusion = Annotated[
     bool, typer.Option("--confusion", help="Show which labels are confused with which.")
 ]

@@ -68,6 +68,14 @@ def suspects(
     top: Annotated[
         int, typer.Option(min=1, help="How many to show.", metavar="N")
     ] = 20,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Train so many models without a part of the data, to judge that part.",
+            metavar="K",
+        ),
+    ] = None,
     json: AsJson = False,
     *,
     options: Options,
@@ -83,7 +91,7 @@ def suspects(
 
     fitted, kind = options.load(model)
     X, y = options.of_model(kind, "labelled", fitted, model)(fitted, data)
-    found = fitted.suspects(X, y, n=top)
+    found = fitted.suspects(X, y, n=top, folds=folds)
     if json:
         print_json(found)
         return

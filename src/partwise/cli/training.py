@@ -46,13 +46,17 @@ def fit(
     dev: Any = None,
     *,
     quiet: bool = False,
+    goes_on: bool = False,
     **options: Any,
 ) -> None:
-    """Fit a model; Ctrl-C keeps the weights so far."""
+    """Fit a model, or let it learn on; Ctrl-C keeps the weights so far."""
     from partwise.solvers.loop import FAILED
 
     with plain_warnings(quiet):
-        model.fit(X, y, dev=dev, **options)
+        if goes_on:
+            model.partial_fit(X, y, dev=dev, forget=True, **options)
+        else:
+            model.fit(X, y, dev=dev, **options)
     if model.solution_.reason == FAILED:
         raise PartwiseError(model.solution_.status)
 

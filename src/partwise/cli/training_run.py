@@ -83,6 +83,22 @@ class TrainingRun:
         model._check_settings()
         return model
 
+    def go_on_from(self, path: str, estimator: type[M]) -> M:
+        """Return a model that was saved, with the settings that the user typed."""
+        from partwise import load
+
+        model = load(path)
+        if type(model) is not estimator:
+            raise DataError(
+                f"{path} is a model of the kind {type(model).__name__}; --continue "
+                f"needs a {estimator.__name__}"
+            )
+        asked = self.learning
+        changed = {name: asked.settings[name] for name in asked.typed}
+        model.set_params(**changed, verbose=asked.settings["verbose"])
+        model._check_settings()
+        return model
+
     def fit_and_save(
         self,
         model: Any,
@@ -93,6 +109,7 @@ class TrainingRun:
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
         called: Mapping[str, str] | None = None,
+        goes_on: bool = False,
         **options: Any,
     ) -> None:
         """Fit, save, and show the results.
@@ -111,6 +128,9 @@ class TrainingRun:
             Returns further facts about the fitted model, by name.
         called : mapping of str to str, optional
             What people call sizes and facts that have other names for programs.
+        goes_on : bool
+            Whether the model has learnt from other data before: what is kept of it are
+            its weights.
         **options
             Other arguments of ``fit``.
         """
@@ -127,7 +147,7 @@ class TrainingRun:
             try:
                 with saving.here():
                     if asked.C_path is None:
-                        fit(model, X, y, dev, quiet=quiet, **options)
+                        fit(model, X, y, dev, quiet=quiet, goes_on=goes_on, **options)
                     else:
                         with plain_warnings(quiet):
                             Cs = _numbers(asked.C_path)

@@ -6,10 +6,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from typing import NamedTuple, cast
 
 EMPTY_TAG = "-NONE-"
 """The tag of empty elements, such as traces."""
+
+_BOX = (
+    "display:inline-block;text-align:center;vertical-align:top;"
+    "border-top:1px solid;margin:0 4px"
+)
+"""How notebooks show a phrase: its label above what it consists of."""
 
 # Labels that begin with a mark, as -LRB- does, have no function tag.
 _WITHOUT_FUNCTION = re.compile(r"[^-=]+")
@@ -93,6 +100,19 @@ class Tree:
     def __repr__(self) -> str:
         """Return the tree in brackets, as an object."""
         return f"<Tree {self}>"
+
+    def _repr_html_(self) -> str:
+        parts: list[str] = []
+        open_ends: list[Tree | str] = [self]
+        while open_ends:
+            node = open_ends.pop()
+            if isinstance(node, str):
+                parts.append(node)
+                continue
+            word = escape(node.word) if node.is_tag else ""
+            parts.append(f'<span style="{_BOX}">{escape(node.label)}<br>{word}')
+            open_ends += ["</span>", *reversed(node.phrases)]
+        return "".join(parts)
 
 
 class Bracket(NamedTuple):

@@ -215,6 +215,26 @@ class Sentence:
             unknown=(),
         )
 
+    def without_heads(self, words: Iterable[int]) -> Sentence:
+        """Return the same sentence with the heads of some words, from 1, unknown.
+
+        Examples
+        --------
+        >>> sentence = Sentence.from_columns(forms=["Dogs", "bark"], heads=[2, 0])
+        >>> sentence.without_heads([1]).unknown
+        (1,)
+        """
+        gone = {*map(index, words), *self.unknown}
+        if self.heads is None or not gone:
+            return self
+        heads = tuple(0 if w in gone else h for w, h in enumerate(self.heads, 1))
+        labels = self.labels
+        if labels is not None:
+            labels = tuple(
+                NOT_GIVEN if w in gone else label for w, label in enumerate(labels, 1)
+            )
+        return replace(self, heads=heads, labels=labels, unknown=tuple(sorted(gone)))
+
     def to_text(self, format: str | None = None) -> str:
         r"""Return the lines of the sentence, with the blank line that ends it.
 

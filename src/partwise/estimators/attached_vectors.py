@@ -39,6 +39,14 @@ class HasVectors:
         for table in self._vectors.tables:
             table.check_here()
 
+    def _refuse_forgetting_vectors(self) -> None:
+        """Raise ValueError for vectors, whose scale follows from all examples."""
+        if self._vectors.width:
+            raise ValueError(
+                "forget=True keeps weights of words, not of vectors, whose scale "
+                "follows from all examples: leave forget out, or the vectors"
+            )
+
     def _refuse_vectors(self, encoder: Any = None) -> None:
         """Raise ValueError where shards of a corpus would have to agree on vectors."""
         if self.vectors is not None or getattr(encoder, "array_widths", None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,13 @@ from partwise._screen import progress_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.calibration import Calibration
-from partwise.estimators.labels import LabelCodes, class_array
+from partwise.estimators.carrying import Block, carry_over, label_places
+from partwise.estimators.labels import (
+    Label,
+    LabelCodes,
+    class_array,
+    sorted_classes,
+)
 from partwise.estimators.learning_on import Seen, as_seen
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
@@ -41,6 +47,7 @@ from partwise.solvers.convex_concave import ConvexConcave, as_partial_problem
 from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
 from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
+from partwise.solvers.penalty import vector_of
 from partwise.solvers.progress import ProgressBar
 from partwise.solvers.registry import default_solver, make_solver
 from partwise.solvers.trace import Trace
@@ -114,6 +121,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     default_C: ClassVar[dict[str, float]]
     """What ``C=None`` means, by loss."""
+    can_forget: ClassVar[bool] = False
+    """Whether it can learn on from weights alone."""
     least_labels: ClassVar[int] = 2
     """How few labels a saved model may have."""
 
@@ -145,6 +154,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     _reason: str
     _mark: str
     _seen: Seen | None = None
+    _continues: bool = False  # whether these examples begin with those of before
+    _start: Any = None  # the model whose weights are kept, not its examples
     _space: Any = None
     _noise: float = 0.0
     """How random the first weights are, where labels are known in part."""
@@ -267,7 +278,19 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         If that fails, the earlier model is unchanged. The warning comes last,
         since a filter may turn it into an exception.
         """
-        return self._fit_by(lambda fitted: fitted._learn(*data, **options))
+        before, seen = self._seen, None
+        if self.warm_start and hasattr(data[0], "__len__"):
+            y, sample_weight = (*data[1:], None, None)[:2]
+            seen = as_seen(data[0], y, sample_weight, options)
+
+        def learn(fitted: Self) -> None:
+            fitted._seen, fitted._start = seen, None
+            fitted._continues = (
+                seen is not None and before is not None and seen.begins_with(before)
+            )
+            fitted._learn(*data, **options)
+
+        return self._fit_by(learn)
 
     def _fit_by(self, learn: Callable[[Self], object]) -> Self:
         """Let a copy learn; become it if all went well."""
@@ -283,7 +306,13 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        forget: bool = False,
+        **options: Any,
     ) -> Self:
         """Learn on, from more examples.
 
@@ -295,6 +324,11 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         ----------
         X, y, sample_weight
             As in `fit`; features of the same kind as before.
+        forget : bool
+            Keep only the weights of the examples seen so far, not the examples: what is
+            minimised is half the squared distance from those weights, and `C` times the
+            losses of the examples of this call and of later ones. Works after `load`,
+            too.
         **options
             As in `fit`. `classes`, as in scikit-learn, is not needed, and ignored.
 
@@ -307,17 +341,58 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         """
         options.pop("classes", None)
         new = as_seen(X, y, sample_weight, options)
-        before: Seen | None = getattr(self, "_seen", None)
+        before, start = self._seen, self._start
+        if forget:
+            self._check_fitted()
+            before, start = None, self._as_start()
         seen = new if before is None else before.joined(new, type(self).__name__)
 
         def learn(fitted: Self) -> None:
-            fitted._seen = seen
+            fitted._seen, fitted._start = seen, start
+            fitted._continues = before is not None
             # The state of the solver is kept, though the setting may be off.
             setting, fitted.warm_start = fitted.warm_start, True
             fitted._learn(seen.X, seen.y, seen.sample_weight, **seen.options)
             fitted.warm_start = setting
 
         return self._fit_by(learn)
+
+    def _as_start(self) -> Self:
+        """Return this model to start from: its weights without its examples."""
+        if not self.can_forget:
+            raise ValueError(
+                f"{type(self).__name__} needs its examples to learn on; forget=True is "
+                "for SequenceTagger and MulticlassClassifier"
+            )
+        start = copy.copy(self)
+        start._seen = start._start = None
+        start.solution_ = replace(self.solution_, state=None)
+        return start
+
+    def _earlier(self, name: str) -> Any:
+        """Return an attribute of the model that examples go on from, or None."""
+        return getattr(self, name, None) if self._continues else None
+
+    def _all_classes(self, found: Iterable[Label]) -> list[Label]:
+        """Return the labels of these examples, and those that are forgotten, sorted."""
+        start = self._start
+        known = () if start is None else start._labels.classes
+        return sorted_classes([*found, *known])
+
+    def _blocks(self) -> list[Block]:
+        """Say what the weights belong to, in order."""
+        raise NotImplementedError
+
+    def _pull(self) -> FloatArray | None:
+        """Return what the weights of examples that are forgotten come to now."""
+        start = self._start
+        if start is None:
+            return None
+        classes = self._labels.classes
+        places = label_places(start._labels.classes, classes)
+        blocks = start._blocks(), self._blocks()
+        w = carry_over(start.weights_, *blocks, places, len(classes))
+        return vector_of(w, self._l1_share())
 
     def _learn(self, *data: Any, **options: Any) -> None:
         """Learn from what `fit` is given."""
@@ -377,6 +452,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
             data.reference,
             bool(self.positive),
             self.divergence,
+            self._pull(),
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
@@ -387,12 +463,13 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol, title))
-        mark = structure_fingerprint(structure) if self.warm_start else ""
-        if previous is None and mark and mark == getattr(self, "_mark", ""):
-            previous = self.solution_.state
-        elif previous is None and self._goes_on():
-            state = self.solution_.state
-            previous = None if state is None else state.unwrapped().grown(problem)
+        mark, state = "", self.solution_.state if self._goes_on() else None
+        if previous is None and state is not None:
+            previous = state.unwrapped().grown(problem)
+        if previous is None and self.warm_start:
+            mark = structure_fingerprint(structure)
+            if mark == getattr(self, "_mark", ""):
+                previous = self.solution_.state
         solution = solve(
             problem,
             choice.solver,
@@ -424,8 +501,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     def _goes_on(self) -> bool:
         """Say whether examples begin with those of before, with the same outputs."""
-        space = getattr(self, "_space", None)
-        return self._seen is not None and space == self._output_space()
+        return self._continues and self._space == self._output_space()
 
     def _output_space(self) -> Any:
         """Return what the codes of outputs depend on, besides the example."""

@@ -24,6 +24,15 @@ class Seen(NamedTuple):
     sample_weight: Any
     options: dict[str, Any]
 
+    def begins_with(self, before: Seen) -> bool:
+        """Say whether the first of these examples are the ones of before."""
+        n = count_of(before.X)
+        if type(self.X) is not type(before.X) or count_of(self.X) < n:
+            return False
+        return _same(self.X[:n], before.X) and (
+            self.y is before.y is None or _same(self.y[:n], before.y)
+        )
+
     def joined(self, new: Seen, owner: str) -> Seen:
         """Return these examples and new ones, for an estimator of class `owner`."""
         before, after = kind_of(self.X), kind_of(new.X)
@@ -81,6 +90,21 @@ def _listed(values: Any) -> Any:
     if values is None or hasattr(values, "__len__") or hasattr(values, "shape"):
         return copy.copy(values)  # lists grow; these must not
     return list(values)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare examples, of whatever they consist."""
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if hasattr(one, "toarray"):
+        return one.shape == other.shape and not (one != other).nnz
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
+    return bool(one == other)
 
 
 def _join(before: Any, after: Any, name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -119,7 +119,9 @@ class Reporting:
             found.by,
         )
 
-    def suspects(self, X: Any, y: Any = None, *, n: int = SUSPECTS) -> Suspects:
+    def suspects(
+        self, X: Any, y: Any = None, *, n: int = SUSPECTS, folds: int | None = None
+    ) -> Suspects:
         """Return training examples that the model cannot reconcile with the others.
 
         They may be annotation mistakes. Suspicion is how improbable the model finds
@@ -134,6 +136,10 @@ class Reporting:
             What the model was trained on.
         n : int
             How many to return.
+        folds : int, optional
+            Train so many models anew, each without one part of the examples, and let
+            it judge that part. Models with many features, parsers above all, learn
+            mistakes by heart: only those that have not seen them find them.
 
         Returns
         -------
@@ -154,6 +160,8 @@ class Reporting:
         model: Any = self
         model._check_fitted()
         X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        if folds is not None:
+            return suspicious.held_out_suspects(model, X, y, folds, n)
         if getattr(model, "objective_", "margin") == "likelihood":
             views = model._views(X, y)
             scores = np.array([view.surprise or 0.0 for view in views])
@@ -166,7 +174,8 @@ class Reporting:
         order = np.lexsort((-found.losses, -found.scores))[: max(n, 0)]
         numbers = [found.numbers[i] for i in order.tolist()]
         views = model._views(
-            _chosen(X, numbers), None if y is None else _chosen(y, numbers)
+            suspicious.chosen(X, numbers),
+            None if y is None else suspicious.chosen(y, numbers),
         )
         return suspicious.Suspects(
             found.by,
@@ -180,12 +189,14 @@ class Reporting:
 
     def _explained(self, X: Any, views: list[View]) -> list[View]:
         """Add reasons to the examples with the most mistakes, where models have any."""
+        from partwise.estimators.suspicion import chosen
+
         if self._reasons is None:
             return views
         wrong = [i for i, view in enumerate(views) if view.mistakes]
         wrong = sorted(wrong, key=lambda i: -views[i].mistakes)[:EXPLAINED]
         for i in steps(wrong, "finding reasons for mistakes"):
-            [x] = list(_rows(_chosen(X, [i])))
+            [x] = list(_rows(chosen(X, [i])))
             why = self._reasons(x, views[i], REASONS)
             views[i] = replace(views[i], reasons=why)
         return views
@@ -196,19 +207,6 @@ def _rows(X: Any) -> Iterator[Any]:
     if hasattr(X, "shape"):
         return (X[[i]] if not hasattr(X, "iloc") else X.iloc[[i]] for i in range(1))
     return iter(X)
-
-
-def _chosen(X: Any, numbers: Sequence[int]) -> Any:
-    """Return some examples of whatever examples are kept in."""
-    if hasattr(X, "take_rows"):  # tables
-        return X.take_rows(numbers)
-    if hasattr(X, "iloc"):
-        return X.iloc[list(numbers)]
-    if hasattr(X, "shape"):
-        return X[list(numbers)]
-    if hasattr(X, "sentence"):  # columns, which are read as lists of tuples too
-        return [X.sentence(i) for i in numbers]
-    return [X[i] for i in numbers]
 
 
 def _subtitle(model: Any) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise._notebooks import html_table
+from partwise._work import steps
 from partwise.characters import printable
 from partwise.errors import DataError
 from partwise.pages import View
@@ -20,6 +22,7 @@ from partwise.structures.probabilities import least_probable_parts
 PART = "by the least probable part of what the data says: -ln p"
 MASS = "by the mass of their dual variables"
 LOSS = "by their loss"
+HELD_OUT = "by how much models that have not seen them prefer another decision"
 SURPRISE = "by how improbable the model finds them"
 
 
@@ -173,3 +176,52 @@ def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
     if mass is None:
         return Suspicion(losses, losses, numbers, LOSS)
     return Suspicion(mass, losses, numbers, MASS)
+
+
+def held_out_suspects(model: Any, X: Any, y: Any, folds: int, n: int) -> Suspects:
+    """Return where models trained on the other examples prefer another decision.
+
+    Parameters
+    ----------
+    model : estimator
+        Its settings are those of all models.
+    X, y : training data
+        As in `fit`.
+    folds : int
+        How many parts there are; example `i` is in part ``i % folds``.
+    n : int
+        How many to return.
+    """
+    count = X.shape[0] if hasattr(X, "shape") else len(X)
+    if not 2 <= folds <= count:
+        raise ValueError(f"folds must lie between 2 and the {count} examples")
+    found: list[Suspect] = []
+    for fold in steps(range(folds), "training on the other examples"):
+        own = list(range(fold, count, folds))
+        others = [i for i in range(count) if i % folds != fold]
+        fresh = type(model)(**model.get_params(deep=False)).set_params(verbose=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # training has said it
+            fresh.fit(*_parts(X, y, others))
+        views = fresh._views(*_parts(X, y, own))
+        for i, view in zip(own, views, strict=True):
+            found.append(Suspect(i, view.doubt or 0.0, view))
+    found.sort(key=lambda one: (-one.score, -(one.view.surprise or 0.0), one.example))
+    return Suspects(HELD_OUT, tuple(found[: max(n, 0)]))
+
+
+def _parts(X: Any, y: Any, numbers: Sequence[int]) -> tuple[Any, ...]:
+    return (chosen(X, numbers), *([] if y is None else [chosen(y, numbers)]))
+
+
+def chosen(X: Any, numbers: Sequence[int]) -> Any:
+    """Return some examples of whatever examples are kept in."""
+    if hasattr(X, "take_rows"):  # tables
+        return X.take_rows(numbers)
+    if hasattr(X, "iloc"):
+        return X.iloc[list(numbers)]
+    if hasattr(X, "shape"):
+        return X[list(numbers)]
+    if hasattr(X, "sentence"):  # columns, which are read as lists of tuples too
+        return [X.sentence(i) for i in numbers]
+    return [X[i] for i in numbers]

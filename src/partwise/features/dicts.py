@@ -20,6 +20,7 @@ from partwise.features.csr import (
     no_attributes,
 )
 from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
+from partwise.features.reading import Reading, known_vocabulary, make_reading
 from partwise.features.vocabulary import (
     Vocabulary,
     frozen_vocabulary,
@@ -92,6 +93,8 @@ class FeatureDictEncoder:
         self.array_widths: dict[str, int] = {}
         self._takes_arrays = arrays
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
+        self._reading: Reading | None = None
+        self._learns_on = False
 
     @property
     def n_attributes(self) -> int:
@@ -178,20 +181,50 @@ class FeatureDictEncoder:
     def _fit(self, scan: Any, data: Iterable[Any]) -> Encoded:
         if self.hash_bits is not None:
             return self._apply(scan, data, learn=True)
-        nodes = FeatureRows(growing_vocabulary(), arrays=self._arrays(learn=True))
-        edges = FeatureRows(growing_vocabulary())
-        ptr = scan(data, nodes, edges, self.transition_features)
+        reading, self._reading = self._reading, None
+        if reading is None:
+            reading = make_reading(self.transition_features, self._arrays(learn=True))
+        reading = reading.read(scan, data)
+        nodes, edges, _, ptr = reading
         encoded, vocabularies = [], []
         for rows in (nodes, edges):
             vocabulary = rows.vocabulary
-            sparse = rows.finish(vocabulary.n_attributes)
+            sparse = rows.finish(vocabulary.n_attributes, self._learns_on)
             sparse, new_ids = keep_frequent(sparse, self.min_count)
             vocabularies.append(frozen_vocabulary(vocabulary, new_ids))
             encoded.append(sparse)
         self._learn(*vocabularies)
+        if self._learns_on:
+            self._reading = reading
         if self.n_edge_attributes == 0:
             encoded[1] = no_attributes()
         return Encoded(ptr, encoded[0], encoded[1], self._vectors(nodes))
+
+    def go_on_from(self, before: FeatureDictEncoder | None) -> None:
+        """Remember what is read; take what `before` remembers, as the beginning of it.
+
+        The next data to be learnt must begin with what `before` was given.
+
+        Examples
+        --------
+        >>> one, other = FeatureDictEncoder(), FeatureDictEncoder()
+        >>> one.go_on_from(None)
+        >>> data = [[{"word": "a"}]]
+        >>> _ = one.fit_encode(data)
+        >>> other.go_on_from(one)
+        >>> other.fit_encode([*data, [{"word": "b"}]]).nodes.idx
+        array([0, 1], dtype=int32)
+        """
+        self._learns_on = True
+        if before is not None and before._reading is not None:
+            # Taken away: should learning fail, nothing half read is left there.
+            reading, before._reading = before._reading, None
+            if reading.names == self.transition_features:
+                self._reading = reading
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is only for learning on."""
+        return {**self.__dict__, "_reading": None}
 
     def _arrays(self, learn: bool) -> ArrayFeatures | None:
         """Return what collects arrays, if there may be any."""
@@ -229,13 +262,8 @@ class FeatureDictEncoder:
         """Learn attributes from their keys, as `key_counts` has them, by id."""
         vocabularies = []
         for keys in (nodes, edges):
-            vocabulary, n = growing_vocabulary(), 0
-            for name, value in keys:
-                plain = value is None
-                n = (
-                    vocabulary.plain[name] if plain else vocabulary.valued[name][value]
-                ) + 1
-            ids = np.arange(n, dtype=np.int32)
+            vocabulary = known_vocabulary(keys)
+            ids = np.arange(vocabulary.n_attributes, dtype=np.int32)
             vocabularies.append(frozen_vocabulary(vocabulary, ids))
         self._learn(*vocabularies)
 

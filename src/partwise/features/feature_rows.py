@@ -176,31 +176,33 @@ class FeatureRows:
 
         That is all, or as many as come before something that is slower to read.
         """
+        before = self.n_rows
         if self._lookup is not None:
             for ends, ids in self._lookup.ids_of(tokens):
                 self._ptr.frombytes((ends + len(self._idx)).tobytes())
                 self._idx.frombytes(ids.tobytes())
-                tell(ENCODING, self.n_rows / len(tokens))
+                tell(ENCODING, (self.n_rows - before) / len(tokens))
             if self.n_rows == 0 and (few := ids_of_few(self.vocabulary, tokens)):
                 self._ptr.extend(accumulate(map(len, tokens)))
                 self._idx.extend(few)
-        return self.n_rows
+        return self.n_rows - before
 
     def keep_rows(self, n: int) -> None:
         """Forget all rows after the first `n`, which must be plain."""
         del self._ptr[n + 1 :]
         del self._idx[self._ptr[n] :]
 
-    def finish(self, n_columns: int) -> AttributeRows:
-        """Return all rows; none can be added after that."""
-        ptr = np.frombuffer(self._ptr, np.int64)
+    def finish(self, n_columns: int, go_on: bool = False) -> AttributeRows:
+        """Return all rows; others can be added after that only with `go_on`."""
+        # What is returned may be changed; with `go_on`, it is not what is kept.
+        ptr = np.array(self._ptr) if go_on else np.frombuffer(self._ptr, np.int64)
         idx = np.empty(0, np.int32)
         if self._idx:
-            idx = np.frombuffer(self._idx, np.int32)
+            idx = np.array(self._idx) if go_on else np.frombuffer(self._idx, np.int32)
         val = np.empty(0)
         if self._other_at:
             val = np.ones(idx.size)
-            val[np.frombuffer(self._other_at, np.int64)] = self._other_value
+            val[np.array(self._other_at)] = self._other_value
         if self._are_tidy:
             return AttributeRows(ptr, idx, val, n_columns)
         return tidy_rows(ptr, idx, val, n_columns)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from partwise.data.treebank import Sentence
-from partwise.pages.view import View, surprise_of
+from partwise.pages.view import View
 
 LABELS, HEADS = "labels", "heads"
 NOT_GIVEN, ROOT, NO_LABEL = "_", "ROOT", "-"
@@ -45,14 +45,12 @@ def view_arcs(
     labelled = found.labels is not None and (gold is None or gold.labels is not None)
     certain: list[tuple[float, bool]] = []
     shares: list[float] = []
-    surprise = None
+    believed: list[float] | None = None
     if marginals is not None:
         shares = [_share(marginals, heads[m], m + 1) for m in range(n)]
         if known:
             certain = [(shares[m], heads[m] == right_heads[m]) for m in range(n)]
-            surprise = surprise_of(
-                [_share(marginals, right_heads[m], m + 1) for m in range(n)]
-            )
+            believed = [_share(marginals, right_heads[m], m + 1) for m in range(n)]
     tables: dict[str, list[tuple[str, str]]] = {}
     if known:
         names = [ROOT, *(tags or found.forms)]
@@ -88,7 +86,7 @@ def view_arcs(
         mistakes=mistakes,
         size=n,
         certain=certain,
-        surprise=surprise,
+        believed=believed,
         more=more,
         place=(gold or found).place or "",
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from partwise.constituents.tree import Bracket, Tree, spans, tags, words
-from partwise.pages.view import Item, Pair, View, differing, surprise_of
+from partwise.pages.view import Item, Pair, View, differing
 
 TABLE = "brackets"
 NONE = "(none)"
@@ -69,13 +69,13 @@ def view_brackets(
     guess_items: list[Item] = [] if found is None else [tuple(b) for b in spans(found)]
     certain: list[tuple[float, bool]] = []
     more: dict[str, Any] = {"tags": list(tags(shown))}
-    surprise = None
+    believed: list[float] | None = None
     if marginals is not None and found is not None:
         more["sure"] = [[*b, _share(marginals, b)] for b in spans(found)]
         if gold is not None:
             known = Counter(right_items)
             certain = [(_share(marginals, b), tuple(b) in known) for b in spans(found)]
-            surprise = surprise_of([_share(marginals, b) for b in spans(gold)])
+            believed = [_share(marginals, b) for b in spans(gold)]
     return View(
         drawing="tree",
         words=list(words(shown)),
@@ -88,7 +88,7 @@ def view_brackets(
         mistakes=0 if gold is None else differing(right_items, guess_items),
         size=max(len(right_items), len(guess_items)),
         certain=certain,
-        surprise=surprise,
+        believed=believed,
         more=more,
         place=place,
     )

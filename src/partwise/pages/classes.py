@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from partwise.pages.view import View, surprise_of
+from partwise.pages.view import View
 
 TABLE = "classes"
 ONLY = ""
@@ -52,10 +52,11 @@ def view_class(
     for name in guess if right is not None else ():
         tables[name or TABLE] = [((right or {})[name], guess[name])]
     several = len(guess) > 1
-    certain, surprise = [], None
+    certain: list[tuple[float, bool]] = []
+    believed: list[float] | None = None
     if known and right is not None:
         certain = [(known[n][guess[n]], guess[n] == right[n]) for n in guess]
-        surprise = surprise_of([known[n].get(right[n], 0.0) for n in guess])
+        believed = [known[n].get(right[n], 0.0) for n in guess]
     return View(
         drawing="class",
         words=list(shown),
@@ -73,7 +74,7 @@ def view_class(
         mistakes=0 if right is None else sum(guess[n] != right[n] for n in guess),
         size=len(guess),
         certain=certain,
-        surprise=surprise,
+        believed=believed,
         more={"shares": [_most_probable(one) for one in known.values()]}
         if known
         else {},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from partwise.data.lattice import LatticeInput
-from partwise.pages.view import View, differing, surprise_of
+from partwise.pages.view import View, differing
 
 ITEM = "edges"
 
@@ -46,7 +46,7 @@ def view_path(
     )
     names = {node: str(node) for edge in lattice.edges for node in edge[:2]}
     certain: list[tuple[float, bool]] = []
-    surprise = None
+    believed: list[float] | None = None
     more: dict[str, Any] = {
         "edges": [
             [names[edge.source], names[edge.target], " ".join(edge.words)]
@@ -58,7 +58,7 @@ def view_path(
         more["sure"] = shares
         if right is not None:
             certain = [(shares[e], e in set(right)) for e in guess]
-            surprise = surprise_of([shares[e] for e in right])
+            believed = [shares[e] for e in right]
     found_items = [(ITEM, e) for e in guess]
     gold_items = [(ITEM, e) for e in right or ()]
     return View(
@@ -72,7 +72,7 @@ def view_path(
         mistakes=0 if right is None else (differing(gold_items, found_items) + 1) // 2,
         size=len(guess),
         certain=certain,
-        surprise=surprise,
+        believed=believed,
         more=more,
         place=lattice.title,
     )

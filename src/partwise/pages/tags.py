@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from partwise.metrics.chunks import are_chunk_labels, spans
-from partwise.pages.view import View, surprise_of
+from partwise.pages.view import View
 
 TABLE = "labels"
 
@@ -61,7 +61,7 @@ def view_tags(
     right = None if gold is None else [str(label) for label in gold]
     shares: list[float] = []
     certain: list[tuple[float, bool]] = []
-    surprise = None
+    believed: list[float] | None = None
     if probabilities is not None:
         column = {str(label): c for c, label in enumerate(classes)}
         shares = [float(probabilities[t][column[y]]) for t, y in enumerate(guess)]
@@ -69,12 +69,10 @@ def view_tags(
             certain = [
                 (p, a == b) for p, a, b in zip(shares, right, guess, strict=True)
             ]
-            surprise = surprise_of(
-                [
-                    float(probabilities[t][column[y]]) if y in column else 0.0
-                    for t, y in enumerate(right)
-                ]
-            )
+            believed = [
+                float(probabilities[t][column[y]]) if y in column else 0.0
+                for t, y in enumerate(right)
+            ]
     pairs = [] if right is None else list(zip(right, guess, strict=True))
     mistakes = sum(a != b for a, b in pairs)
     return View(
@@ -90,7 +88,7 @@ def view_tags(
         mistakes=mistakes,
         size=len(guess),
         certain=certain,
-        surprise=surprise,
+        believed=believed,
         more={"sure": shares} if shares else {},
         place=place,
     )

@@ -63,9 +63,8 @@ class View:
         How many decisions are wrong, and how many there are.
     certain : sequence of (float, bool)
         The probability of each decision, and whether it is right.
-    surprise : float, optional
-        How improbable the model finds the right output: ``-ln p``, summed over its
-        decisions.
+    believed : sequence of float, optional
+        The probability of each decision of the right output.
     margin : float, optional
         By how much the best output beats the second best.
     second : object, optional
@@ -90,12 +89,35 @@ class View:
     mistakes: int = 0
     size: int = 0
     certain: Sequence[tuple[float, bool]] = ()
-    surprise: float | None = None
+    believed: Sequence[float] | None = None
     margin: float | None = None
     second: Any = None
     more: Mapping[str, Any] = field(default_factory=dict)
     reasons: Sequence[Reason] = ()
     place: str = ""
+
+    @property
+    def surprise(self) -> float | None:
+        """How improbable the right output is: ``-ln p``, summed over its decisions."""
+        return None if self.believed is None else surprise_of(self.believed)
+
+    @property
+    def doubt(self) -> float | None:
+        """How much more probable another decision is than the right one, at most.
+
+        The logarithm of the ratio; where decisions are not one for one, as brackets,
+        the other one counts as certain.
+        """
+        if self.believed is None:
+            return None
+        others = [1.0] * len(self.believed)
+        if len(self.certain) == len(self.believed):
+            others = [p for p, _ in self.certain]
+        ratios = [
+            surprise_of([right]) - surprise_of([other])
+            for right, other in zip(self.believed, others, strict=True)
+        ]
+        return max(ratios, default=0.0)
 
     def with_second(self, other: View | None, margin: float | None) -> View:
         """Return the view with the second best output, that of another view."""

@@ -19,7 +19,7 @@ import numpy as np
 from partwise._jit import working_time
 from partwise.losses import Certificate, get_loss
 from partwise.pycrfsuite.parameters import INT_MAX, Parameters
-from partwise.solvers import AROW, OWLQN, PassiveAggressive, Perceptron
+from partwise.solvers import AROW, PassiveAggressive, Perceptron
 from partwise.solvers.automatic import choose_solver
 from partwise.solvers.base import SEPARATED, Problem, Solver, make_problem
 from partwise.solvers.loop import MAX_ITER, Callback, solve
@@ -77,7 +77,7 @@ def _minimising(chain: Chain, parameters: Parameters) -> Plan:
     problem = make_problem(
         chain, get_loss("log_loss"), 1.0 / scale, None, c1 / scale, usable_threads()
     )
-    solver = OWLQN() if c1 else choose_solver(problem).solver
+    solver = choose_solver(problem).solver
     most = parameters["max_iterations"]
     return Plan(problem, solver, _tolerance(parameters), most if most > 0 else INT_MAX,
                 scale)  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Query, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from pydantic import BaseModel, Field
 
 from partwise.errors import PartwiseError
@@ -19,6 +19,7 @@ from partwise.serving.counting import Counts
 from partwise.serving.inputs import inputs_of, size_of
 from partwise.serving.limits import BodyLimits
 from partwise.serving.models import Busy, ServedModel
+from partwise.serving.plain_json import PlainJSON
 from partwise.serving.streams import BothWays, answer_lines, read_lines
 
 SCRIPTS = ("elements.js", "drawings.js", "browser.js", "try.js")
@@ -105,7 +106,13 @@ def make_app(
         for task in tasks:
             task.cancel()
 
-    app = FastAPI(title="Partwise", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Partwise",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=PlainJSON,
+    )
     app.add_middleware(BodyLimits, max_bytes=bounds.max_bytes, seconds=bounds.seconds)
 
     def find(name: str) -> ServedModel:
@@ -153,11 +160,12 @@ def make_app(
             seconds = time.perf_counter() - begin
             counts.request(one.name, status, seconds, len(inputs))
 
-    @app.post("/models/{name}/predict")
-    async def predict(name: str, asked: Asked) -> Answered:
+    @app.post("/models/{name}/predict", response_model=Answered)
+    async def predict(name: str, asked: Asked) -> JSONResponse:
         """Predict outputs; add probabilities, alternatives or reasons if asked."""
         outputs = await answer(find(name), asked.inputs, asked.answer())
-        return Answered(model=name, outputs=outputs)
+        # What models answer is JSON already: it need not be checked once more.
+        return JSONResponse({"model": name, "outputs": outputs})
 
     @app.post("/models/{name}/stream")
     async def stream(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,6 +17,8 @@ from partwise.serving.inputs import inputs_of
 
 WATCHED_EVERY = 1.0
 """Seconds between two looks at a model's file."""
+AT_ONCE = 0.003
+"""Batches that take fewer seconds are answered without going to another thread."""
 
 Job = tuple[Callable[[Any, list[Any]], list[Any]], list[Any], "asyncio.Future[Any]"]
 
@@ -49,6 +52,7 @@ class ServedModel:
         self.reloads = 0
         self._stamp = self._look()
         self._waiting: list[Job] = []
+        self._pace: dict[Any, float] = {}  # seconds for each piece of work
         self._wake = asyncio.Event()
         # One thread: kernels share a batch among `n_jobs` by themselves.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"partwise-{name}")
@@ -94,7 +98,10 @@ class ServedModel:
             if not batch:
                 self._wake.clear()
                 continue
-            results = await loop.run_in_executor(self._thread, self._answer, batch)
+            if self._expected(batch) <= AT_ONCE:
+                results = self._timed(batch)
+            else:
+                results = await loop.run_in_executor(self._thread, self._timed, batch)
             for (_, _, future), result in zip(batch, results, strict=True):
                 if future.done():  # the client is gone
                     continue
@@ -102,6 +109,8 @@ class ServedModel:
                     future.set_exception(result)
                 else:
                     future.set_result(result)
+            # Whoever wrote meanwhile is read now, and is the next batch.
+            await asyncio.sleep(0)
 
     def _next_batch(self) -> list[Job]:
         """Take requests that ask the same, up to a number of inputs."""
@@ -115,6 +124,26 @@ class ServedModel:
             batch.append(self._waiting.pop(0))
             total += len(inputs)
         return batch
+
+    def _expected(self, batch: list[Job]) -> float:
+        """Return about how many seconds a batch takes; for ever if nobody knows."""
+        return self._pace.get(batch[0][0], math.inf) * self._work(batch)
+
+    def _work(self, batch: list[Job]) -> float:
+        """Return how much there is to do: tokens, or their squares for parsers."""
+        power = 2 if inputs_of(self.model).cubic else 1
+        every = (x for _, inputs, _ in batch for x in inputs)
+        sizes = (len(x) if isinstance(x, Sized) else 1 for x in every)
+        return float(sum((1 + size) ** power for size in sizes))
+
+    def _timed(self, batch: list[Job]) -> list[Any]:
+        """Answer a batch, and remember how long inputs of its size take."""
+        begin = time.perf_counter()
+        found = self._answer(batch)
+        pace = (time.perf_counter() - begin) / self._work(batch)
+        # The slower of two that follow each other: a parser's sentences differ.
+        self._pace[batch[0][0]] = max(pace, self._pace.get(batch[0][0], pace) / 2)
+        return found
 
     def _answer(self, batch: list[Job]) -> list[Any]:
         model, answer = self.model, batch[0][0]

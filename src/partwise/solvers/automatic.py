@@ -80,7 +80,7 @@ def choose_solver(problem: Problem) -> Choice:
     # Generative models have no setting of this name, so it would explain nothing.
     if problem.penalty != "l2" and not problem.penalty.endswith("divergence"):
         what += f" with penalty {problem.penalty!r}"
-    if problem.penalty not in PENALTIES:
+    if problem.penalty not in PENALTIES or problem.pull is not None:
         return Choice(solver, f"the default for {what}")
     if problem.is_elsewhere and loss in BATCH:
         batch = _able(BATCH[loss].solver, problem)

@@ -19,7 +19,7 @@ from partwise.solvers import log_distributions
 from partwise.solvers.divergences import DIVERGENCES, Divergence
 from partwise.solvers.keeping import Keeper
 from partwise.solvers.log_distributions import LogDistributions
-from partwise.solvers.penalty import penalty
+from partwise.solvers.penalty import conjugate, penalty
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Crew, make_crew
@@ -54,6 +54,9 @@ class Problem:
     with a `reference`, that of a generative model, whose weights are log-probabilities
     (see `distribution_of`) and whose penalty is a `divergence` from the reference,
     "forward", ``-reference . w``, or "reverse".
+    With a `pull`, the vector of the dual point of examples that are gone, the penalty
+    is what lies between the weights and those of that vector: with the L2 norm, 1/2
+    their squared distance.
     `n_jobs` threads visit the examples wherever nothing changes in between.
 
     Examples
@@ -74,6 +77,7 @@ class Problem:
     reference: FloatArray | None = None
     positive: bool = False
     divergence: str = "forward"
+    pull: FloatArray | None = None
 
     @property
     def penalty(self) -> str:
@@ -131,7 +135,17 @@ class Problem:
             return self.make_divergence().value(w)
         if self.positive and (w < 0.0).any():
             return np.inf
+        if self.pull is not None:
+            # Fenchel and Young: never negative, zero at the weights of the pull.
+            return penalty(w, self.l1_ratio) - float(self.pull @ w) + self.rest
         return penalty(w, self.l1_ratio)
+
+    @property
+    def rest(self) -> float:
+        """The conjugate of the penalty at the pull: zero without one."""
+        if self.pull is None:
+            return 0.0
+        return conjugate(self.pull, self.l1_ratio)
 
     def fingerprint(self) -> str:
         """Return a hash of all the data, to recognise the problem again."""
@@ -141,6 +155,8 @@ class Problem:
         digest.update(np.float64(self.l1_ratio).tobytes())
         if self.positive:
             digest.update(b"positive")
+        if self.pull is not None:
+            digest.update(self.pull.data)
         if self.reference is not None:
             digest.update(self.reference.data)
             digest.update(b"" if self.divergence == "forward" else b"reverse")
@@ -176,10 +192,12 @@ def make_problem(
     reference: FloatArray | None = None,
     positive: bool = False,
     divergence: str = "forward",
+    pull: FloatArray | None = None,
 ) -> Problem:
     """Put a problem together; examples of weight zero cost nothing.
 
-    With `positive`, weights must not be negative.
+    With `positive`, weights must not be negative. A `pull` stands for examples that are
+    gone: see `Problem`.
 
     A `reference`, distributions for weights that are log-probabilities, makes it the
     problem of a generative model; the structure must answer `distribution_of`. The
@@ -210,7 +228,7 @@ def make_problem(
         weight = check_sample_weight(sample_weight, count)
     return Problem(
         structure, loss, float(C) * weight, l1_ratio, n_jobs, reference, positive,
-        divergence,
+        divergence, pull,
     )  # fmt: skip
 
 
@@ -353,6 +371,8 @@ class Solver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
     minimises: ClassVar[bool] = True
+    follows_pull: bool = False
+    """Whether it can start where examples that are gone have left the weights."""
     only_passes: bool = False
     """Whether it only makes passes without updates, which can be made anywhere."""
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {}

@@ -22,9 +22,16 @@ import numpy as np
 from partwise._jit import generic, vector_kernel
 from partwise.losses import DualPoint
 from partwise.solvers.base import Problem, State
+from partwise.solvers.penalty import weights_at as weights_at
+from partwise.solvers.visiting import catching_up
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, Diff, FloatArray, Structure
-from partwise.structures.vectors import shrink
+from partwise.structures.interface import (
+    CodeArray,
+    Diff,
+    FloatArray,
+    IntArray,
+    Structure,
+)
 
 PENALTIES = ("l2", "elasticnet")
 """What solvers with such weights can do."""
@@ -171,22 +178,6 @@ def _(weights: ShrunkWeights, most: float, change: float) -> float:
     return most - change
 
 
-def weights_at(v: FloatArray, l1_ratio: float) -> FloatArray:
-    """Return the weights that belong to the vector `v`: itself with the L2 penalty.
-
-    Examples
-    --------
-    >>> v = np.array([0.75, -1.0, 0.25])
-    >>> weights_at(v, 0.5).tolist(), weights_at(v, 0.0) is v
-    ([0.5, -1.0, 0.0], True)
-    """
-    if not l1_ratio:
-        return v
-    w = np.zeros_like(v)
-    shrink(v, w, l1_ratio)
-    return w
-
-
 @vector_kernel
 def _above(v: FloatArray, least: float) -> tuple[float, float]:
     """Return the sums of ``v^2`` and of ``|v|`` where that is more than `least`."""
@@ -261,15 +252,20 @@ class DualState(State):
         The vector, if it is another one than the weights; otherwise empty.
     haze : float
         What rounding leaves uncertain of the conjugate of the penalty.
+    n_new : int
+        How many of the last examples have joined since the run that it goes on from.
     """
 
+    n_new: int = 0
     kept: ClassVar[tuple[str, ...]] = ("w", "v", "haze")
 
     def __init__(self, problem: Problem):
         shrinks = problem.l1_ratio > 0.0
         self.l1_ratio = problem.l1_ratio
-        self.w = np.zeros(problem.n_weights)
-        self.v = np.zeros(problem.n_weights if shrinks else 0)
+        self.pull = problem.pull
+        v = np.zeros(problem.n_weights) if self.pull is None else self.pull.copy()
+        self.w = weights_at(v, self.l1_ratio)
+        self.v = v if shrinks else np.zeros(0)
         self.haze = 0.0
         self.diff = waist.make_diff(problem.structure)
 
@@ -281,16 +277,29 @@ class DualState(State):
 
     def follow(self, v: FloatArray) -> None:
         """Take the vector of the dual point, and the weights that it has."""
+        if self.pull is not None:
+            v = v + self.pull
         self.w = weights_at(v, self.l1_ratio)
         if self.l1_ratio:
             self.v = v
             self.haze = ROUNDING * float(self.w @ v)
 
+    @property
+    def catches_up(self) -> bool:
+        """Whether only new examples are visited as yet, to be where the others are."""
+        return self.n_new > 0 and self.oracle_calls == 0
+
+    def new_examples(self, problem: Problem, rng: np.random.Generator) -> IntArray:
+        """Return visits to the examples that have joined."""
+        return catching_up(problem.n_examples, self.n_new, rng)
+
     def best_multiple(self, value: float, most: float) -> float:
         """Return the best multiple of the dual point, if its value is this."""
+        if self.pull is not None:
+            return min(most, 1.0)  # a multiple of the rest of the weights is none
         v = self.v if self.l1_ratio else self.w
         return best_multiple(value, v, self.l1_ratio, most)
 
     def dual_at(self, problem: Problem, C: FloatArray, point: DualPoint) -> float:
         """Return the dual value at the point that the weights belong to."""
-        return problem.loss.dual(self.w, C, point, self.l1_ratio)
+        return problem.loss.dual(self.w, C, point, self.l1_ratio) + problem.rest

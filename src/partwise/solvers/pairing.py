@@ -52,6 +52,16 @@ def check_pairing(problem: Problem, solver: Solver) -> None:
             "of a corpus in shards are only visited all at once: "
             + (f"use {either(able)}, or solver='auto'" if able else "use penalty='l2'")
         )
+    if problem.pull is not None and not solver.follows_pull:
+        able = [
+            name
+            for name in solvers_for(problem.loss.name, penalty=problem.penalty)
+            if make_solver(name).follows_pull
+        ]
+        raise PairingError(
+            f"{name_of(solver)} cannot learn on from weights alone: "
+            + (f"use {either(able)}, or solver='auto'" if able else "use penalty='l2'")
+        )
     # A structure that wraps another one may have to ask it for the answer.
     cls = type(innermost(problem.structure))
     of_loss = problem.loss.needs if solver.minimises else ()

@@ -11,6 +11,9 @@ ORDERS = ("gaps", "shuffled", "cyclic")
 MOST_VISITS = 8
 """More visits to one example in a row of few others would find nothing to do."""
 
+CATCH_UP = 4
+"""How often new examples are visited before the first pass over all."""
+
 
 def visiting_order(
     order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
@@ -37,3 +40,16 @@ def visiting_order(
     expected = np.minimum(expected, MOST_VISITS)
     times = np.floor(expected + rng.random(indices.size)).astype(np.int64)
     return rng.permutation(np.repeat(indices, times))
+
+
+def catching_up(n_examples: int, n_new: int, rng: np.random.Generator) -> IntArray:
+    """Return visits to the last `n_new` examples only: the others have had theirs.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sorted(set(catching_up(10, 2, rng).tolist()))
+    [8, 9]
+    """
+    new = np.arange(n_examples - n_new, n_examples)
+    return np.concatenate([rng.permutation(new) for _ in range(CATCH_UP)])

@@ -249,6 +249,7 @@ def test_segment_tagger_calibration_needs_development_data() -> None:
         (3, "expected a list of segments"),
         ([(0, 1, 3)], "all strings or all integers"),
         ([(0, 1, 1.5)], "labels must be strings or integers"),
+        ([(0, 1, set())], "an empty set of labels"),
     ],
 )
 def test_segment_tagger_refuses_bad_segments(cut: Any, words: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import problems
+from log_problems import WEIGHTS
 from partwise import MulticlassClassifier
 from partwise.losses import get_loss
 from partwise.solvers import (
@@ -42,6 +43,14 @@ def test_eg_freezing_classes_are_learnt_whatever_they_cost(
     assert model.certificate_.primal == pytest.approx(best, rel=2e-4)
     assert (np.diff(model.trace_["dual"]) >= -1e-9 * best).all()
     assert model.trace_["dual"][-1] > 0.99 * best
+
+
+def test_eg_freezing_one_long_step_is_not_final() -> None:
+    """A first step that ruled out all outputs but one used to leave a gap of 98%."""
+    s = problems.make_small(problems.classes_dense)
+    problem = make_problem(s, get_loss("hinge"), 10.0, WEIGHTS)
+    solution = solve(problem, make_solver("eg"), tol=1e-4, max_iter=100)
+    assert solution.converged, solution.status
 
 
 KINDS = (*problems.EACH_KIND, problems.trees_labelled)

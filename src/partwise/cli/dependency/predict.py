@@ -12,6 +12,8 @@ from partwise.cli.options import (
     JsonLines,
     KBest,
     Marginals,
+    Risk,
+    check_risk_alone,
 )
 from partwise.cli.output import as_json
 from partwise.cli.vectors import Vectors, attach
@@ -33,6 +35,7 @@ def predict(
     kbest: KBest = None,
     json: JsonLines = False,
     decoding: DecodingOption = Decoding.best,
+    risk: Risk = None,
     vectors: Vectors = None,
     files: TreebankFiles,
 ) -> None:
@@ -45,12 +48,13 @@ def predict(
 
     if kbest is not None and decoding is not Decoding.best:
         raise ValueError("--kbest ranks trees by score; leave --decoding out")
+    check_risk_alone(risk, marginals or kbest is not None)
     attach(model, vectors)
     batches = files.stream(input)
     with open_output(output) as out:
         if json:
             for batch in batches:
-                for one in _objects(model, batch, decoding, marginals, kbest):
+                for one in _objects(model, batch, decoding, marginals, kbest, risk):
                     out.write(as_json(one) + "\n")
                 out.flush()
             return
@@ -60,7 +64,7 @@ def predict(
                 if kbest is not None:
                     yield from _ranked(model, batch, kbest)
                 else:
-                    yield from _parsed(model, batch, decoding, marginals)
+                    yield from _parsed(model, batch, decoding, marginals, risk)
                 out.flush()  # a pipe is answered while it is still open
 
         write_trees(out, trees())
@@ -85,10 +89,11 @@ def _parsed(
     batch: Sequence[Sentence],
     decoding: Decoding,
     marginals: bool,
+    risk: float | None,
 ) -> Iterator[Sentence]:
     from partwise.data.tree_notes import with_entries
 
-    parsed = parser.predict(batch, decoding=decoding.setting)
+    parsed = parser.predict(batch, decoding=decoding.setting, risk=risk)
     if not marginals:
         yield from parsed
         return
@@ -117,6 +122,7 @@ def _objects(
     decoding: Decoding,
     marginals: bool,
     kbest: int | None,
+    risk: float | None,
 ) -> Iterator[dict[str, Any]]:
     """Describe each sentence that has words."""
     words = [sentence for sentence in batch if len(sentence)]
@@ -127,7 +133,7 @@ def _objects(
             ranked = [{**_tree(tree), "score": score} for tree, score in ranking]
             yield {"words": sentence.forms, "kbest": ranked}
         return
-    parsed = parser.predict(words, decoding=decoding.setting)
+    parsed = parser.predict(words, decoding=decoding.setting, risk=risk)
     shares = chosen_probabilities(parser, parsed) if marginals else None
     for i, sentence in enumerate(parsed):
         found: dict[str, Any] = {"words": sentence.forms, **_tree(sentence)}
@@ -138,4 +144,5 @@ def _objects(
 
 def _tree(sentence: Sentence) -> dict[str, Any]:
     labels = {} if sentence.labels is None else {"labels": sentence.labels}
-    return {"heads": sentence.heads, **labels}
+    unknown = {"unknown": sentence.unknown} if sentence.unknown else {}
+    return {"heads": sentence.heads, **labels, **unknown}

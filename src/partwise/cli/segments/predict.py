@@ -13,16 +13,13 @@ from partwise.cli.options import (
     KBest,
     LabelColumn,
     Marginals,
+    Risk,
+    check_risk_alone,
 )
 from partwise.cli.output import Report
 from partwise.cli.sequence.evaluate import report
 from partwise.cli.sequence.files import ColumnsOnly
-from partwise.cli.sequence.predict import (
-    Risk,
-    Spans,
-    check_risk_alone,
-    columns_read,
-)
+from partwise.cli.sequence.predict import Spans, columns_read
 from partwise.cli.sequence.tagging import Tagging, check_columns
 from partwise.errors import DataError, PartwiseError
 

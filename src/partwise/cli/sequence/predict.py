@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.options import JsonLines, KBest, Marginals, Sample, Seed
+from partwise.cli.options import (
+    JsonLines,
+    KBest,
+    Marginals,
+    Risk,
+    Sample,
+    Seed,
+    check_risk_alone,
+)
 from partwise.cli.sequence.conllu import ConlluTagging
 from partwise.cli.sequence.files import Format, SequenceFiles
 from partwise.cli.sequence.tagging import Tagging
@@ -19,16 +27,6 @@ if TYPE_CHECKING:
 
 Spans = Annotated[
     bool, typer.Option("--spans", help="Write chunks, one JSON object per sentence.")
-]
-
-Risk = Annotated[
-    float | None,
-    typer.Option(
-        help="Abstain where a set of answers that lacks the right one no more often "
-        "than this has several: a label is then ?, and a segment is left out (models "
-        "trained with --calibrate).",
-        metavar="SHARE",
-    ),
 ]
 
 
@@ -81,12 +79,6 @@ def predict(
         *(output, pieces, input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
-
-
-def check_risk_alone(risk: float | None, others: bool) -> None:
-    """Refuse --risk with options whose answers do not abstain."""
-    if risk is not None and others:
-        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
 
 
 def _abstaining(model: SequenceTagger, risk: float, X: Any) -> list[list[Any]]:

@@ -46,6 +46,16 @@ def tag(
     model: ModelPath,
     dev: Dev = None,
     label_column: LabelColumn = LABEL_COLUMN,
+    go_on_from: Annotated[
+        str | None,
+        in_panel(
+            FILES,
+            "A model to learn on from: its weights are kept as far as TRAIN, new "
+            "examples, allows. Settings are its own, but for those you give.",
+            "--continue",
+            metavar="MODEL",
+        ),
+    ] = None,
     partial: Partial = False,
     predict: Annotated[
         str | None,
@@ -120,7 +130,7 @@ def tag(
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
-        **{"--clusters": clusters},
+        **{"--clusters": clusters, "--continue": go_on_from},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
         **{f"--vectors {path}": path for path in vectors or []},
     }
@@ -131,6 +141,11 @@ def tag(
         raise ValueError(
             f"{files.format} files name their features themselves; leave out "
             "--template, --columns, --features, --gazetteer, --clusters and --vectors"
+        )
+    if go_on_from and (template or columns or features or gazetteer or clusters):
+        raise ValueError(
+            "--continue uses the features of its model; leave out --template, "
+            "--columns, --features, --gazetteer and --clusters"
         )
     if template and columns:
         raise ValueError(
@@ -143,12 +158,15 @@ def tag(
     class_weight = _class_weight(learning.settings["class_weight"])
     tables = read_word_vectors(vectors, keep_vectors)
     _check_conllu(files, train, predict, label_column)
-    tagger = run.make(
-        SequenceTagger,
-        class_weight=class_weight,
-        conllu_column=predict,
-        vectors=tables,
-    )
+    if go_on_from:
+        tagger = run.go_on_from(go_on_from, SequenceTagger)
+    else:
+        tagger = run.make(
+            SequenceTagger,
+            class_weight=class_weight,
+            conllu_column=predict,
+            vectors=tables,
+        )
     if predict is not None:
         place = LabelPlace(predict)
         label_column, columns = place.column, _conllu_columns(columns)
@@ -158,14 +176,14 @@ def tag(
     X, y = labelled(train)
     if partial:
         y = read_labels(y)
-    if files.reads_columns:
+    if files.reads_columns and not go_on_from:
         chosen_template = make_template(
             template, token_features, X, label_column, columns
         )
         tagger.set_params(template=chosen_template)
     held_out = None if dev is None else labelled(dev)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
-    run.fit_and_save(tagger, X, y, held_out, sizes)
+    run.fit_and_save(tagger, X, y, held_out, sizes, goes_on=bool(go_on_from))
 
 
 def _check_conllu(

@@ -16,6 +16,7 @@ from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import TrainingData
 from partwise.estimators.best_codes import kbest
+from partwise.estimators.carrying import Block
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.classifier.views import find_reasons, make_views
@@ -44,6 +45,7 @@ from partwise.estimators.suitable_defaults import SuitableDefaults, row_size
 from partwise.estimators.survey import Survey, frequent
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
+from partwise.features.reading import learn_beyond
 from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
@@ -87,6 +89,7 @@ class MulticlassClassifier(
     array(['pea'], dtype=object)
     """
 
+    can_forget = True
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
 
@@ -137,6 +140,12 @@ class MulticlassClassifier(
         X, matrix = split_matrix(X)
         tables = as_word_vectors(self.vectors)
         named, X = _has_names(X)
+        before = self._earlier("_encoder")
+        if self._start is not None and named != (self._start._encoder is not None):
+            raise DataError(
+                "the model has learnt from other features (numbers instead of names, "
+                "or names instead of numbers); give the same, or fit a new model"
+            )
         sets = _label_sets(y)
         self._encoder: FeatureDictEncoder | None = None
         self._vectors = VectorColumns()
@@ -152,8 +161,8 @@ class MulticlassClassifier(
             self._encoder = FeatureDictEncoder(
                 self.min_count, self.hash_bits, arrays=True
             )
-            X = list(X) if tables else X
-            encoded = self._encoder.fit_encode_rows(X)
+            X = list(X) if tables or self._start is not None else X
+            encoded = self._read(self._encoder, before, X)
             self.n_features_in_ = self._encoder.n_attributes
             rows = self._rows(encoded.nodes)
             self._vectors = VectorColumns(tables, self.scale_vectors)
@@ -175,10 +184,17 @@ class MulticlassClassifier(
             )
             target = column_or_1d(target, warn=True)
             check_classification_targets(target)
+            start = self._start
+            known = self.n_features_in_ if start is None else start.n_features_in_
+            if known != self.n_features_in_:
+                raise DataError(
+                    f"X has {self.n_features_in_} features, but the model has learnt "
+                    f"from {known}; give as many, or fit a new model"
+                )
             rows = self._rows(X)
             target = _whole_numbers(target)
         target = target if sets is None else sets
-        labels = LabelCodes(sorted_classes(possible_labels(target)))
+        labels = LabelCodes(self._all_classes(possible_labels(target)))
         if len(labels) < 2:
             raise ValueError(
                 f"all examples are of one class, {labels.classes[0]!r}: nothing to "
@@ -212,6 +228,25 @@ class MulticlassClassifier(
         structure = self._with_costs(structure, self.costs is not None)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
+
+    def _read(
+        self, encoder: FeatureDictEncoder, before: FeatureDictEncoder | None, X: Any
+    ) -> Encoded:
+        """Learn the features of `X` and encode it, going on from what is known."""
+        start = self._start
+        if start is not None and encoder.hash_bits is None:
+            read = encoder.fit_encode_rows, encoder.encode_rows
+            return learn_beyond(encoder, start._encoder, X, *read)
+        if self._seen is not None:
+            encoder.go_on_from(before)
+        return encoder.fit_encode_rows(X)
+
+    def _as_start(self) -> MulticlassClassifier:
+        self._refuse_forgetting_vectors()
+        return super()._as_start()
+
+    def _blocks(self) -> list[Block]:
+        return [Block(self.n_features_in_), Block(int(self.fit_intercept))]
 
     def _survey(self, X: Any, y: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""

@@ -421,6 +421,7 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         *,
         decoding: str = "best",
         arc_features: Iterable[Any] | None = None,
+        risk: float | None = None,
     ) -> list[Sentence]:
         """Return the sentences with their predicted trees.
 
@@ -433,6 +434,10 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
             average, by the probabilities of arcs.
         arc_features : iterable of sparse matrices, optional
             As in `fit`; needed if and only if `fit` was given some.
+        risk : float, optional
+            Abstain where the `predict_sets` of this risk has other heads than that of
+            the tree: such words are in `Sentence.unknown`. For parsers with
+            `calibrate`.
 
         Returns
         -------
@@ -441,9 +446,21 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         """
         check_choice("decoding", decoding, DECODERS)
         words, corpus = self._encode(sentences, arc_features)
-        return self._with_trees(
+        best = self._with_trees(
             words, DECODERS[decoding](corpus, self.weights_, self._jobs())
         )
+        if risk is None:
+            return best
+        return [
+            sentence.without_heads(
+                word
+                for word, head in enumerate(sentence.heads or (), 1)
+                if sets[word - 1] != [head]
+            )
+            for sentence, sets in zip(
+                best, self._sets(words, corpus, risk), strict=True
+            )
+        ]
 
     def predict_marginals(
         self,
@@ -484,7 +501,11 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         list of list of list of int
             The most probable head of a set is the first; head 0 is the root.
         """
-        words, corpus = self._encode(sentences, arc_features)
+        return self._sets(*self._encode(sentences, arc_features), risk)
+
+    def _sets(
+        self, words: list[Sentence], corpus: DependencyTrees, risk: float
+    ) -> list[list[list[int]]]:
         least = least_share(self._calibration, risk)
         return [
             [

@@ -121,6 +121,11 @@ def _segment(item: Any, length: int, where: str) -> Segment:
             f"{where}: the segment {tuple(item)} is empty or not inside its sequence "
             f"of {length} tokens (ends are exclusive)"
         )
+    if isinstance(label, set | frozenset) and not label:
+        raise DataError(
+            f"{where}: the segment {tuple(item)} has an empty set of labels; write "
+            "None if nothing is known of its tokens"
+        )
     return Segment(int(start), int(end), label)
 
 

@@ -164,6 +164,8 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         settings = (self.template, self.boundaries, self.min_count, self.hash_bits, ())
         source, X = choose_input(X, *settings)
         X = _kept(X)
+        if self._seen is not None:
+            source.go_on_from(self._earlier("_input"))
         tokens = source.fit_encode(X)
         if tokens.arrays:
             raise DataError(

@@ -10,7 +10,6 @@ from partwise.estimators.explanation import show_token
 from partwise.estimators.segments.answers import spell
 from partwise.estimators.segments.cuts import segment_lists
 from partwise.pages import View, view_tags
-from partwise.pages.view import surprise_of
 
 OUTSIDE = "O"
 
@@ -53,7 +52,7 @@ def make_views(tagger: Any, X: Any, y: Any = None) -> list[View]:
             view = replace(
                 view,
                 certain=[(one.score, tuple(one[:3]) in own) for one in scored[i]],
-                surprise=surprise_of(probable),
+                believed=probable,
             )
         if len(best) > 1:
             view = view.with_second(best[1], ranked[i][0].score - ranked[i][1].score)

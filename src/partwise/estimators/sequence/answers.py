@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._notebooks import html_table
 from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.metrics.chunks import spans
@@ -31,6 +32,13 @@ class Span(NamedTuple):
     end: int
     label: str
     score: float
+
+    def _repr_html_(self) -> str:
+        share = f"{100 * self.score:.1f}%"
+        return html_table(
+            ["type", "tokens", "probability"],
+            [[self.label, f"{self.start} to {self.end - 1}", share]],
+        )
 
 
 def best_labels(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from partwise.features import (
 )
 from partwise.features.array_features import Vectors
 from partwise.features.csr import AttributeRows
+from partwise.features.reading import learn_beyond
 from partwise.features.token_features import looks_like_blocks
 from partwise.model_file import Content
 from partwise.structures import rows as feature_rows
@@ -33,6 +34,9 @@ from partwise.structures.interface import IntArray
 from partwise.structures.rows import LARGEST, Rows, SparseRows, VectorRows
 
 Tensors = dict[str, Any]
+
+FREE_TO_CHANGE = ("min_count", "n_columns")
+"""Settings of inputs that do not say what a feature is."""
 
 
 class Tokens(NamedTuple):
@@ -64,6 +68,12 @@ class Input(Protocol):
 
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the features of `X` and encode it."""
+
+    def go_on_from(self, before: Input | None) -> None:
+        """Read on where `before` has ended; what it has read must come first again."""
+
+    def learn_beyond(self, before: Input, X: Any) -> Tokens:
+        """Keep the features of `before`; learn what is new in `X`, and encode it."""
 
     def encode(self, X: Any, n_jobs: int = 1) -> Tokens:
         """Encode `X` with the features learnt; by threads, where that is faster."""
@@ -122,6 +132,21 @@ class _EncoderInput:
             return NumberedNames("#", self.n_edge_features)
         return list(self.encoder.edge_attribute_names())
 
+    def go_on_from(self, before: Input | None) -> None:
+        """Read everything again."""
+
+    def learn_beyond(self, before: Input, X: Any) -> Tokens:
+        """Keep the attributes of `before`; learn what is new in `X`, and encode it."""
+        check_same_features(cast(Input, self), before)
+        X, ours = self._readable(X), self.encoder
+        if ours.hash_bits is not None:
+            return _tokens(ours.fit_encode(X))
+        known = getattr(before, "encoder", None)
+        return _tokens(learn_beyond(ours, known, X, ours.fit_encode, ours.encode))
+
+    def _readable(self, X: Any) -> Any:
+        return X if hasattr(X, "__len__") else list(X)
+
     def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
         """Return the vocabulary."""
         tensors, settings = self.encoder.to_tensors()
@@ -135,6 +160,11 @@ class DictInput(_EncoderInput):
 
     def __init__(self, encoder: FeatureDictEncoder):
         self.encoder = encoder
+
+    def go_on_from(self, before: Input | None) -> None:
+        """Read only what `before` has not."""
+        known = before.encoder if isinstance(before, DictInput) else None
+        self.encoder.go_on_from(known)
 
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the attributes of `X` and encode it."""
@@ -153,6 +183,9 @@ class TemplateInput(_EncoderInput):
     def __init__(self, encoder: TemplateEncoder):
         self.encoder = encoder
 
+    def _readable(self, X: Any) -> Any:
+        return as_columns(X)
+
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the attributes of the columns and encode them."""
         return _tokens(self.encoder.fit_encode(as_columns(X)))
@@ -169,6 +202,15 @@ class DenseInput:
 
     def __init__(self, n_columns: int = -1):
         self.n_columns = n_columns
+
+    def go_on_from(self, before: Input | None) -> None:
+        """Read everything again."""
+
+    def learn_beyond(self, before: Input, X: Any) -> Tokens:
+        """Encode as many columns as `before` has."""
+        check_same_features(self, before)
+        self.n_columns = before.n_features
+        return self.encode(X)
 
     def fit_encode(self, X: Any) -> Tokens:
         """Learn the number of columns and encode."""
@@ -248,6 +290,27 @@ class DenseInput:
     def to_tensors(self) -> tuple[Tensors, dict[str, Any]]:
         """Return the number of columns."""
         return {}, {"n_columns": self.n_columns}
+
+
+def check_same_features(new: Input, before: Input) -> None:
+    """Raise `DataError` unless weights of one kind of features fit the other."""
+    if new.kind != before.kind:
+        raise DataError(
+            f"the model has learnt from {before.kind}, these are {new.kind}; give the "
+            "same kind, or fit a new model"
+        )
+    forms = [
+        {k: v for k, v in one.to_tensors()[1].items() if k not in FREE_TO_CHANGE}
+        for one in (before, new)
+    ]
+    if forms[0] != forms[1]:
+        names = [
+            k for k in {**forms[0], **forms[1]} if forms[0].get(k) != forms[1].get(k)
+        ]
+        raise DataError(
+            f"the model was trained with another setting of {names[0]}; use the same, "
+            "or fit a new model"
+        )
 
 
 def check_sequences(X: Any) -> None:

@@ -22,11 +22,12 @@ from partwise.estimators.calibration import (
     right_shares,
     split_dev,
 )
+from partwise.estimators.carrying import Block
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.given_vectors import split_one, split_vectors
-from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
     check_complete,
     check_sets,
@@ -134,6 +135,7 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
     _survey, _settle, _prepare_shard = survey, settle, prepare_shard
+    can_forget = True
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -215,14 +217,14 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         )
         y = checks.label_lists(y)
         X = rereadable(X, tables, source.kind)
-        tokens = source.fit_encode(X)
+        tokens = self._read(source, X)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
         )
         in_part = check_sets(y, "y, sequence", "token")
         flat = [label for labels in y for label in labels]
-        self._set_source(source, sorted_classes(possible_labels(flat)))
+        self._set_source(source, self._all_classes(possible_labels(flat)))
         labels = self._labels
         wrong = wrong_labels(flat, labels) if in_part else None
         gold = labels.encode(flat, "y") if wrong is None else one_of_each(wrong)
@@ -248,6 +250,30 @@ class SequenceTagger(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     def _has_costs(self) -> bool:
         weighs = self.class_weight is not None or self._weighs_tokens
         return weighs or super()._has_costs()
+
+    def _read(self, source: Input, X: Any) -> Tokens:
+        """Learn the features of `X` and encode it, going on from what is known."""
+        if self._start is not None:
+            return source.learn_beyond(self._start._input, X)
+        if self._seen is not None:
+            source.go_on_from(self._earlier("_input"))
+        return source.fit_encode(X)
+
+    def _as_start(self) -> SequenceTagger:
+        if "observed" in (self.pairs, self.transitions):
+            raise ValueError(
+                "pairs='observed' and transitions='observed' need all examples; with "
+                "forget=True use 'all'"
+            )
+        if self.order > 1:
+            raise ValueError("forget=True needs order=1; or leave forget out")
+        self._refuse_forgetting_vectors()
+        return super()._as_start()
+
+    def _blocks(self) -> list[Block]:
+        source = self._input
+        rows, edges = Block(source.n_features), Block(source.n_edge_features, 2)
+        return [rows, Block(1, 2), Block(int(self.start)), Block(int(self.end)), edges]
 
     def _set_labels(self, labels: LabelCodes) -> None:
         """Set the labels of outputs; what was prepared for others is forgotten."""

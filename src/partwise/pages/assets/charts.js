@@ -48,7 +48,7 @@ function lineChart({title, xs, series, xName, yName, logX = true, logY = true, p
 function reliability({bins}) {
   const size = 270, left = 44, bottom = 40, top = 12, wide = size - left - 20, tall = size - top - bottom;
   const x = (p) => left + p * wide, y = (p) => top + (1 - p) * tall, most = Math.max(...bins.map((b) => b[2]));
-  const drawn = [svg("path", {class: "axis", d: `M${x(0)} ${y(0)} L${x(1)} ${y(1)}`, "stroke-dasharray": "5 4", stroke: "currentColor"})];
+  const drawn = [svg("path", {class: "ideal", d: `M${x(0)} ${y(0)} L${x(1)} ${y(1)}`})];
   for (const t of [0, 0.25, 0.5, 0.75, 1]) drawn.push(svg("path", {class: "axis", d: `M${x(0)} ${y(t)} H${x(1)}`}),
     svg("text", {class: "small", x: left - 6, y: y(t) + 4, "text-anchor": "end"}, percent(t, 0)), svg("text", {class: "small", x: x(t), y: y(0) + 16, "text-anchor": "middle"}, percent(t, 0)));
   const points = bins.map(([p, right, count]) => [x(p), y(right), 3 + 6 * Math.sqrt(count / most), p, right, count]);

@@ -20,6 +20,7 @@ from partwise._jit import kernel
 from partwise.losses import LOSSES
 from partwise.solvers.base import SEPARATED, Problem, Solver, State, chunks
 from partwise.solvers.facts import within
+from partwise.solvers.penalty import weights_at
 from partwise.solvers.visiting import visiting_order
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
@@ -169,6 +170,7 @@ class MistakeDriven(Solver):
     losses = tuple(LOSSES)
     needs: ClassVar[tuple[Any, ...]] = (waist.argmax, waist.add_costs)
     minimises = False
+    follows_pull = True
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": WITHOUT_GAPS}
 
     def memory(self, problem: Problem) -> int:
@@ -184,6 +186,10 @@ class MistakeDriven(Solver):
     ) -> MistakeDrivenState:
         """Start at zero, or at the weights of an earlier run of any solver."""
         state = self.make_state(problem)
+        if problem.pull is not None:
+            state.w[:] = state.average.now[:] = weights_at(
+                problem.pull, problem.l1_ratio
+            )
         if previous is not None:
             state.check_fits(previous)
             state.w[:] = state.average.now[:] = previous.w

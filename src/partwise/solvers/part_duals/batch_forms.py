@@ -17,6 +17,7 @@ Steps that are searched for differ from the papers' in two ways, which both form
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -238,6 +239,12 @@ class ThetaState(BatchFormState):
         super().keep()
         self.before[:] = self.theta
         self.theta[:] = self.parts.dual.theta
+
+    def grown(self, problem: Problem) -> DualPartsState | None:
+        """Return the same scores; new examples are at their right outputs."""
+        point = copy.copy(self.parts)
+        point.dual = point.dual._replace(theta=self.theta)
+        return point.grown(problem)
 
     def write_scores(self, problem: Problem, dual: DualParts, ws: Any) -> None:
         """Write the part scores of every example to ``dual.theta``."""

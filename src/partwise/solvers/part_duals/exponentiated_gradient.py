@@ -189,6 +189,11 @@ class ExponentiatedGradient(Solver):
             )
 
     @property
+    def follows_pull(self) -> bool:  # type: ignore[override]
+        """Whether weights may start elsewhere: in the form that moves them itself."""
+        return self.form == "online"
+
+    @property
     def only_passes(self) -> bool:  # type: ignore[override]
         """Whether all examples are moved at once, by steps that need no other look."""
         return self.form != "online" and self.step not in ("guaranteed", "halving")
@@ -304,9 +309,8 @@ class ExponentiatedGradient(Solver):
         if isinstance(previous, BatchFormState) and previous.has_loss(problem.loss):
             previous.write_scores(problem, dual, state.workspace)
             return False
-        if isinstance(previous, DualPartsState) and previous.is_grown:
-            dual.theta[:] = previous.dual.theta
-            return False
+        if isinstance(previous, DualPartsState) and previous.n_new:
+            return self._join(problem, state, previous)
         if isinstance(previous, DualPartsState) and previous.same_loss(state):
             if previous.has_scores or self._searches_online:
                 kept = state.continue_from(problem, previous)
@@ -335,6 +339,26 @@ class ExponentiatedGradient(Solver):
             score = GOLD_SCORE if self.gold_score is None else self.gold_score
             dual_parts.score_gold(s, dual.ptr, score, dual.theta, state.scratch)
         return True
+
+    def _join(
+        self, problem: Problem, state: OnlineState, previous: DualPartsState
+    ) -> bool:
+        """Go on from a dual point in which new examples are at their right outputs.
+
+        Where points must be Gibbs distributions, new examples are only near those.
+        """
+        if self._searches_online and previous.same_loss(state):
+            state.continue_from(problem, previous)
+            return True
+        dual, known = state.dual, previous.dual.ptr[-1 - previous.n_new]
+        score = GOLD_SCORE if self.gold_score is None else self.gold_score
+        if problem.loss.name == "hinge":
+            dual.theta[:] = -next(self._hinge_scores(problem)) * dual.cost
+        else:
+            score_gold = dual_parts.score_gold
+            score_gold(problem.structure, dual.ptr, score, dual.theta, state.scratch)
+        dual.theta[:known] = previous.dual.theta[:known]
+        return False
 
     def _settle(self, problem: Problem, state: DualPartsState) -> None:
         """Set marginals, values and weights to those of the part scores."""
@@ -368,6 +392,9 @@ class ExponentiatedGradient(Solver):
             state.estimate = state.certify(problem)
             return
         assert isinstance(state, OnlineState)
+        if state.catches_up:
+            yield from state.catch_up(problem, rng, state.fixed)
+            return
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
         if self.step == "halving":
             yield from halve_in_turn(problem, state, order, state.fixed)

@@ -41,8 +41,8 @@ WORTH_IT = 0.1
 """The share of an example's gap that the distribution which it starts with has to
 promise. Less soft ones promise more, but rule out outputs that are needed later, and
 multiplying is slow to bring these back."""
-LARGEST_RANGE = 1e4
-"""Steps that change scores by more find nothing that this one does not."""
+LARGEST_RANGE = 30.0
+"""No step changes scores by more: outputs that it rules out must be able to return."""
 GROWTH = 4.0
 """How much longer a step gets that moves no mass although there is some to move."""
 MOST_GROWTHS = 3
@@ -129,10 +129,12 @@ def _multiply(
         gain, slope, norm, size = _sums(trial, n)
         rise, blur = C * gain, ROUNDING * C * size + haze(weights)
         if not rise > blur:
-            # Marginals that are zero move only when scores have come a long way.
-            if not (dual.gap[i] > blur and eta * span < LARGEST_RANGE):
+            if not dual.gap[i] > blur:
                 return 0.0, calls
-            dual.step[i] = GROWTH * eta
+            # Marginals that are zero move only when scores have come a long way.
+            for r in range(n):
+                theta[r] = scratch.theta[r]
+            dual.step[i] = min(GROWTH * eta, LARGEST_RANGE / span)
             growths += 1
             if growths > MOST_GROWTHS:
                 return 0.0, calls

@@ -8,6 +8,7 @@ by taking the logarithms of conditional probabilities.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -79,6 +80,16 @@ class HybridState(WrappedState):
         """Check the state of the solver at work, on the problem that it sees."""
         super().check(self.problem)
 
+    def grown(self, problem: Problem) -> State | None:
+        """Return the same point on a problem with more examples."""
+        own = _with_own_parts(problem) if self.has_switched else problem
+        active = self.active.grown(own)
+        if active is None:
+            return None
+        other = copy.copy(self)
+        other.problem, other.active = own, active
+        return other
+
     def switch(self, problem: Problem, state: OnlineState) -> None:
         """Continue with exponentiated gradient."""
         self.hand_over(state)
@@ -130,6 +141,7 @@ class SMOThenEG(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo-eg": {}}
     losses = ("hinge",)
     penalties = SequentialMinimalOptimization.penalties
+    follows_pull = True
     needs = (
         *SequentialMinimalOptimization.needs,
         *ExponentiatedGradient.needs,

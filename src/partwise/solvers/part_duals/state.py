@@ -52,9 +52,6 @@ class DualPartsState(DualState):
     )  # fmt: skip
     facts: ClassVar[tuple[Fact, ...]] = (positive("dual.step"), within("dual.gap", 0))
 
-    is_grown: bool = False
-    """Whether only the scores are those of this problem, made by `grown`."""
-
     def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
         s, n = problem.structure, problem.n_examples
         ptr = part_pointers(s)
@@ -101,26 +98,19 @@ class DualPartsState(DualState):
         return self.w.size, self.dual.ptr.tobytes()
 
     def grown(self, problem: Problem) -> DualPartsState | None:
-        """Return the same part scores; new examples have those of the weights.
-
-        Any scores have a Gibbs distribution, which is a feasible dual point. For the
-        log loss only: the hinge has mass besides that of scores.
-        """
-        s, before = problem.structure, self.dual.ptr
-        ptr = part_pointers(s)
-        fits = np.array_equal(ptr[: before.size], before)
-        if not fits or not self.dual.theta.size or self.dual.cost.size:
+        """Return the same dual point; new examples start at their right outputs."""
+        before, s = self.dual.ptr, problem.structure
+        if not np.array_equal(part_pointers(s)[: before.size], before):
             return None
-        other, n = copy.copy(self), before.size - 1
-        theta, w = np.zeros(ptr[-1]), np.zeros(problem.n_weights)
-        scratch, workspace = make_scratch(s), waist.workspace(s, 1)
-        dual_parts.weights_of(
-            s, problem.C, ptr, self.dual.mu, 0, n, w, scratch, workspace
-        )
-        dual_parts.score_parts(s, w, ptr, theta, workspace)
-        theta[: before[-1]] = self.dual.theta[: before[-1]]
-        other.w, other.dual = w, self.dual._replace(ptr=ptr, theta=theta)
-        other.is_grown = True
+        other = copy.copy(self)
+        start = DualPartsState(problem, keep_theta=self.dual.theta.size > 0)
+        for name in DualParts._fields:
+            if name not in ("ptr", "cost"):
+                known = getattr(self.dual, name)
+                getattr(start.dual, name)[: known.size] = known
+        other.dual, other.w = start.dual, start.w
+        other.n_new = problem.n_examples - before.size + 1
+        other.dual.mass[before.size - 1 :] = 0.0
         return other
 
     def retargeted(self, problem: Problem) -> DualPartsState | None:
@@ -128,7 +118,7 @@ class DualPartsState(DualState):
 
         For the log loss only: the hinge has mass on right outputs.
         """
-        return self.grown(problem)
+        return None if self.dual.cost.size else self.grown(problem)
 
     def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
         """Take over the dual point of an earlier run, perhaps with another C.
@@ -137,6 +127,7 @@ class DualPartsState(DualState):
         lead to the wrong examples.
         """
         self.check_fits(previous)
+        self.n_new = previous.n_new
         for name in ("mu", "value", "step", "bend", "mass", "spread", "pull"):
             getattr(self.dual, name)[:] = getattr(previous.dual, name)
         if previous.has_scores:
@@ -186,6 +177,14 @@ class DualPartsState(DualState):
         if largest > 0.0:
             self.keep_share(problem, self.best_share(problem, 1.0 / largest))
             np.minimum(self.dual.mass, 1.0, out=self.dual.mass)
+
+    def catch_up(
+        self, problem: Problem, rng: np.random.Generator, fixed: FloatArray
+    ) -> Iterator[float]:
+        """Let new examples leave their right outputs; then look at all gaps."""
+        order = self.new_examples(problem, rng)
+        yield from self.ascend(problem, order, not self.dual.cost.size, fixed)
+        self.estimate = self.certify(problem)
 
     def ascend(
         self, problem: Problem, order: IntArray, mix: bool, fixed: FloatArray

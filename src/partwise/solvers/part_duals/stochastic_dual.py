@@ -52,6 +52,7 @@ class StochasticDualCoordinateAscent(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"sdca": {}}
     losses = ("log_loss",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (marginals,)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"order": ORDERS}
 
@@ -72,6 +73,9 @@ class StochasticDualCoordinateAscent(Solver):
         self, problem: Problem, state: DualPartsState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit about as many examples as there are."""
+        if state.catches_up:
+            yield from state.catch_up(problem, rng, np.zeros(0))
+            return
         order = visiting_order(self.order, state.dual.gap, problem.C, rng)
         yield from state.ascend(problem, order, mix=True, fixed=np.zeros(0))
         state.estimate = state.estimated()

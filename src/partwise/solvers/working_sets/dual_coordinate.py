@@ -11,7 +11,6 @@ looking for outputs (inference) and refining the ones at hand:
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -47,13 +46,12 @@ from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_output
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
 from partwise.structures.interface import (
-    CodeArray,
     Diff,
     FloatArray,
     IntArray,
     Structure,
 )
-from partwise.structures.scratch import Scratch, make_scratch
+from partwise.structures.scratch import Scratch
 
 VARIANTS = ("ssvm", "light", "cpd")
 
@@ -177,25 +175,6 @@ def _(
     return rule.update and sets.newest[i] >= 0
 
 
-@kernel
-def _renew_constants(
-    s: Structure, sets: WorkingSets, y_gold: CodeArray, diff: Diff, ws: Any
-) -> None:
-    """Compute costs and norms again: features, or what they cost, may have changed."""
-    for i in range(sets.newest.size):
-        m = sets.newest[i]
-        if m < 0:
-            continue
-        waist.visit(s, i, ws)
-        waist.gold(s, i, y_gold)
-        size = waist.output_size(s, i)
-        while m >= 0:
-            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
-            sets.cost[m] = waist.cost(s, i, y)
-            sets.sqnorm[m] = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
-            m = sets.older[m]
-
-
 class DualCoordinateState(WorkingSetState):
     """Weights, working sets and random numbers."""
 
@@ -209,28 +188,6 @@ class DualCoordinateState(WorkingSetState):
     def fit_scratch(self) -> None:
         """Make room to list the members of an example."""
         self.members = np.zeros(self.sets.alpha.size, np.int64)
-
-    def grown(self, problem: Problem) -> DualCoordinateState | None:
-        """Return the same dual variables; those of new examples are all zero.
-
-        Of the squared hinge, that is feasible.
-        """
-        n_new = problem.n_examples - self.slack.size
-        if n_new < 0:
-            return None
-        other = copy.copy(self)
-        other.w = np.zeros(problem.n_weights)
-        other.slack = np.concatenate([self.slack, np.zeros(n_new)])
-        other.sets = self.sets._replace(
-            newest=np.concatenate([self.sets.newest, np.full(n_new, -1)]),
-            mass=np.concatenate([self.sets.mass, np.zeros(n_new)]),
-            cost=self.sets.cost.copy(),
-            sqnorm=self.sets.sqnorm.copy(),
-        )
-        s = problem.structure
-        own = make_scratch(s).y_gold, waist.make_diff(s), waist.workspace(s, 1)
-        _renew_constants(s, other.sets, *own)
-        return other
 
     def retargeted(self, problem: Problem) -> DualCoordinateState | None:
         """Return the same dual variables, which are feasible for any right outputs."""
@@ -280,6 +237,7 @@ class DualCoordinateDescent(Solver):
     }
     losses = ("squared_hinge",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
     at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0}
@@ -299,8 +257,7 @@ class DualCoordinateDescent(Solver):
         """
         state = DualCoordinateState(problem, int(rng.integers(1, 2**31 - 1)))
         if isinstance(previous, DualCoordinateState):
-            state.check_fits(previous)
-            state.take_back(previous.tensors(), WorkingSetState.duals)
+            state.take_over(previous)
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
             state.refresh(problem, np.ones(problem.n_examples))
@@ -311,6 +268,11 @@ class DualCoordinateDescent(Solver):
     ) -> Iterator[float]:
         """Run one iteration of the variant (Algorithm 2 or 3, or CPD)."""
         n = problem.n_examples
+        if state.catches_up:
+            rule = partial(self._rule, state, 0.0)
+            new = state.new_examples(problem, rng)
+            yield from self._infer(problem, state, rule, new)
+            return
         # At the violation v the gap is 2 C slack v, if v is small.
         least = least_violation(state, self.delta, 2.0 * float(problem.C @ state.slack))
         rule = partial(self._rule, state, least)

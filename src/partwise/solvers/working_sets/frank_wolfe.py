@@ -111,8 +111,7 @@ class FrankWolfeState(SequentialMinimalState):
 
     def continue_from(self, problem: Problem, previous: SequentialMinimalState) -> None:
         """Take over the dual point of an earlier run, perhaps with another C."""
-        self.check_fits(previous)
-        self.take_back(previous.tensors(), WorkingSetState.duals)
+        self.take_over(previous)
         self.iterate = self.w
         self.before = self.sets.alpha.copy()
         self.normalise()
@@ -175,6 +174,7 @@ class FrankWolfe(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"frank-wolfe": {}}
     losses = ("hinge",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "steps": STEPS, "averaging": AVERAGING, "order": ORDERS,
@@ -218,6 +218,10 @@ class FrankWolfe(Solver):
         """Sweep over the outputs at hand, look for new ones, then go on that way."""
         state.board.direction[:] = 0.0  # what rounding has left of the last pass
         rule = partial(self._rule, state)
+        if state.catches_up:
+            yield from infer(rule, problem, state, state.new_examples(problem, rng))
+            state.show(self.averaging)
+            return
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > problem.n_examples else 0
         for done in range(sweeps):

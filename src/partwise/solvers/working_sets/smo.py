@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -41,13 +41,15 @@ from partwise.structures.interface import (
     IntArray,
     Structure,
 )
-from partwise.structures.scratch import Scratch
+from partwise.structures.scratch import Scratch, make_scratch
 
 
 @kernel
-def _put_on_gold(s: Structure, sets: WorkingSets, y_gold: CodeArray) -> None:
-    """Give all the mass of every example to its right output: there w = 0."""
-    for i in range(sets.newest.size):
+def _put_on_gold(
+    s: Structure, sets: WorkingSets, first: int, y_gold: CodeArray
+) -> None:
+    """Give all the mass of examples to their right outputs: there w = 0."""
+    for i in range(first, sets.newest.size):
         waist.gold(s, i, y_gold)
         working.add_member(sets, i, y_gold, waist.output_size(s, i), 0.0, 0.0)
         sets.alpha[sets.newest[i]] = 1.0
@@ -182,12 +184,22 @@ class SequentialMinimalState(WorkingSetState):
         s, n = problem.structure, problem.n_examples
         n_codes = int(output_pointers(s)[-1])
         self.sets = working.make_working_sets(n, 2 * n + 16, 2 * n_codes + 64)
-        _put_on_gold(s, self.sets, self.scratch.y_gold)
+        _put_on_gold(s, self.sets, 0, self.scratch.y_gold)
         self.fit_scratch()
 
     def fit_scratch(self) -> None:
         """Make room for the value of every member."""
         self.values = np.zeros(self.sets.alpha.size)
+
+    def grown(self, problem: Problem) -> Self | None:
+        """Return the same distributions; those of new examples are on gold."""
+        other, s = super().grown(problem), problem.structure
+        if other is not None:
+            first = self.slack.size
+            n_codes = int(np.diff(output_pointers(s)[[first, -1]])[0])
+            other.sets = working.with_room(s, other.sets, other.n_new, n_codes)
+            _put_on_gold(s, other.sets, first, make_scratch(s).y_gold)
+        return other
 
 
 def expected_parts(
@@ -259,6 +271,7 @@ class SequentialMinimalOptimization(Solver):
     names: ClassVar[dict[str, dict[str, Any]]] = {"smo": {}}
     losses = ("hinge",)
     penalties = PENALTIES
+    follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
     at_least: ClassVar[dict[str, float]] = {"pair_steps": 1, "sweeps": 0, "delta": 0}
 
@@ -271,8 +284,7 @@ class SequentialMinimalOptimization(Solver):
         """
         state = SequentialMinimalState(problem)
         if isinstance(previous, SequentialMinimalState):
-            state.check_fits(previous)
-            state.take_back(previous.tensors(), WorkingSetState.duals)
+            state.take_over(previous)
             self._refresh(problem, state)
         return state
 
@@ -281,6 +293,10 @@ class SequentialMinimalOptimization(Solver):
     ) -> Iterator[float]:
         """Sweep over the outputs at hand, then look for new ones."""
         n = problem.n_examples
+        if state.catches_up:
+            rule = partial(self._rule, state, 0.0)
+            yield from infer(rule, problem, state, state.new_examples(problem, rng))
+            return
         # In the first pass there are only the right outputs.
         sweeps = self.sweeps if state.sets.used[0] > n else 0
         # At the violation v the gap is C v.

@@ -6,7 +6,8 @@ its `scale` is (one, or the weight C_i of the example).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+import copy
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -60,6 +61,25 @@ def _sum_costs(sets: WorkingSets, out: FloatArray) -> None:
         m = sets.newest[i]
         while m >= 0:
             out[i] += sets.alpha[m] * sets.cost[m]
+            m = sets.older[m]
+
+
+@kernel
+def _renew_constants(
+    s: Structure, sets: WorkingSets, y_gold: CodeArray, diff: waist.Diff, ws: Any
+) -> None:
+    """Compute costs and norms again: features, or what they cost, may have changed."""
+    for i in range(sets.newest.size):
+        m = sets.newest[i]
+        if m < 0:
+            continue
+        waist.visit(s, i, ws)
+        waist.gold(s, i, y_gold)
+        size = waist.output_size(s, i)
+        while m >= 0:
+            y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
+            sets.cost[m] = waist.cost(s, i, y)
+            sets.sqnorm[m] = waist.diff_sqnorm(s, i, y, y_gold, diff, ws)
             m = sets.older[m]
 
 
@@ -118,6 +138,30 @@ class WorkingSetState(DualState):
     def form(self) -> tuple[Any, ...]:
         """Return the numbers of weights and of examples."""
         return self.w.size, self.slack.size
+
+    def grown(self, problem: Problem) -> Self | None:
+        """Return the same dual variables; new examples have none, where that may be."""
+        n_new = problem.n_examples - self.slack.size
+        if n_new < 0:
+            return None
+        other, s, sets = copy.copy(self), problem.structure, self.sets
+        other.n_new, other.w = n_new, np.zeros(problem.n_weights)
+        other.slack = np.concatenate([self.slack, np.zeros(n_new)])
+        other.sets = sets._replace(
+            newest=np.concatenate([sets.newest, np.full(n_new, -1)]),
+            mass=np.concatenate([sets.mass, np.zeros(n_new)]),
+            cost=sets.cost.copy(),
+            sqnorm=sets.sqnorm.copy(),
+        )
+        own = make_scratch(s).y_gold, waist.make_diff(s), waist.workspace(s, 1)
+        _renew_constants(s, other.sets, *own)
+        return other
+
+    def take_over(self, previous: WorkingSetState) -> None:
+        """Take the dual variables of an earlier run."""
+        self.check_fits(previous)
+        self.take_back(previous.tensors(), WorkingSetState.duals)
+        self.n_new = previous.n_new
 
     def make_room(self, s: Structure, n_visits: int) -> None:
         """Let the working sets grow for so many visits, at least by one output."""

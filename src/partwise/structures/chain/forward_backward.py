@@ -343,6 +343,18 @@ def _log_sum_exp(values: FloatArray) -> float:
 
 
 @kernel
+def _to_shares(values: FloatArray) -> None:
+    """Replace logarithms by what they are shares of, one in all."""
+    _take_off_largest(values)
+    total = 0.0
+    for b in range(values.size):
+        values[b] = np.exp(values[b])
+        total += values[b]
+    for b in range(values.size):
+        values[b] /= total
+
+
+@kernel
 def _take_off_largest(values: FloatArray) -> float:
     """Subtract the largest value from all; return it, -inf if there is no other."""
     top = -np.inf
@@ -389,31 +401,29 @@ def _log_backward(
     transition_mu: FloatArray,
     space: ForwardBackwardSpace,
 ) -> None:
-    """Add the expected counts, after `_log_forward`."""
+    """Add the expected counts, after `_log_forward`.
+
+    From the last label backward, one before another in proportion to the paths that
+    lead to it: so counts of neighbours fit together, and add up to one however few
+    digits huge scores leave.
+    """
     node, transition, _, _, mask, _ = given
     length, n_labels = node.shape
-    forward, backward, ahead = space.forward, space.backward, space.ahead
-    scores, legal = space.exp_node, space.legal
+    forward, ahead, legal = space.forward, space.ahead, space.legal
     tied = transition.shape[0] == 1
-    for b in range(n_labels):
-        backward[length - 1, b] = 0.0
-    total = _log_sum_exp(forward[length - 1])
-    for b in range(n_labels):
-        node_mu[length - 1, b] = np.exp(forward[length - 1, b] - total)
+    vectors.copy(forward[length - 1], node_mu[length - 1])
+    _to_shares(node_mu[length - 1])
     for t in range(length - 2, -1, -1):
         if not tied:
             mask_transitions(transition[t], mask.transitions, legal)
-        for a in range(n_labels):
-            for b in range(n_labels):
-                ahead[b] = legal[a, b] + scores[t + 1, b] + backward[t + 1, b]
-            backward[t, a] = _log_sum_exp(ahead)
-        shift = _take_off_largest(backward[t])
-        for a in range(n_labels):
-            ahead[a] = forward[t, a] + backward[t, a]
-        total = _log_sum_exp(ahead)
         counts = transition_mu[0] if tied else transition_mu[t]
-        for a in range(n_labels):
-            node_mu[t, a] = np.exp(ahead[a] - total)
-            for b in range(n_labels):
-                after = legal[a, b] + scores[t + 1, b] + backward[t + 1, b] - shift
-                counts[a, b] += np.exp(forward[t, a] + after - total)
+        for b in range(n_labels):
+            if node_mu[t + 1, b] == 0.0:
+                continue
+            for a in range(n_labels):
+                ahead[a] = forward[t, a] + legal[a, b]
+            _to_shares(ahead)
+            for a in range(n_labels):
+                mass = node_mu[t + 1, b] * ahead[a]
+                node_mu[t, a] += mass
+                counts[a, b] += mass

@@ -128,15 +128,14 @@ def make_ngrams(
         free[:-1] = ~np.asarray(forbidden_transitions, bool)
     if forbidden_start is not None:
         free[-1] = ~np.asarray(forbidden_start, bool)
+    ends = {row[-size:] for row in known for size in range(1, order + 1)}
     states = {border: 0}
     steps: list[tuple[int, int, tuple[int, ...]]] = []
     waiting = [border]
     while waiting:
         state = waiting.pop()
         open_labels = np.flatnonzero(free[state[-1]]).tolist()
-        after = [k for k in open_labels if (*state[1:], k) in known]
-        # Where nothing was ever seen to follow, anything may.
-        for k in after or open_labels:
+        for k in _labels_after(state, open_labels, ends):
             other = (*state[1:], k)
             if other not in states:
                 states[other] = len(states)
@@ -149,6 +148,21 @@ def make_ngrams(
                     "labels occur); use a lower order, fewer labels or constraints"
                 )
     return _table(states, sorted(steps), weighted, n_labels, start)
+
+
+def _labels_after(
+    state: tuple[int, ...], labels: list[int], ends: set[tuple[int, ...]]
+) -> list[int]:
+    """Return the labels that were seen to follow a tuple.
+
+    Where none was, as at the ends of sequences, those that follow its last labels; at
+    worst all. So there are few tuples more than occur.
+    """
+    for first in range(1, len(state) + 1):
+        found = [k for k in labels if (*state[first:], k) in ends]
+        if found:
+            return found
+    return labels
 
 
 def weighted_tuples(weighted: ArrayLike, start: bool) -> list[tuple[int, ...]]:
