@@ -91,7 +91,7 @@ def _measure(corpus: Corpus, features: str, first: int) -> list[list[Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whether it converged is not the question
             settings = {"template": features, "calibrate": method, "max_iter": 10}
-            tagger = SequenceTagger(**settings).fit(X, y, dev=dev)
+            tagger = SequenceTagger("squared_hinge", **settings).fit(X, y, dev=dev)
         shares = np.vstack(tagger.predict_marginals(X_test))
         right = tagger.classes_[shares.argmax(axis=1)] == np.array(gold, object)
         row: list[Any] = [method or "none"]

@@ -131,7 +131,7 @@ def test_save_interrupted_leaves_a_whole_file(
         press()
         fsync(descriptor)
 
-    model = MulticlassClassifier(tol=0.9).fit([[0.0], [1.0]], [0, 1])
+    model = MulticlassClassifier().fit([[0.0], [1.0]], [0, 1])
     monkeypatch.setattr(os, "fsync", press_and_sync)
     with pytest.raises(KeyboardInterrupt):
         model.save(path)

@@ -5,7 +5,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from benchmarks import ocr_margin
+from benchmarks import defaults, ocr_margin
 from benchmarks.harness import tagging, tuned
 from benchmarks.harness.report import Curve
 from benchmarks.harness.tagging import SOURCES, Corpus
@@ -133,3 +133,22 @@ def test_benchmark_tasks_false_bounds_are_found():
     assert ocr_margin._overlap(runs) < 0
     runs["fold 0", 0.1, "cutting-plane"] = [make_run(104.0, 102.0)]
     assert ocr_margin._overlap(runs) == pytest.approx(0.02)
+
+
+def test_defaults_are_chosen_by_score_then_time_then_calibration():
+    def measured(score, ece, seconds):
+        return defaults.Measured(score, ece, seconds, 1)
+
+    best, quick, sure, worse, late = (
+        defaults.Candidate("hinge", C, 0.1) for C in (1.0, 2.0, 3.0, 4.0, 5.0)
+    )
+    found = {
+        best: measured(90.0, 50.0, 10.0),
+        quick: measured(89.9, 50.0, 1.0),
+        sure: measured(89.9, 5.0, 1.2),
+        worse: measured(89.0, 1.0, 0.1),
+    }
+    assert defaults.choose([found, found]) == sure
+    # Who is not in time on some data is out, however good elsewhere.
+    assert defaults.choose([found | {late: measured(90.0, 0.0, 0.1)}, found]) == sure
+    assert defaults.choose([{best: found[best]}, {quick: found[quick]}]) is None

@@ -62,6 +62,7 @@ def test_benchmarks_list_names_every_one(tmp_path):
         "usaddress",
         "ocr_letters",
         "ocr_margin",
+        "observed_pairs",
         "table1_ner_pos",
         "defaults",
         "solver_race",

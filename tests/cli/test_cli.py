@@ -183,7 +183,10 @@ WRONG = {
     "no folder": (["train.txt", "-m", "no/m"], "no/m: there is no folder no"),
     "C": (["train.txt", "--C", "-1"], "--C must be a positive number"),
     "tol": (["train.txt", "--tol", "0"], "--tol must be a positive number"),
-    "penalty": (["train.txt", "--penalty", "l1"], "no solver minimises"),
+    "penalty": (
+        ["train.txt", "--loss", "squared_hinge", "--penalty", "l1"],
+        "no solver minimises",
+    ),
     "solver": (["train.txt", "--solver", "dcd-lite"], "did you mean 'dcd-light'"),
     "pairs": (
         ["train.txt", "--pairs", "some"],
@@ -513,7 +516,7 @@ def test_inspect_shows_the_c_that_was_used_and_no_empty_tables(tmp_path: Path) -
     path = tmp_path / "m"
     partwise.SequenceTagger().fit([[["a"], ["b"]]], [["A", "B"]]).save(path)
     (found,) = objects(run("inspect", path, "--json").stdout)
-    assert found["settings"]["C"] == 0.1
+    assert found["settings"]["C"] == 3.0
     assert "features with" in run("inspect", path).stdout
     assert "features with" not in run("inspect", path, "--top", 0).stdout
 

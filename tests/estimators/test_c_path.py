@@ -196,31 +196,31 @@ def test_start_from_a_smaller_c_has_a_dual_above_zero(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "C"), [("squared_hinge", 0.1), ("hinge", 1.0), ("log_loss", 1.0)]
+    ("loss", "C"), [("squared_hinge", 0.1), ("hinge", 0.3), ("log_loss", 3.0)]
 )
 def test_default_c_is_that_of_the_loss(loss: str, C: float) -> None:
     tagger = SequenceTagger(loss)
     assert tagger._effective_C() == C
-    assert SequenceTagger(loss, 0.3)._effective_C() == 0.3
+    assert SequenceTagger(loss, 0.2)._effective_C() == 0.2
     assert MulticlassClassifier(loss)._effective_C() == 1.0
     assert clone(tagger).get_params()["C"] is None
 
 
 def test_default_c_is_the_one_that_is_used(tmp_path: Path) -> None:
     usual = SequenceTagger(tol=0.1).fit(X, Y)
-    named = SequenceTagger(tol=0.1, C=0.1).fit(X, Y)
-    assert usual.C_ == 0.1
+    named = SequenceTagger("log_loss", tol=0.1, C=3.0).fit(X, Y)
+    assert usual.C_ == 3.0
     assert usual.C is None
     assert np.array_equal(usual.weights_, named.weights_)
     usual.save(tmp_path / "m")
-    assert load(tmp_path / "m").C_ == 0.1
+    assert load(tmp_path / "m").C_ == 3.0
 
 
 # --- what "auto" picked ---
 
 
 def test_auto_says_what_it_picked_and_why() -> None:
-    tagger = SequenceTagger(tol=0.1).fit(X, Y)
+    tagger = SequenceTagger("squared_hinge", tol=0.1).fit(X, Y)
     name = automatic.name_of(tagger.solver_)
     assert type(make_solver(name)) is type(tagger.solver_)
     assert tagger.status_.endswith(

@@ -165,7 +165,7 @@ def test_log_loss_command_refuses_a_penalty_of_the_hinge(tmp_path: Path) -> None
     train = tmp_path / "train.txt"
     train.write_text("a X\nb Y\n", encoding="utf-8")
     arguments = ["train", "tag", str(train), "--model", str(tmp_path / "model"),
-                 "--penalty", "l1"]  # fmt: skip
+                 "--penalty", "l1", "--loss", "squared_hinge"]  # fmt: skip
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert "use penalty='l2', or loss='log_loss'" in " ".join(result.output.split())

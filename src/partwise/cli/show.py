@@ -156,7 +156,7 @@ def _show_views(
         fitted, kind = options.load(model)
         X, y = options.of_model(kind, "labelled", fitted, model)(fitted, file)
         views, title = fitted._views(X, y), f"{file}, predicted by {model}"
-        note = "" if fitted.loss == "log_loss" else NOT_CALIBRATED
+        note = "" if fitted._chosen_loss() == "log_loss" else NOT_CALIBRATED
     else:
         seen = options.of_files("contrast", file, file)(file, file)
         views, title = [_without_right(view) for view in seen], file

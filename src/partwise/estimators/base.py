@@ -188,7 +188,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     def _check_rescaling(self) -> None:
         """Check that loss, penalty and solver can do with rescaled slacks."""
-        if self.loss == "log_loss" or self.penalty != "l2":
+        if self._chosen_loss() == "log_loss" or self.penalty != "l2":
             raise ValueError(
                 "rescaling='slack' is for loss='hinge' or loss='squared_hinge' with "
                 "penalty='l2'; leave it out, or choose these"
@@ -198,7 +198,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         solver = make_solver(self.solver)
         able = [
             name
-            for name in solver_names(self.loss, self._penalty_name())
+            for name in solver_names(self._chosen_loss(), self._penalty_name())
             if _can_rescale(make_solver(name))
         ]
         if not _can_rescale(solver):
@@ -209,7 +209,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     def _loss_name(self) -> str:
         """Check the settings of linear programs; return what solvers call the loss."""
-        is_program = self.loss == "hinge" and self._l1_share() == 1.0
+        loss = self._chosen_loss()
+        is_program = loss == "hinge" and self._l1_share() == 1.0
         plain = (("margin", "cost"), ("positive", False), ("compare", "worst"))
         for name, default in plain:
             value: Any = getattr(self, name)
@@ -218,18 +219,22 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
                     f"{name}={value!r} is for loss='hinge' with penalty='l1'; leave it "
                     "out, or choose these"
                 )
-        return SetHinge.name if self.margin == "unit" else self.loss
+        return SetHinge.name if self.margin == "unit" else loss
 
     def _make_loss(self, structure: Structure) -> Loss:
         """Return the loss; that of sets where examples have several good outputs."""
         sets = n_good.changed_by(type(structure)) and self._l1_share() == 1.0
-        if self.loss == "hinge" and (self.margin == "unit" or sets):
+        if self._chosen_loss() == "hinge" and (self.margin == "unit" or sets):
             return SetHinge(self.margin, self.compare, self.distance)
-        return get_loss(self.loss)
+        return get_loss(self._chosen_loss())
 
     def _effective_C(self) -> float:
         """Return `C`, or the one that suits the loss."""
-        return float(self.default_C[self.loss] if self.C is None else self.C)
+        return float(self.default_C[self._chosen_loss()] if self.C is None else self.C)
+
+    def _chosen_loss(self) -> str:
+        """Return the loss that is minimised."""
+        return self.loss
 
     def _jobs(self) -> int:
         """Return `n_jobs`, which may have been set after fitting."""
@@ -252,7 +257,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
         Otherwise it is the likelihood, which has no costs.
         """
-        if wanted and self.loss == "log_loss":
+        if wanted and self._chosen_loss() == "log_loss":
             return make_softmax_margin(structure)
         return structure
 

@@ -151,7 +151,7 @@ class Reporting:
         >>> from partwise import MulticlassClassifier
         >>> X = [[0.0], [0.1], [0.2], [2.0], [2.1], [0.05]]
         >>> y = ["low", "low", "low", "high", "high", "high"]
-        >>> print(MulticlassClassifier().fit(X, y).suspects(X, y, n=1))
+        >>> print(MulticlassClassifier(C=1.0, tol=1e-3).fit(X, y).suspects(X, y, n=1))
          example     score  the data says, the model says
                6    0.9479  x0=0.05: high, low
         """
@@ -211,7 +211,8 @@ def _rows(X: Any) -> Iterator[Any]:
 
 def _subtitle(model: Any) -> str:
     names = {"log_loss": "the log loss", "squared_hinge": "the squared hinge"}
-    loss = names.get(model.loss, f"the {model.loss}")
+    chosen = model._chosen_loss()
+    loss = names.get(chosen, f"the {chosen}")
     return f"{type(model).__name__}, trained with {loss}, C = {model.C_:g}"
 
 
@@ -238,7 +239,7 @@ def _note(model: Any, views: list[View]) -> str:
     if not any(view.certain or "sure" in view.more for view in views):
         return ""
     if getattr(model, "objective_", "margin") == "likelihood" or (
-        model.loss == "log_loss" and model.certificate_ is not None
+        model._chosen_loss() == "log_loss" and model.certificate_ is not None
     ):
         return ""
     return (

@@ -216,7 +216,13 @@ def settings_of(cls: type) -> dict[str, Setting]:
     if by_loss is None or "C" not in declared:
         return dict(declared)
     C, solver = declared["C"], declared["solver"]
-    told = C.doc.replace("{default_C}", default_C_sentence(by_loss))
+    default = default_C_sentence(by_loss)
+    if of_numbers := getattr(cls, "default_C_of_numbers", None):
+        default += (
+            f" Of rows of numbers {default_C_sentence(of_numbers)[11:-1]}, divided by "
+            "their mean squared length."
+        )
+    told = C.doc.replace("{default_C}", default)
     penalties = declared["penalty"].choices if "penalty" in declared else ()
     listed = list_solvers(by_loss, penalties)
     names = solver.doc.replace("{solvers}", f"Names: {listed}.")

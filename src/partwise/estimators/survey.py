@@ -31,6 +31,8 @@ class Survey:
         What must be the same in all shards, such as the number of columns.
     source : object
         An encoder that has learnt nothing yet, if one is needed.
+    n_rows, squares : int, float
+        How many rows of numbers there are, and the sum of their squared lengths.
     """
 
     n_examples: int
@@ -39,6 +41,17 @@ class Survey:
     edges: KeyCounts = field(default_factory=dict)
     form: Any = None
     source: Any = None
+    n_rows: int = 0
+    squares: float = 0.0
+
+    @property
+    def row_size(self) -> float | None:
+        """The mean squared length of rows of numbers; None without any."""
+        return self.squares / self.n_rows if self.n_rows else None
+
+    def count_rows(self, n_rows: int, row_size: float) -> None:
+        """Count rows of numbers, of a mean squared length."""
+        self.n_rows, self.squares = n_rows, n_rows * row_size
 
     def count_labels(self, labels: Any) -> None:
         """Count labels."""
@@ -70,6 +83,8 @@ def merge(first: Survey, second: Survey) -> Survey:
         _added(first.edges, second.edges),
         first.form,
         first.source,
+        first.n_rows + second.n_rows,
+        first.squares + second.squares,
     )
 
 

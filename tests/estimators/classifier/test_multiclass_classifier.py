@@ -79,7 +79,7 @@ def test_classifier_learns(model: MulticlassClassifier) -> None:
 
 
 def test_classifier_sparse_dense_and_dicts_agree() -> None:
-    settings = {"tol": 1e-6, "max_iter": 5000}
+    settings = {"C": 1.0, "tol": 1e-6, "max_iter": 5000}
     dense = MulticlassClassifier(**settings).fit(X, Y)
     csr = MulticlassClassifier(**settings).fit(sparse.csr_matrix(X), Y)
     named = MulticlassClassifier(**settings).fit(as_dicts(X), Y)

@@ -14,7 +14,7 @@ from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.attached_vectors import HasVectors
-from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.base import TrainingData
 from partwise.estimators.best_codes import kbest
 from partwise.estimators.carrying import Block
 from partwise.estimators.classifier.persistence import fill, store
@@ -42,6 +42,7 @@ from partwise.estimators.partial_labels import (
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.shards import LearnsFromShards
 from partwise.estimators.sparse_input import check_sparse
+from partwise.estimators.suitable_defaults import SuitableDefaults, row_size
 from partwise.estimators.survey import Survey, frequent
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
@@ -67,7 +68,7 @@ class MulticlassClassifier(
     LearnsFromShards,
     HasVectors,
     Classifier,
-    StructuredEstimator,
+    SuitableDefaults,
     Samples,
     ClassifierSettings,
 ):
@@ -150,6 +151,7 @@ class MulticlassClassifier(
         sets = _label_sets(y)
         self._encoder: FeatureDictEncoder | None = None
         self._vectors = VectorColumns()
+        self._row_size = None
         if not named and (matrix is not None or tables or self.scale_vectors):
             raise DataError(
                 "vectors go beside feature dicts or lists of strings; rows of numbers "
@@ -218,6 +220,8 @@ class MulticlassClassifier(
             by_class = class_weights(self.class_weight, labels, gold, sample_weight)
             own = 1.0 if sample_weight is None else sample_weight
             sample_weight = own * by_class[gold]
+        if not named:
+            self._row_size = row_size(X, sample_weight)
         structure: Any = self._structure(rows, gold)
         if wrong is not None:
             at = np.concatenate([[0], np.cumsum(wrong.sum(axis=1))])
@@ -264,13 +268,16 @@ class MulticlassClassifier(
             n_rows, width = np.shape(X)
             survey.form = f"{width} columns of numbers"
             survey.source = width
+            sparse = scipy.sparse.issparse(X)
+            values = X if sparse else np.asarray(X, np.float64)
+            survey.count_rows(n_rows, row_size(values))
         checks.check_same_length(n_rows, len(target))
         return survey
 
     def _settle(self, survey: Survey) -> None:
         """Set all that follows from the survey of the whole corpus."""
         self._refuse_vectors()
-        self._encoder = None
+        self._encoder, self._row_size = None, survey.row_size
         if survey.form == "names":
             self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
             if self.hash_bits is None:

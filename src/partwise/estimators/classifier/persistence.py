@@ -13,6 +13,7 @@ from partwise.estimators.stored_labels import (
     read_encoder,
     unpack_strings,
 )
+from partwise.estimators.suitable_defaults import read_row_size
 from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 
@@ -25,6 +26,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "has_costs": model.costs is not None,
         "has_encoder": model._encoder is not None,
         "has_names": hasattr(model, "feature_names_in_"),
+        "row_size": model._row_size,
     }
     if settings["has_names"]:
         names = list(map(str, model.feature_names_in_))
@@ -45,6 +47,7 @@ def fill(model: Any, content: Content) -> int:
         if width != model._encoder.n_attributes:
             raise content.error("the number of features does not fit the vocabulary")
     model.n_features_in_ = width
+    model._row_size = read_row_size(content)
     if content.setting("has_names", bool):
         names = unpack_strings(content, "names", length=width)
         model.feature_names_in_ = np.array(names, object)

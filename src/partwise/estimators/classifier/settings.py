@@ -24,6 +24,9 @@ class ClassifierSettings(
     ----------
     loss
         ... With it this is multinomial logistic regression.
+        If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
+        `solver` or `costs` is given, it is the squared hinge, or what the solver
+        minimises.
     fit_intercept
         Add a constant feature; its weights are regularised like all others.
     class_weight
@@ -36,9 +39,13 @@ class ClassifierSettings(
     """
 
     default_C: ClassVar = {"squared_hinge": 1.0, "hinge": 1.0, "log_loss": 1.0}
+    # Chosen by the benchmark `defaults`, with the loss that is taken by default.
+    default_C_of_numbers: ClassVar = {
+        "squared_hinge": 1.0, "hinge": 3.0, "log_loss": 10.0,
+    }  # fmt: skip
 
-    loss: str = setting(default="squared_hinge", kw_only=False)
-    tol: float = 1e-3
+    loss: Any = setting(default=None, kw_only=False)
+    tol: float = 0.03
     max_iter: int = 1000
     fit_intercept: bool = setting(default=True, allowed=FLAG)
     class_weight: Any = None

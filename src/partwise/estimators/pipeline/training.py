@@ -37,11 +37,12 @@ STEPS: dict[str, type[Step]] = {
 }
 """All steps by name, in their order."""
 
+MARGINS = "squared_hinge"
 SETTINGS: dict[str, dict[str, Any]] = {
-    "tokens": {"template": TOKEN_TEMPLATE, "tol": 0.02},
-    "sentences": {"template": SENTENCE_TEMPLATE, "tol": 0.02},
-    "SequenceTagger": {"template": "pos", "tol": 0.1},
-    "MulticlassClassifier": {"tol": 0.05, "max_iter": 60},
+    "tokens": {"loss": MARGINS, "template": TOKEN_TEMPLATE, "tol": 0.02},
+    "sentences": {"loss": MARGINS, "template": SENTENCE_TEMPLATE, "tol": 0.02},
+    "SequenceTagger": {"loss": MARGINS, "template": "pos", "tol": 0.1},
+    "MulticlassClassifier": {"loss": MARGINS, "tol": 0.05, "max_iter": 60},
     "DependencyParser": {"crossing": "lift", "patience": 3},
 }
 """The settings of the estimators."""

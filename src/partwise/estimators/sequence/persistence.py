@@ -11,6 +11,7 @@ from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
 from partwise.estimators.sequence.orders import memory_tensors, read_memory
 from partwise.estimators.stored_labels import cost_tensors, read_costs
+from partwise.estimators.suitable_defaults import read_row_size
 from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
 from partwise.structures.rows import make_pairs
@@ -22,7 +23,9 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     store_vectors(model._vectors, tensors, settings)
     tensors |= memory_tensors(model._memory)
     stored, described = calibration_tensors(model._calibration)
-    return tensors | stored, settings | {"calibration": described}
+    settings |= {"calibration": described, "row_size": model._row_size}
+    settings["weighs_tokens"] = model._weighs_tokens
+    return tensors | stored, settings
 
 
 def shared_tensors(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -50,6 +53,8 @@ def fill(model: Any, content: Content) -> int:
         model.transition_features = model._input.encoder.transition_features
     n_nodes = read_pairs(model, content, K)
     model._calibration = read_calibration(content, model.calibrate)
+    model._row_size = read_row_size(content)
+    model._weighs_tokens = content.settings.get("weighs_tokens") is True
     encoder = getattr(model._input, "encoder", None)
     model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
     model.vectors = model._vectors.setting

@@ -18,8 +18,10 @@ from partwise.estimators.sequence.inputs import (
     encoded_of,
 )
 from partwise.estimators.shards import LearnsFromShards
+from partwise.estimators.suitable_defaults import row_size
 from partwise.estimators.survey import Survey, frequent
 from partwise.structures.interface import FloatArray
+from partwise.structures.rows import DenseRows
 
 
 class ShardedTagging(LearnsFromShards):
@@ -51,7 +53,10 @@ class ShardedTagging(LearnsFromShards):
         checks.check_labelled(tokens.ptr, y)
         found = Survey(len(y), source=fresh, form=describe(source))
         found.count_labels(label for labels in y for label in labels)
-        if not isinstance(source, DenseInput) and self.hash_bits is None:
+        if isinstance(tokens.nodes, DenseRows):
+            values = tokens.nodes.values
+            found.count_rows(len(values), row_size(values))
+        elif self.hash_bits is None:
             found.count_features(source.encoder, encoded_of(tokens))
         return found
 
@@ -63,6 +68,7 @@ class ShardedTagging(LearnsFromShards):
                 "calibrate needs development data, which is not there for shards; "
                 "leave it out"
             )
+        self._row_size = survey.row_size
         source = survey.source
         if isinstance(source, DenseInput):
             source.n_columns = survey.form[1]

@@ -13,7 +13,7 @@ from partwise.errors import DataError
 from partwise.estimators import checks, explanation
 from partwise.estimators import costs as weighting
 from partwise.estimators.attached_vectors import HasVectors
-from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.base import TrainingData
 from partwise.estimators.calibration import (
     Calibration,
     best_scale,
@@ -55,6 +55,7 @@ from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
+from partwise.estimators.suitable_defaults import SuitableDefaults, row_size
 from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
@@ -69,7 +70,7 @@ from partwise.structures.chain.known import first_contradiction, know_labels
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.ngrams import make_ngram_chain
 from partwise.structures.partial import PartialOutputs
-from partwise.structures.rows import Pairs, SparseRows
+from partwise.structures.rows import DenseRows, Pairs, SparseRows
 
 
 def _observed_pairs(
@@ -94,8 +95,18 @@ def _any_cost(chain: Chain) -> bool:
     return bool(costly.any())
 
 
+def _size_of_rows(tokens: Tokens, sample_weight: FloatArray | None) -> float | None:
+    """Return the mean squared length of rows of numbers; None if there are names."""
+    if not isinstance(tokens.nodes, DenseRows):
+        return None
+    weight = sample_weight
+    if weight is not None:
+        weight = np.repeat(weight, np.diff(tokens.ptr))
+    return row_size(tokens.nodes.values, weight)
+
+
 class SequenceTagger(
-    ShardedTagging, HasVectors, StructuredEstimator, Samples, TaggerSettings
+    ShardedTagging, HasVectors, SuitableDefaults, Samples, TaggerSettings
 ):
     r"""Predict a label for every token of a sequence, exactly.
 
@@ -114,13 +125,14 @@ class SequenceTagger(
     >>> tagger = SequenceTagger(C=10.0).fit(X, y)
     >>> tagger.predict([[{"word": "a"}, {"word": "dog"}]])
     [['D', 'N']]
-    >>> tagger.certificate_.relative_gap < 0.01
+    >>> tagger.certificate_.relative_gap < 0.03
     True
     """
 
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     _pairs: Pairs | None
+    _weighs_tokens = False
     _memory: Memory | None = None  # of a model of higher order
     _fill_from, _chain_model = fill_from, chain_model_of
     can_forget = True
@@ -218,6 +230,8 @@ class SequenceTagger(
         gold = labels.encode(flat, "y") if wrong is None else one_of_each(wrong)
         sample_weight = weighting.sample_weights(sample_weight, len(y))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
+        self._row_size = _size_of_rows(tokens, sample_weight)
+        self._weighs_tokens = token_weight is not None
         by_class = self._class_weights(gold, tokens.ptr, sample_weight, wrong)
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = _observed_pairs(tokens.nodes, gold, len(labels), wrong)
@@ -232,6 +246,10 @@ class SequenceTagger(
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
+
+    def _has_costs(self) -> bool:
+        weighs = self.class_weight is not None or self._weighs_tokens
+        return weighs or super()._has_costs()
 
     def _read(self, source: Input, X: Any) -> Tokens:
         """Learn the features of `X` and encode it, going on from what is known."""
@@ -311,7 +329,7 @@ class SequenceTagger(
             return self._known(chain, wrong, y)
         if self.transitions == "observed" and self._memory is None:
             chain = with_observed_transitions(chain)
-        if self.loss != "log_loss" and not _any_cost(chain):
+        if self._chosen_loss() != "log_loss" and not _any_cost(chain):
             raise DataError("every mistake costs nothing: nothing to learn from")
         broken = illegal_position(chain, illegal_of(chain))
         if broken is not None:
@@ -343,7 +361,7 @@ class SequenceTagger(
         costs = least_costs(wrong, chain.costs)
         if chain.token_weight.size:
             costs = costs * chain.token_weight[:, None]
-        if self.loss != "log_loss" and not costs[wrong].any():
+        if self._chosen_loss() != "log_loss" and not costs[wrong].any():
             raise DataError("every mistake costs nothing: nothing to learn from")
         return know_labels(chain, wrong, costs)
 
@@ -515,7 +533,8 @@ class SequenceTagger(
         """
         self._check_fitted()
         tokens = self._tokens(X)
-        if allowed is None and risk is None and self._slates.suit(tokens):
+        alone = self._memory is None and self._slates.suit(tokens)
+        if allowed is None and risk is None and alone:
             codes, score = self._slates.best(self._chain, self.weights_, tokens)
             checks.check_possible(score)
             return [self._labels.decode(codes)]
