@@ -127,6 +127,18 @@ class _EncoderInput:
         tensors, settings = self.encoder.to_tensors()
         return dict(tensors), dict(settings)
 
+    def is_like(self, other: Input) -> bool:
+        """Say whether another input gives the same features the same numbers."""
+        if self is other or self.kind != other.kind:
+            return self is other
+        own, own_settings = self.to_tensors()
+        its, its_settings = other.to_tensors()
+        return (
+            own_settings == its_settings
+            and own.keys() == its.keys()
+            and all(np.array_equal(own[name], its[name]) for name in own)
+        )
+
 
 class DictInput(_EncoderInput):
     """Feature dicts or iterables of strings."""
