@@ -13,7 +13,6 @@ from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, is_gi
 from partwise.estimators.pipeline.tables import Stored, read_table, store_table
 from partwise.model_file import Content
 
-LONGEST_SUFFIX = 6
 FEWEST = 2
 """How many words must share a script for it to be learnt."""
 
@@ -22,6 +21,7 @@ class LemmaStep(Step):
     """Fill lemmas, from words, parts of speech and features."""
 
     name, adds = "lemmas", ("lemmas",)
+    alternatives = ({"suffix": 4}, {"suffix": 8})
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class LemmaStep(Step):
         shared = Counter(script for _, script in examples)
         kept = [one for one in examples if shared[one[1]] >= FEWEST]
         if len({script for _, script in kept}) >= 2:
-            X = [_features(*kind) for kind, _ in kept]
+            X = [_features(*kind, self.suffix) for kind, _ in kept]
             y = [script for _, script in kept]
             self.models["lemmas"] = make("MulticlassClassifier").fit(X, y)
         return self
@@ -67,7 +67,7 @@ class LemmaStep(Step):
                 unknown.append(word)
         if unknown and self.models:
             model = self.models["lemmas"]
-            scripts = model.predict([_features(*word) for word in unknown])
+            scripts = model.predict([_features(*word, self.suffix) for word in unknown])
             for word, script in zip(unknown, scripts, strict=True):
                 wanted[word] = apply_script(script, word[0]) or word[0]
         rows = [zip(one.forms, one.upos, one.feats, strict=True) for one in sentences]
@@ -104,11 +104,11 @@ def _breaks_lines(lemma: str) -> bool:
     return not lemma or any(mark in lemma for mark in "\t\n\r")
 
 
-def _features(form: str, upos: str, feats: str) -> list[str]:
+def _features(form: str, upos: str, feats: str, longest: int) -> list[str]:
     """Return what the choice of a script depends on."""
     low = form.lower()
     case = "upper" if form.isupper() else "title" if form[:1].isupper() else "lower"
-    suffixes = [low[-n:] for n in range(1, min(LONGEST_SUFFIX, len(low)) + 1)]
+    suffixes = [low[-n:] for n in range(1, min(longest, len(low)) + 1)]
     return [
         f"{upos} {case}",
         f"feats={feats}",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.bundles import Bundles
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
-from partwise.estimators.pipeline.tables import Stored, read_models
+from partwise.estimators.pipeline.tables import Stored
 from partwise.model_file import Content
 
 MOST_LABELS = 96
 """Larger sets of labels are taken apart."""
+WHOLE = 1_000_000
+"""More labels than any treebank has: nothing is taken apart."""
 
 
 class TagStep(Step):
@@ -21,11 +23,13 @@ class TagStep(Step):
 
     column: ClassVar[str]
     reads: ClassVar[tuple[str, ...]] = ()
+    alternatives = ({"template": "default"}, {"template": "ner"})
 
     def __init__(self) -> None:
         super().__init__()
         self.bundles = Bundles()
         self.constant: list[str] = []
+        self._is_shared = False
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn one tagger for every group of attributes."""
@@ -33,7 +37,8 @@ class TagStep(Step):
         seen = {label for one in labels for label in one}
         if len(seen) < 2:
             raise NothingToLearn(f"all words have {min(seen, default='_')!r}")
-        self.bundles = Bundles.learn((x for one in labels for x in one), MOST_LABELS)
+        most = self.choice.get("most_labels", MOST_LABELS)
+        self.bundles = Bundles.learn((x for one in labels for x in one), most)
         parts = {label: self.bundles.split(label) for label in seen}
         X = self._inputs(sentences)
         self.constant = []
@@ -45,7 +50,14 @@ class TagStep(Step):
             if not self.constant[-1]:
                 name = f"{self.name}.{i}" if len(self.bundles.groups) > 1 else self.name
                 self.models[name] = make("SequenceTagger").fit(X, y)
+        self._share_features()
         return self
+
+    def _share_features(self) -> None:
+        """Let all taggers use the features of the first, which are the same."""
+        first, *others = [*self.models.values()] or [None]
+        shared = [other.share_features(first) for other in others]
+        self._is_shared = bool(self.models) and all(shared)
 
     def _inputs(self, sentences: Sequence[Sentence]) -> list[list[tuple[str, ...]]]:
         columns = ("forms", *self.reads)
@@ -56,7 +68,9 @@ class TagStep(Step):
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with predicted tags."""
-        X = self._inputs(sentences)
+        X: Any = self._inputs(sentences)
+        if self._is_shared:
+            X = next(iter(self.models.values())).encode(X)
         models = iter(self.models.values())
         found = [
             [[constant] * len(one) for one in sentences]
@@ -92,8 +106,7 @@ class TagStep(Step):
     @classmethod
     def from_content(cls, content: Content) -> Self:
         """Return the step that a part of a model file holds."""
-        step = cls()
-        step.models = read_models(content)
+        step = super().from_content(content)
         stored = content.part("bundles")
         kind = stored.setting("kind", str, choices=("whole", "attributes", "positions"))
         groups = stored.setting("groups", list)
@@ -107,6 +120,8 @@ class TagStep(Step):
         if len(step.constant) != len(groups) or len(step.models) != n_models:
             raise content.error("the number of taggers does not fit")
         step.bundles = Bundles(kind, tuple(tuple(group) for group in groups))
+        if all(hasattr(model, "share_features") for model in step.models.values()):
+            step._share_features()
         return step
 
 
@@ -116,11 +131,16 @@ class UposStep(TagStep):
     name, column, adds = "upos", "upos", ("upos",)
 
 
+TAKEN_APART = ({"most_labels": 1}, {"most_labels": WHOLE})
+"""One tagger for every attribute, or one for all of them together."""
+
+
 class FeatsStep(TagStep):
     """Morphological features."""
 
     name, column, adds = "feats", "feats", ("feats",)
     reads = ("upos",)
+    alternatives = (*TAKEN_APART, *TagStep.alternatives)
 
 
 class XposStep(TagStep):
@@ -128,3 +148,4 @@ class XposStep(TagStep):
 
     name, column, adds = "xpos", "xpos", ("xpos",)
     reads = ("upos", "feats")
+    alternatives = (*TAKEN_APART, *TagStep.alternatives)
