@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from partwise.constituents import Tree
-from partwise.data import Sentence
+from partwise.data import Document, Sentence
 from partwise.data.lattice import LatticeEdge, LatticeInput, LatticePath
 from partwise.errors import DataError
 
@@ -40,7 +40,8 @@ def read_input(model: Any, given: Any) -> Any:
         A sentence with blanks between its words, a list of tokens, or a dict with
         ``"tokens"``. A token is a word, a list of its columns (the word, its part of
         speech, ...) or a dict of features. Lattices are dicts as in files; rows of
-        tables are dicts; examples of classifiers are lists of numbers or dicts.
+        tables are dicts; examples of classifiers are lists of numbers or dicts. A
+        pipeline takes a text.
 
     Raises
     ------
@@ -53,6 +54,10 @@ def read_input(model: Any, given: Any) -> Any:
     if "BayesianNetworkClassifier" in names or "MulticlassClassifier" in names:
         if not isinstance(given, list | dict):
             raise DataError("expected a list of numbers or an object of values")
+        return given
+    if "Pipeline" in names:
+        if not isinstance(given, str) or not given.strip():
+            raise DataError("expected a text: a string that is not empty")
         return given
     tokens = _tokens(given)
     if "SequenceTagger" in names or "SegmentTagger" in names:
@@ -112,6 +117,8 @@ def written(output: Any) -> Any:
     >>> written(["B-NP", "O"]), written(LatticePath((0, 2), ("a", "dog"), 1.5))
     (['B-NP', 'O'], {'edges': [0, 2], 'words': ['a', 'dog'], 'score': 1.5})
     """
+    if isinstance(output, Document):
+        return {"conllu": output.to_conllu()}
     if isinstance(output, Sentence):
         return {"heads": list(output.heads or ()), "labels": list(output.labels or ())}
     if isinstance(output, Tree):
