@@ -6,6 +6,7 @@ predict what the file of answers beside each says.
 
 import io
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,17 @@ from partwise import (
     HiddenMarkovModel,
     LatticeRanker,
     MulticlassClassifier,
+    Pipeline,
     SequenceTagger,
 )
 from partwise.constituents import words
-from partwise.data import read_trees, write_lattices, write_trees
+from partwise.data import ColumnData, read_trees, write_lattices, write_trees
 from partwise.model_file import FORMAT_VERSION
 from partwise.synthetic import make_classes, make_corpus, make_lattices
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from tiny_treebank import tiny_treebank  # noqa: E402
 
 
 def beside(name: str, ending: str) -> Path:
@@ -140,6 +144,28 @@ def make_ranker() -> LatticeRanker:
     return ranker
 
 
+TEXT = "The dogs don't bark.  The cat slept!\nA dog isn't a cat .\n\n\nCats bark\n"
+
+
+def make_pipeline() -> Pipeline:
+    """Annotate text; the file has what the first version knew of characters."""
+    trees = tiny_treebank()
+    pipeline = Pipeline(folds=2).fit(trees, dev=trees)
+    beside("pipeline", "conllu").write_text(pipeline.annotate(TEXT).to_conllu())
+    return pipeline
+
+
+def make_names() -> Pipeline:
+    """Find names as well; equal tensors are stored once, and all are compressed."""
+    corpus = ColumnData.from_sentences(
+        [[("Cats", "B-ANIMAL"), ("bark", "O")], [("The", "O"), ("cat", "B-ANIMAL")]]
+    )
+    pipeline = Pipeline(steps="tokens,words,upos,lemmas", folds=1)
+    pipeline.fit(tiny_treebank(), entities=corpus)
+    beside("names", "conllu").write_text(pipeline.annotate(TEXT).to_conllu())
+    return pipeline
+
+
 def main() -> None:
     makers = (
         make_tagger,
@@ -150,6 +176,8 @@ def main() -> None:
         make_hidden_markov,
         make_network,
         make_ranker,
+        make_pipeline,
+        make_names,
     )
     for make in makers:
         path = beside(make.__name__.removeprefix("make_"), "partwise")

@@ -12,6 +12,7 @@ import pytest
 from partwise import SequenceTagger
 from partwise.serving import models as served_models
 from partwise.serving.limits import BodyLimits
+from places import GOLDEN
 
 fastapi_client = pytest.importorskip(
     "fastapi.testclient", reason="FastAPI, which partwise serve needs, is missing"
@@ -179,3 +180,16 @@ def test_serving_shows_a_page(client: Any) -> None:
     assert [why[1] for why in view["examples"][0]["why"]] == (
         view["examples"][0]["found"]["labels"]
     )
+
+
+def test_serving_annotates_text() -> None:
+    path = GOLDEN / "pipeline-1.partwise"
+    with fastapi_client.TestClient(make_app([("all", str(path))], LIMITS)) as client:
+        asked = {"inputs": ["The dogs bark. Cats bark!"]}
+        [reply] = client.post("/models/all/predict", json=asked).json()["outputs"]
+        assert "\tdog\tNOUN\t" in reply["output"]["conllu"]
+        view = client.post("/models/all/view", json=asked).json()
+        assert view["drawing"] == "arcs"
+        assert len(view["examples"]) == 1
+        wrong = client.post("/models/all/predict", json={"inputs": [["The", "dogs"]]})
+        assert "expected a text" in wrong.text
