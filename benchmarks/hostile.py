@@ -182,7 +182,7 @@ def _interrupt(bench: Bench, count: int) -> dict[str, int]:
     from partwise.synthetic import make_corpus
 
     folder = Path(bench.scratch)
-    (folder / "train.txt").write_text(make_corpus(400).to_columns(), encoding="utf-8")
+    (folder / "train.txt").write_text(make_corpus(150).to_columns(), encoding="utf-8")
     bench.say(f"{count} double interrupts")
     ended = subprocess.run(
         [sys.executable, "-m", INTERRUPTS, folder, str(count), "0"],

@@ -1,8 +1,10 @@
 """Annotation mistakes among training data: the share of them that suspects hold.
 
 One label, or head, of 2% of the training sentences is replaced at random. Sentences
-are ranked by the mass of their dual variables, and by how improbable models that have
-not seen them find their labels (two folds): in all, and at the worst token.
+are ranked as `suspects` does, by the least probable part of what the data says; by the
+mass of their dual variables on wrong outputs, which has the same order as their loss;
+and by models that have not seen them (two folds): how improbable they find the labels
+in all, and how sure they are of their most certain mistake.
 """
 
 from __future__ import annotations
@@ -18,13 +20,19 @@ from benchmarks.harness.parsing_task import EWT, SLOVENE, read_treebank
 from benchmarks.harness.report import Figure, Report, Table
 from partwise import DependencyParser, SequenceTagger
 from partwise.data import read_columns
+from partwise.estimators.suspicion import find_suspicion
 from partwise.trees import is_projective
 
 CORRUPTED = 0.02
 LOOKED_AT = (0.02, 0.05, 0.10)
 GOAL = 0.5
 SEED = 0
-RANKINGS = ("dual mass", "surprise, two folds", "worst token, two folds")
+RANKINGS = (
+    "least probable part",
+    "dual mass, or loss",
+    "surprise, two folds",
+    "most certain mistake, two folds",
+)
 
 
 def run(bench: Bench) -> Report:
@@ -46,8 +54,8 @@ def run(bench: Bench) -> Report:
                 for share in LOOKED_AT
             ]
             rows.append([name, ranking, *found])
-            if ranking == "dual mass":
-                title = f"{name}: corrupted sentences in the top 5% by dual mass"
+            if ranking == RANKINGS[0]:
+                title = f"{name}: corrupted sentences in the top 5% of the suspects"
                 figures.append(Figure(title, found[1], "share", at_least=GOAL))
     headings = ["corpus", "ranked by", *(f"in the top {s:.0%}" for s in LOOKED_AT)]
     return Report(
@@ -116,11 +124,9 @@ def _other_head(sentence: Any, rng: Any) -> Any:
 def _scores(bench: Bench, name: str, data: list[Any], fit: Fit) -> list[Any]:
     """Return how suspicious every example is, by every ranking."""
     bench.say(f"{name}: training on {len(data)} sentences")
-    found = fit(data).suspects(*_split(data), n=len(data))
-    mass = np.zeros(len(data))
-    # Ranks rather than masses: those that are equal were told apart by their losses.
-    for rank, one in enumerate(found):
-        mass[one.example] = -rank
+    found = find_suspicion(fit(data), *_both(_split(data)))
+    part, loss = np.zeros(len(data)), np.zeros(len(data))
+    part[found.numbers], loss[found.numbers] = found.scores, found.losses
     total, worst = np.zeros(len(data)), np.zeros(len(data))
     for fold in range(2):
         bench.say(f"{name}: fold {fold + 1}")
@@ -131,7 +137,11 @@ def _scores(bench: Bench, name: str, data: list[Any], fit: Fit) -> list[Any]:
             total[i] = view.surprise
             wrong = [p for p, right in view.certain if not right]
             worst[i] = max(wrong, default=0.0)
-    return [mass, total, worst]
+    return [part, loss, total, worst]
+
+
+def _both(given: tuple[Any, ...]) -> tuple[Any, Any]:
+    return (given[0], given[1]) if len(given) > 1 else (given[0], None)
 
 
 def _split(data: Sequence[Any]) -> Any:

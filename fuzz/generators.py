@@ -65,3 +65,19 @@ def changed_bytes(files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     return st.builds(
         damage, st.sampled_from(list(files)), st.lists(change, max_size=4), cut
     )
+
+
+def changed_lines(
+    lines: Sequence[str], pieces: Sequence[str]
+) -> st.SearchStrategy[bytes]:
+    """Return texts of these lines with some of them changed, dropped or repeated."""
+    words = st.lists(st.sampled_from((*pieces, *ODDITIES)), max_size=4).map("".join)
+    change = st.tuples(st.integers(0, len(lines) - 1), st.integers(0, 3), words)
+
+    def damage(changes: list[tuple[int, int, str]]) -> bytes:
+        made = list(lines)
+        for at, way, new in changes:
+            made[at] = ("", made[at] * 2, new + made[at], new + "\n")[way]
+        return "".join(made).encode("utf-8", "surrogatepass")
+
+    return st.lists(change, max_size=4).map(damage)

@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import time
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,10 @@ from partwise import (
     load,
     model_file,
 )
-from partwise.data import read_csv
+from partwise.data import read_csv, read_vectors
 from partwise.data.files import read_text, replace_file
+from partwise.foreign import read_wapiti
+from partwise.pages.document import render
 from places import GOLDEN
 
 ESCAPE = "\x1b]0;owned\x07"
@@ -86,7 +89,79 @@ def test_model_file_of_many_labels_makes_no_matrix_of_costs(
     assert time.perf_counter() - begin < 5.0
 
 
+def small_crfpp(n_labels: int, n_attributes: int) -> str:
+    """Return a text model of CRF++ whose attributes share their weights."""
+    labels = "".join(f"{k}\n" for k in range(n_labels))
+    attributes = "".join(f"0 U00:{k}\n" for k in range(n_attributes))
+    head = f"version: 100\ncost-factor: 1\nmaxid: {n_labels}\nxsize: 1\n\n"
+    rest = f"\nU00:%x[0,0]\n\n{attributes}\n" + "0\n" * n_labels
+    return head + labels + rest
+
+
+def small_wapiti(n_labels: int, n_observations: int) -> str:
+    """Return a text model of Wapiti whose weights are all zero."""
+    labels = "".join(f"5:{k:05d},\n" for k in range(n_labels))
+    observed = "".join(f"6:u{k:05d},\n" for k in range(n_observations))
+    return (
+        f"#mdl#2#0\n#rdr#0/0/0\n#qrk#{n_labels}\n{labels}"
+        f"#qrk#{n_observations}\n{observed}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (small_crfpp(5_000, 1), "transitions between 5000 labels take far more room"),
+        (small_crfpp(1_000, 5_000), "two attributes have the same weights"),
+        (small_wapiti(5_000, 1), "transitions between 5000 labels take far more room"),
+        (f"#mdl#2#{'9' * 5_000}\n#rdr#0/0/0\n#qrk#1\n1:A,\n#qrk#1\n1:b,\n", "expected"),
+    ],
+)
+def test_text_models_ask_for_no_more_than_they_hold(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "model"
+    path.write_text(text)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match=said):
+        load(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+
+
+def test_wapiti_model_of_many_zeros_takes_little_memory() -> None:
+    tracemalloc.start()
+    read_wapiti(small_wapiti(1_000, 5_000).encode())
+    assert tracemalloc.get_traced_memory()[1] < 2**25
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\3\4",
+        b"\x93NUMPY\1\0\x14\0{'descr': '<f4', (((\n",
+        b"\x93NUMPY\1\0\x4e\0" + b"{'descr':'<f4','fortran_order':False,"
+        b"'shape':(8589934592,99),}".ljust(77) + b"\n",
+    ],
+)  # fmt: skip
+def test_matrix_of_vectors_that_is_damaged_is_refused(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "vectors.npy"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="is not a NumPy file"):
+        read_vectors(path, words=io.StringIO("a\n"))
+
+
 # --- model files ---
+
+
+def test_model_file_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        load(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize(
@@ -147,6 +222,13 @@ def test_terminal_never_sees_escapes_of_files(tmp_path: Path) -> None:
     said = message("inspect", tmp_path / f"none{ESCAPE}")
     assert not set(said) & CONTROLS
     assert "owned" in said
+
+
+def test_pages_hold_no_escapes() -> None:
+    """They may be written to a terminal."""
+    page = render({"labels": [f"N{ESCAPE}", "V\x9b31m"]}, f"model{ESCAPE}")
+    assert not set(page) & CONTROLS
+    assert page.count("owned") == 2
 
 
 # --- tables ---
@@ -260,6 +342,13 @@ def test_file_on_a_full_disk_is_named(tmp_path: Path) -> None:
             raise OSError(28, "No space left on device")
     assert caught.value.filename == str(goal)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_device_that_is_full_is_named() -> None:
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        with replace_file("/dev/full") as out:
+            out.write(b"too much")
 
 
 def test_draft_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:

@@ -2,10 +2,25 @@
 
 from xml.etree import ElementTree
 
+import pytest
+
 from partwise.constituents.tree import Tree
-from partwise.drawing import draw_constituents_svg, draw_svg, draw_svg_page
+from partwise.data import Sentence
+from partwise.data.lattice import LatticeInput
+from partwise.drawing import (
+    draw_constituents_svg,
+    draw_graph_svg,
+    draw_labels_svg,
+    draw_shares_svg,
+    draw_spans_svg,
+    draw_svg,
+    draw_svg_page,
+)
 from partwise.estimators.explanation import Choice, Contribution, Explanation
+from partwise.estimators.graph.inputs import GraphArrays
+from partwise.estimators.suspicion import Suspect, Suspects
 from partwise.losses import Certificate
+from partwise.pages import view_tags
 from partwise.solvers.trace import Trace, TraceRow
 
 NAN = float("nan")
@@ -25,6 +40,54 @@ def test_notebooks_draw_trees() -> None:
     for drawing in (tree, brackets, draw_svg_page([tree, brackets])):
         assert drawing._repr_svg_() == drawing
         ElementTree.fromstring(drawing)
+
+
+def test_notebooks_draw_sentences_lattices_and_graphs() -> None:
+    edges = [(0, 1, {}, "a"), (0, 1, {}, HOSTILE)]
+    sentence = Sentence.from_columns(forms=["a", HOSTILE], heads=[2, 0])
+    lattice = LatticeInput(edges, good=[[1]])
+    graph = GraphArrays([{}, {}, {}], [(0, 1), (1, 2)], directed=True)
+    for one, elements in ((sentence, 2), (lattice, 2), (graph, 3)):
+        drawing = one._repr_svg_()
+        assert drawing is not None
+        assert len(drawing.split("data-")) > elements
+        assert "<script" not in drawing
+        ElementTree.fromstring(drawing)
+    # What would fill the screen is shown as text.
+    assert Sentence.from_columns(forms=["a"])._repr_svg_() is None
+    assert LatticeInput(edges * 100)._repr_svg_() is None
+    assert GraphArrays([{}] * 1000, [])._repr_svg_() is None
+
+
+def test_notebooks_show_suspects_as_text() -> None:
+    one = Suspect(6, 0.5, view_tags([HOSTILE], ["N"], ["V"]))
+    shown = Suspects("by their loss", (one,))._repr_html_()
+    assert "<td>7</td><td>0.5</td>" in shown
+    assert "<script" not in shown
+
+
+def test_notebooks_draw_labels_spans_graphs_and_shares() -> None:
+    drawn = [
+        draw_labels_svg([HOSTILE, "b"], ["X", "O"]),
+        draw_labels_svg([], []),
+        draw_spans_svg(["a", "b", HOSTILE], [(0, 2, HOSTILE, 0.5)]),
+        draw_graph_svg([HOSTILE, "b"], [(0, 1)], ["x", "y"], directed=True),
+        draw_graph_svg([]),
+        draw_shares_svg({HOSTILE: 0.25, "b": 0.75}),
+        draw_shares_svg({}),
+    ]
+    for drawing in drawn:
+        assert drawing._repr_svg_() == drawing
+        assert "<script" not in drawing
+        ElementTree.fromstring(drawing)
+    with pytest.raises(ValueError, match="overlap"):
+        draw_spans_svg(["a", "b"], [(0, 2, "X"), (1, 2, "Y")])
+    with pytest.raises(ValueError, match="within the 2 words"):
+        draw_spans_svg(["a", "b"], [(1, 3, "X")])
+    with pytest.raises(ValueError, match="two of the 1 nodes"):
+        draw_graph_svg(["a"], [(0, 1)])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        draw_shares_svg({"a": 1.5})
 
 
 def test_notebooks_draw_traces() -> None:

@@ -15,22 +15,23 @@ from plain_files import find_plain, needs_plain, plain_names
 
 GROUPS = {
     "structures": "chain segments probabilities distribution finite_answers multiclass "
-    "rows jit graph relaxed_graph graph_labeler",
+    "rows jit graph relaxed_graph graph_labeler partial ngrams tagger_order",
     "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
     "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
     "eg_freezing",
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "dual_elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
-    "generalization_bound relay",
+    "generalization_bound relay convex_concave",
     "online": "perceptron mira arow_and_pa sgd parallel softmax_margin slack_rescaling "
     "scale_laws",
     "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
     "grammars": "grammar constituency_parser",
-    "segments": "segment_tagger cli_segments calibration",
+    "segments": "segment_tagger cli_segments calibration partial_labels",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
-    "model_files explanations warm dask vectors_beside_words reporting partial_fit",
+    "model_files explanations warm dask vectors_beside_words reporting served_kinds "
+    "partial_fit",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
     "trees": "dependency arborescence matrix_tree dependency_parser parser_input "

@@ -1,11 +1,26 @@
 """What is shown while work goes on: on a terminal, and in a log."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from partwise import _screen
 from partwise._jit import Piece
 from partwise._jit.clock import preparing
-from partwise._screen import CompileNotes, LogLines, TerminalLine, compile_notes
+from partwise._screen import (
+    CompileNotes,
+    LogLines,
+    TerminalLine,
+    WorkNotes,
+    progress_notes,
+)
+from partwise._work import telling
+from partwise.data import ColumnData
+from partwise.data.files import read_text
+from partwise.features import FeatureDictEncoder, TemplateEncoder
+from partwise.structures import make_dense_rows, make_multiclass
+from partwise.structures.decoding import decode
 
 
 def test_terminal_line_is_written_over_and_removed(
@@ -61,7 +76,7 @@ def test_compile_notes_on_a_terminal_leave_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_screen, "is_terminal", lambda: True)
-    with compile_notes(), preparing("look_up"):
+    with progress_notes(), preparing("look_up"):
         pass
     shown = capsys.readouterr().err
     assert "compiling for the first time ..." in shown
@@ -84,3 +99,35 @@ def test_screen_that_nobody_takes_is_done_without(
         screen.keep("a line")
         screen.close()
     assert capsys.readouterr().out == ""
+
+
+def test_work_notes_say_what_is_left_of_long_work_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 0.5, 10.0, 30.0, 40.0, 100.0])
+    monkeypatch.setattr(_screen.time, "monotonic", lambda: next(clock))
+    shown: list[str] = []
+    notes = WorkNotes(shown.append)
+    for fraction in (0.0, 0.4, 0.25, 0.5, 1.0):  # it begins anew in the middle
+        notes("predicting", fraction)
+    assert shown == ["predicting: 50% (about 20 s left)"]
+
+
+def test_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[str, float]] = []
+    path = tmp_path / "text.txt"
+    path.write_text("word\n" * 10)
+    s = make_multiclass(make_dense_rows([[1.0]] * 3), [0, 1, 0], 2)
+    with telling(lambda *one: told.append(one)):
+        read_text(path)
+        decode(s, np.zeros(2))
+        FeatureDictEncoder().fit_encode([[{"word": "a"}], [{"word": "b"}]])
+        TemplateEncoder("U0:%x[0,0]").fit_encode(ColumnData.from_sentences([[("a",)]]))
+    names = ["reading text.txt", "predicting", "encoding"]
+    assert list(dict.fromkeys(name for name, _ in told)) == names
+    for name in names:
+        fractions = [fraction for own, fraction in told if own == name]
+        assert fractions[-1] == 1.0
+        assert 0.0 <= min(fractions)
+    with telling(None):
+        read_text(path)

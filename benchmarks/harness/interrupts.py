@@ -1,8 +1,10 @@
 """Two interrupts of a training command, at random moments: the model is there.
 
 ``python -m benchmarks.harness.interrupts FOLDER COUNT`` prints how often a process
-crashed, hung, or lost a model although a pass had ended. Machine code is loaded by the
-processes that are interrupted, as in a program that has just been started.
+crashed, hung, or lost a model although a pass had ended. Of every ten processes one
+loads machine code itself, as a program does that has just been started, while it is
+interrupted; the others are copies of a process that has it, so that all of their time
+is training and saving.
 """
 
 from __future__ import annotations
@@ -18,9 +20,21 @@ from pathlib import Path
 import numpy as np
 
 PATIENCE = 60.0
+FRESH_SHARE = 0.1
+FRESH_SECONDS = 4.0
+"""How long a process takes that has to load machine code, about."""
+KINDS = ("tag", "tag --vectors {folder}/vectors.txt", "segments")
+"""What is trained, in turn."""
 
 
-def _train(folder: Path, told: int) -> None:
+def _arguments(folder: Path, number: int) -> list[str]:
+    kind = KINDS[number % len(KINDS)].format(folder=folder).split()
+    options = ["--quiet", "--model", str(folder / "model"), "--tol", "1e-9"]
+    options += ["--max-iter", "40"]
+    return ["train", kind[0], str(folder / "train.txt"), *kind[1:], *options]
+
+
+def _train(arguments: list[str], told: int) -> None:
     """Run the command in this process, and say when a pass has ended."""
     from partwise.cli import main
     from partwise.solvers import loop
@@ -32,8 +46,7 @@ def _train(folder: Path, told: int) -> None:
         os.write(told, b"p")
 
     loop._record = record_and_tell  # type: ignore[assignment]
-    sys.argv = ["partwise", "train", "tag", str(folder / "train.txt"), "--quiet"]
-    sys.argv += ["--model", str(folder / "model"), "--tol", "1e-9"]
+    sys.argv = ["partwise", *arguments]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -41,7 +54,21 @@ def _train(folder: Path, told: int) -> None:
     main()
 
 
-def _interrupt(folder: Path, rng: np.random.Generator, seconds: float) -> str:
+def _start(arguments: list[str], told: int) -> int:
+    """Return the number of a process that trains."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _train(arguments, told)
+        finally:  # interrupted before the command began
+            os._exit(130)
+    os.close(told)
+    return child
+
+
+def _interrupt(
+    folder: Path, arguments: list[str], rng: np.random.Generator, seconds: float
+) -> str:
     """Train, interrupt twice; return what came of it."""
     from partwise import load
 
@@ -49,13 +76,7 @@ def _interrupt(folder: Path, rng: np.random.Generator, seconds: float) -> str:
     model.unlink(missing_ok=True)
     reading, told = os.pipe()
     os.set_blocking(reading, False)
-    child = os.fork()
-    if child == 0:
-        try:
-            _train(folder, told)
-        finally:  # interrupted before the command began
-            os._exit(130)
-    os.close(told)
+    child = _start(arguments, told)
     time.sleep(seconds * rng.random())
     try:
         trained = bool(os.read(reading, 1 << 16))
@@ -83,13 +104,38 @@ def _interrupt(folder: Path, rng: np.random.Generator, seconds: float) -> str:
     return "lost" if trained else "nothing to save"
 
 
+def _load_code(folder: Path) -> list[float]:
+    """Train each kind once in this process; return how long it takes then."""
+    from typer.testing import CliRunner
+
+    from partwise.cli.app import app
+
+    seconds = []
+    for number in range(2 * len(KINDS)):
+        begin = time.monotonic()
+        CliRunner().invoke(app, _arguments(folder, number))
+        seconds.append(time.monotonic() - begin)
+    return seconds[len(KINDS) :]
+
+
 def main() -> None:
     """Make so many attempts; print the counts as JSON."""
     import partwise.cli.app  # noqa: F401
 
     folder, count, *seed = Path(sys.argv[1]), *map(int, sys.argv[2:])
+    words = {
+        w for w in (folder / "train.txt").read_text("utf-8").split() if w.islower()
+    }
+    table = "".join(f"{word} {len(word)} {word.count('e')}\n" for word in sorted(words))
+    (folder / "vectors.txt").write_text(table, "utf-8")
     rng = np.random.default_rng(*seed)
-    found = Counter(_interrupt(folder, rng, 4.0) for _ in range(count))
+    found: Counter[str] = Counter()
+    fresh = max(int(FRESH_SHARE * count), 1)
+    for number in range(count):
+        if number == fresh:
+            seconds = _load_code(folder)
+        most = FRESH_SECONDS if number < fresh else 1.1 * seconds[number % len(KINDS)]
+        found[_interrupt(folder, _arguments(folder, number), rng, most)] += 1
     print(json.dumps(found))
 
 

@@ -96,6 +96,11 @@ class Interruptible:
             raise
         self._open = True  # a handler of the program's own let the work go on
 
+    @property
+    def came(self) -> bool:
+        """Whether Ctrl-C came so far, here or in what is inside."""
+        return self._ended or self._noted
+
     @contextmanager
     def here(self) -> Iterator[None]:
         """Let Ctrl-C end this block, also one that came between blocks of others."""

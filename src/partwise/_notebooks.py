@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from math import isfinite, log10
+from os import PathLike
+from pathlib import Path
 
 WIDTH, HEIGHT = 420.0, 140.0
 COLOURS = ("#2855c5", "#1a7f4b")
 
 
 class Drawing(str):
-    """The text of an SVG; notebooks draw it.
+    """The text of an SVG; notebooks draw it, and `save` writes it to a file.
 
     Examples
     --------
@@ -21,6 +23,16 @@ class Drawing(str):
     """
 
     __slots__ = ()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the drawing to a file, which browsers open.
+
+        Parameters
+        ----------
+        path : path
+            Where to; the usual ending is ``.svg``.
+        """
+        Path(path).write_text(self, encoding="utf-8")
 
     def _repr_svg_(self) -> str:
         return str(self)

@@ -6,14 +6,17 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from partwise._jit.clock import Piece, listening
+from partwise._work import telling
 
 EVERY = 5.0
 """Seconds between two lines of a log."""
+MOMENT = 1.0
+"""Work that takes fewer seconds is not worth a line."""
 
 
 class Screen(Protocol):
@@ -40,9 +43,10 @@ def _write(text: str) -> None:
 def _columns() -> int:
     """Return how wide the terminal is."""
     try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns
-    except (AttributeError, OSError, ValueError):  # it is not one, or does not say
-        return shutil.get_terminal_size().columns
+        wide = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (AttributeError, OSError, ValueError):  # it is not one
+        wide = 0
+    return wide or shutil.get_terminal_size().columns  # some do not say
 
 
 class TerminalLine:
@@ -122,17 +126,74 @@ class CompileNotes:
         self._said = True
 
 
-@contextmanager
-def compile_notes() -> Iterator[None]:
-    """Say when machine code is compiled.
+class WorkNotes:
+    """Says how far work is, and how long it will take; nothing if it is quick.
+
+    Parameters
+    ----------
+    show : callable
+        Takes the text.
 
     Examples
     --------
-    >>> with compile_notes():
+    >>> notes = WorkNotes(print)
+    >>> notes("reading", 0.0)
+    >>> notes._begun["reading"] -= 10.0  # as if ten seconds had passed
+    >>> notes("reading", 0.25)
+    reading: 25% (about 30 s left)
+    """
+
+    def __init__(self, show: Callable[[str], None]):
+        self._show = show
+        self._begun: dict[str, float] = {}
+        self._done: dict[str, float] = {}
+
+    def __call__(self, what: str, fraction: float) -> None:
+        """Show the text, if the work takes longer than a moment."""
+        now = time.monotonic()
+        if fraction < self._done.get(what, 2.0):  # it begins, perhaps once more
+            self._begun[what] = now
+        self._done[what] = fraction
+        taken = now - self._begun[what]
+        if taken >= MOMENT and 0.0 < fraction < 1.0:
+            left = in_time(taken * (1.0 - fraction) / fraction)
+            self._show(f"{what}: {fraction:.0%} (about {left} left)")
+
+
+def in_time(seconds: float) -> str:
+    """Return a duration as people say it.
+
+    Examples
+    --------
+    >>> in_time(0.4), in_time(42), in_time(200), in_time(8000)
+    ('0 s', '42 s', '3 min 20 s', '2 h 13 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+@contextmanager
+def progress_notes() -> Iterator[None]:
+    """Say how far work is if it takes long, and when machine code is compiled.
+
+    Examples
+    --------
+    >>> with progress_notes():
     ...     pass
     """
     screen = open_screen()
-    with listening(CompileNotes(screen)):
+    notes = WorkNotes(screen.show)
+
+    def show(what: str, fraction: float) -> None:
+        notes(what, fraction)
+        if fraction >= 1.0 and is_terminal():
+            screen.close()
+
+    with listening(CompileNotes(screen)), telling(show):
         try:
             yield
         finally:

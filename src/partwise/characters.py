@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unicodedata import category, east_asian_width
 
 # Joiners are part of how Persian, Hindi and emoji are spelt, and take no room.
@@ -9,6 +10,7 @@ JOINERS = "\u200c\u200d"
 # Vowels and finals of Korean syllables written in pieces: they join the first one.
 JOINING_JAMO = range(0x1160, 0x1200)
 DOTTED_CIRCLE = "\u25cc"
+ACTED_UPON = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def printable(text: str, ascii_only: bool = False) -> str:
@@ -34,6 +36,21 @@ def printable(text: str, ascii_only: bool = False) -> str:
         return text.encode("ascii", "backslashreplace").decode()
     # A mark with nothing to sit on would change the character in front of the text.
     return DOTTED_CIRCLE + text if text and not _columns(text[0]) else text
+
+
+def safe_json(text: str) -> str:
+    r"""Return JSON without the control characters that JSON leaves as they are.
+
+    Terminals act on them, and so do readers of lines.
+
+    Examples
+    --------
+    >>> print(safe_json('["red\x9b31m"]'))
+    ["red\u009b31m"]
+    """
+    if text.isprintable():
+        return text
+    return ACTED_UPON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def display_width(text: str) -> int:

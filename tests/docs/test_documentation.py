@@ -38,6 +38,10 @@ IN_PLAIN_PYTHON = (
     "hidden_markov.md",
     "linear_programs.md",
 )
+FIGURE = re.compile(r"\]\((?:guide/)?figures/(\w+\.svg)\)")
+NUMBER = re.compile(r"\d+\.\d+")
+REDRAW = "PARTWISE_REDRAW"
+"""Set to draw the figures of the pages anew."""
 LENIENT = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 BROKEN_PIPE = 141  # what a command returns whose reader, such as head, has enough
 
@@ -98,6 +102,30 @@ def test_documentation_python_prints_what_it_says(page, tmp_path, monkeypatch):
             assert_printed(block.output, printed.getvalue(), place)
         elif printed.getvalue():
             pytest.fail(f"{place} prints what the page does not show", pytrace=False)
+    for name in FIGURE.findall(page.read_text(encoding="utf-8")):
+        assert_drawn(DOCS / "guide" / "figures" / name, tmp_path / name)
+
+
+def assert_drawn(shown, drawn):
+    """Check that the figure of a page is what its code draws, up to rounding."""
+    assert drawn.is_file(), f"the page shows {shown.name}, but does not draw it"
+    new = drawn.read_text(encoding="utf-8")
+    if REDRAW in os.environ:
+        shown.parent.mkdir(exist_ok=True)
+        shown.write_text(new, encoding="utf-8")
+    old = shown.read_text(encoding="utf-8")
+    assert NUMBER.split(old) == NUMBER.split(new)
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    assert all(abs(float(a) - float(b)) < 0.11 for a, b in pairs)
+
+
+def test_documentation_shows_every_figure():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    figures = {path.name for path in (DOCS / "guide" / "figures").iterdir()}
+    assert figures == set(FIGURE.findall(text))
+    assert all(
+        p.stat().st_size < 10_000 for p in (DOCS / "guide" / "figures").iterdir()
+    )
 
 
 def commands(block):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+import problems
 from class_data import as_dicts, easy_classes
 from corruption import corruptions, join, split
 from partwise import (
@@ -38,6 +39,7 @@ from tagging_data import (
     dicts,
     strings,
 )
+from vector_inputs import with_arrays
 
 DATA = GOLDEN
 MEGABYTE = 2**20
@@ -209,6 +211,21 @@ def test_model_files_of_every_version_still_load(version: int) -> None:
         known = json.loads(path.with_suffix(".json").read_text())
         assert path.stat().st_size < 20_000
         assert list(load(path).predict(known["inputs"])) == known["predictions"]
+
+
+@problems.plain_only
+@pytest.mark.parametrize("name", ["segments", "vectors", "pipeline"])
+def test_model_files_of_models_with_more_inside_still_load(name: str) -> None:
+    model = load(DATA / f"{name}-1.partwise")
+    known = json.loads((DATA / f"{name}-1.json").read_text())
+    inputs = known["inputs"]
+    if name == "pipeline":
+        found = [model.annotate(text).to_conllu() for text in inputs]
+    elif name == "vectors":
+        found = model.predict(with_arrays(inputs))
+    else:
+        found = [[list(segment) for segment in own] for own in model.predict(inputs)]
+    assert found == known["predictions"]
 
 
 # Harmless

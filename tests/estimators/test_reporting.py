@@ -1,71 +1,19 @@
 """Every kind of model has a report and suspects."""
 
-import io
 import json
 import re
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
 import partwise
 import problems
-from partwise import C_path, DataError, LatticeInput
-from partwise.data import Sentence, read_brackets
+from partwise import C_path, DataError
 from partwise.pages import score_all, score_labels, view_tags
+from tiny_models import TAGS, TOKENS, tiny_cases
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
-
-WORDS = [["the", "dog"], ["a", "cat", "sleeps"], ["the", "dog"]]
-TAGS = [["D", "N"], ["D", "N", "V"], ["D", "V"]]
-TOKENS = [[[word] for word in sentence] for sentence in WORDS]
-LOSS = "by their loss"
-MASS = "by the mass of their dual variables"
-SURPRISE = "by how improbable the model finds them"
-
-
-def _graphs() -> tuple[Any, Any]:
-    one, other = nx.path_graph(3), nx.path_graph(3)
-    one.nodes[0]["colour"], other.nodes[2]["colour"] = "blue", "brown"
-    return [one, other], [["sea"] * 3, ["land", "sea", "land"]]
-
-
-def _cases() -> dict[str, Any]:
-    dogs = Sentence.from_columns(
-        forms=["Dogs", "bark"], upos=["N", "V"], heads=[2, 0], labels=["nsubj", "root"]
-    )
-    turned = dogs.with_tree([0, 1], ["root", "x"])
-    trees = read_brackets(io.StringIO("(S (NP (NNS dogs)) (VP (VBP bark)))"))
-    edges = [(0, 1, {"x": 2}, "a"), (0, 1, {"x": 1}, "b"), (1, 2, {}, "c")]
-    lattices = [LatticeInput(edges, good=[[1, 2]]), LatticeInput(edges, good=[[0, 2]])]
-    rows = [{"sky": "grey", "wet": "y"}, {"sky": "blue", "wet": "n"}] * 2
-    X = np.array([[0.0], [0.1], [2.0], [2.1], [0.05]])
-    low, high = "low", "high"
-    return {
-        "log": (partwise.SequenceTagger(loss="log_loss"), (TOKENS, TAGS), MASS),
-        "hinge": (partwise.SequenceTagger(loss="hinge"), (TOKENS, TAGS), LOSS),
-        "hmm": (
-            partwise.HiddenMarkovModel(objective="likelihood"),
-            (WORDS, TAGS),
-            SURPRISE,
-        ),
-        "arcs": (partwise.DependencyParser(hash_bits=8), ([dogs, dogs, turned],), MASS),
-        "brackets": (partwise.ConstituencyParser(hash_bits=8), (trees * 2,), MASS),
-        "segments": (
-            partwise.SegmentTagger(loss="log_loss", template="words"),
-            (WORDS, [[(0, 2, "NP")], [(0, 2, "NP"), (2, 3, "VP")], []]),
-            MASS,
-        ),
-        "graph": (partwise.GraphLabeler(C=1.0), _graphs(), MASS),
-        "lattice": (partwise.LatticeRanker(C=1.0), (lattices,), MASS),
-        "network": (partwise.BayesianNetworkClassifier(target="wet"), (rows,), LOSS),
-        "classes": (
-            partwise.MulticlassClassifier(),
-            (X, [low, low, high, high, high]),
-            MASS,
-        ),
-    }
 
 
 def read_data(page: Any) -> dict[str, Any]:
@@ -77,9 +25,9 @@ def read_data(page: Any) -> dict[str, Any]:
 
 
 @plain
-@pytest.mark.parametrize("name", list(_cases()))
+@pytest.mark.parametrize("name", list(tiny_cases()))
 def test_report_says_what_the_model_scores(name: str) -> None:
-    model, data, by = _cases()[name]
+    model, data, by = tiny_cases()[name]
     model.fit(*data)
     page = model.report(*data, train=data if len(data) > 1 else data[0])
     found = read_data(page)
@@ -101,6 +49,29 @@ def test_report_says_what_the_model_scores(name: str) -> None:
     scores = [one.score for one in suspects]
     assert scores == sorted(scores, reverse=True)
     assert len(str(suspects).splitlines()) == 1 + len(suspects)
+
+
+@plain
+def test_suspects_have_a_label_that_nothing_explains() -> None:
+    X = [[["the"], ["dog"], ["barks"]], [["a"], ["cat"]], [["the"], ["cat"]]] * 3
+    y = [["D", "N", "V"], ["D", "N"], ["D", "N"]] * 3
+    wrong = [list(labels) for labels in y]
+    wrong[3][1] = "D"
+    tagger = partwise.SequenceTagger(loss="log_loss").fit(X, wrong)
+    [first] = tagger.suspects(X, wrong, n=1)
+    assert first.example == 3
+    mu = tagger.predict_marginals(X[3:4])[0][1]
+    # Pairs of labels are parts as well, no more probable than each of the two.
+    assert first.score >= -np.log(mu[tagger.classes_.tolist().index("D")])
+
+
+@plain
+def test_suspects_without_probabilities_are_those_with_the_most_mass() -> None:
+    model, data, _ = tiny_cases()["graph"]
+    model.set_params(decoder="relaxed").fit(*data)
+    suspects = model.suspects(*data)
+    assert suspects.by == "by the mass of their dual variables"
+    assert suspects[0].score > 0.0
 
 
 @plain

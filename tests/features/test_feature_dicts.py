@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from partwise import features
 from partwise.errors import DataError, ModelFileError
 from partwise.features import FeatureDictEncoder, byte_lookup, byte_table
 from partwise.features.csr import tidy_rows
-from partwise.features.feature_rows import FeatureRows
+from partwise.features.feature_rows import FeatureRows, ids_of_few
 from partwise.model_file import pack_strings, prefixed, unpack_strings
 
 SENTENCE = [
@@ -503,3 +504,34 @@ def test_former_name_of_attribute_rows_is_deprecated():
         DeprecationWarning, match=r"use partwise\.features\.AttributeRows"
     ):
         assert features.SparseRows is features.AttributeRows
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [{"word": "Paris"}, {"word": "is", "tag": "new"}, {}],
+        [{"bias": 1.0}, {"bias": True, "new": 1}],
+        [{"bias": np.float64(1.0)}],
+        [{"bias": 2.0, "word": "is"}],
+        [{"bias": np.ones(3)}],
+        [{3: 1.0}],
+        [["bias"]],
+    ],
+)
+def test_feature_dicts_are_read_the_same_at_once_and_one_by_one(tokens):
+    encoder = FeatureDictEncoder()
+    encoder.fit_encode([[{"word": "Paris", "bias": 1.0}, {"word": "is"}]])
+    slow = FeatureRows(encoder._nodes)
+    try:
+        for token in tokens:
+            slow.add_token(token)
+            slow.end_row()
+    except Exception as problem:
+        assert ids_of_few(encoder._nodes, tokens) == []
+        with pytest.raises(DataError, match=re.escape(str(problem)[:20])):
+            encoder.encode([tokens])
+        return
+    expected = slow.finish(encoder.n_attributes)
+    for name, want in expected._asdict().items():
+        found = getattr(encoder.encode([tokens]).nodes, name)
+        np.testing.assert_array_equal(found, want)

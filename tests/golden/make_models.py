@@ -6,10 +6,10 @@ predict what the file of answers beside each says.
 
 import io
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -23,16 +23,18 @@ from partwise import (
     LatticeRanker,
     MulticlassClassifier,
     Pipeline,
+    SegmentTagger,
     SequenceTagger,
 )
 from partwise.constituents import words
 from partwise.data import ColumnData, read_trees, write_lattices, write_trees
+from partwise.features import Gazetteer, WordVectors
 from partwise.model_file import FORMAT_VERSION
 from partwise.synthetic import make_classes, make_corpus, make_lattices
+from tiny_treebank import tiny_treebank
+from vector_inputs import with_arrays
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "support"))
-from tiny_treebank import tiny_treebank  # noqa: E402
 
 
 def beside(name: str, ending: str) -> Path:
@@ -144,14 +146,53 @@ def make_ranker() -> LatticeRanker:
     return ranker
 
 
-TEXT = "The dogs don't bark.  The cat slept!\nA dog isn't a cat .\n\n\nCats bark\n"
+def make_segments() -> SegmentTagger:
+    """Find names in dicts, with phrases as features, and sets that keep a promise."""
+    sentences = make_corpus(16, random_state=5).sentences
+    X = [[{"word": w, "end": w[-2:]} for w in s.words] for s in sentences]
+    y = [list(s.chunks) for s in sentences]
+    tagger = SegmentTagger(
+        max_length={"NP": 4, "VP": 3},
+        whole=["word"],
+        gazetteers=[Gazetteer({"pet": ["small dog", "cat"]})],
+        calibrate="temperature",
+        tol=0.05,
+    ).fit(X[:10], y[:10], dev=(X[10:], y[10:]))
+    save_answers("segments", X, tagger.predict(X))
+    return tagger
+
+
+def make_vectors() -> SequenceTagger:
+    """Tag by words, by vectors in dicts and by vectors of a table."""
+    rng = np.random.default_rng(5)
+    sentences = make_corpus(16, random_state=5).sentences
+    X = [
+        [{"word": w, "shape": [float(len(w)), float(w.istitle())]} for w in s.words]
+        for s in sentences
+    ]
+    y = [list(s.chunks) for s in sentences]
+    known = sorted({token["word"] for own in X for token in own})[::2]
+    table = WordVectors(known, rng.normal(size=(len(known), 3)), name="table")
+    tagger = SequenceTagger(
+        "log_loss",
+        vectors=table,
+        scale_vectors=True,
+        calibrate="isotonic",
+        tol=0.05,
+    )
+    asked = with_arrays(X)
+    tagger.fit(asked[:10], y[:10], dev=(asked[10:], y[10:]))
+    save_answers("vectors", X, tagger.predict(asked))
+    return tagger
 
 
 def make_pipeline() -> Pipeline:
-    """Annotate text; the file has what the first version knew of characters."""
-    trees = tiny_treebank()
-    pipeline = Pipeline(folds=2).fit(trees, dev=trees)
-    beside("pipeline", "conllu").write_text(pipeline.annotate(TEXT).to_conllu())
+    """Annotate text with all steps; tags are taken apart, as large sets of them are."""
+    with mock.patch("partwise.estimators.pipeline.tags.MOST_LABELS", 5):
+        pipeline = Pipeline(folds=1).fit(tiny_treebank(2))
+    texts = ["The dogs bark. Cats don't bark!", "A small cat isn't asleep."]
+    known = [pipeline.annotate(text).to_conllu() for text in texts]
+    save_answers("pipeline", texts, known)
     return pipeline
 
 
@@ -162,7 +203,8 @@ def make_names() -> Pipeline:
     )
     pipeline = Pipeline(steps="tokens,words,upos,lemmas", folds=1)
     pipeline.fit(tiny_treebank(), entities=corpus)
-    beside("names", "conllu").write_text(pipeline.annotate(TEXT).to_conllu())
+    text = "The dogs don't bark.  The cat slept!\nA dog isn't a cat .\n\n\nCats bark\n"
+    beside("names", "conllu").write_text(pipeline.annotate(text).to_conllu())
     return pipeline
 
 
@@ -176,6 +218,8 @@ def main() -> None:
         make_hidden_markov,
         make_network,
         make_ranker,
+        make_segments,
+        make_vectors,
         make_pipeline,
         make_names,
     )

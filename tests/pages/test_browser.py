@@ -2,8 +2,6 @@
 
 import io
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,35 +19,12 @@ from partwise.pages import (
     view_tags,
 )
 from partwise.pages.contents import suspect_data
-
-selenium = pytest.importorskip(
-    "selenium.webdriver", reason="selenium, which drives the browser, is not installed"
-)
+from watching import assert_quiet, violations
 
 HOSTILE = "<script>alert(1)</script>"
 HEBREW = ["שלום", "עולם"]
 SCREENSHOTS = "PARTWISE_SCREENSHOTS"
 """Where to write pictures for the documentation, if anywhere."""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Any]:
-    """Return one headless browser for all tests; skip where there is none."""
-    browser, service = shutil.which("chromium"), shutil.which("chromedriver")
-    if browser is None or service is None:
-        pytest.skip(
-            "chromium and chromedriver are not installed: no browser to test in"
-        )
-    options = selenium.ChromeOptions()
-    options.binary_location = browser
-    for flag in ("headless=new", "no-sandbox", "disable-gpu", "window-size=1200,1000"):
-        options.add_argument(f"--{flag}")
-    options.set_capability(
-        "goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"}
-    )
-    made = selenium.Chrome(options, selenium.ChromeService(service))
-    yield made
-    made.quit()
 
 
 def tagged() -> list[Any]:
@@ -109,28 +84,6 @@ def look_at_examples(driver: Any) -> None:
     """Scroll to the examples, which are drawn when they are in sight."""
     driver.execute_script("document.getElementById('examples').scrollIntoView()")
     driver.execute_async_script("setTimeout(arguments[0], 100)")
-
-
-def assert_quiet(driver: Any) -> None:
-    """Check that the page has no errors, and asked nobody for anything."""
-    assert driver.get_log("browser") == []
-    sent = [
-        entry["message"]
-        for entry in driver.get_log("performance")
-        if "Network.requestWillBeSent" in entry["message"]
-    ]
-    others = [m for m in sent if '"url":"file:' not in m and '"url":"data:' not in m]
-    assert sent
-    assert others == []
-
-
-def violations(driver: Any) -> list[str]:
-    """Return what axe-core finds wrong with the page, contrast above all."""
-    axe = pytest.importorskip("axe_selenium_python", reason="axe-core is not installed")
-    checker = axe.Axe(driver)
-    checker.inject()
-    found = checker.run(options={"runOnly": ["wcag2a", "wcag2aa"]})["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
 def test_report_filters_and_searches(driver: Any, tmp_path: Path) -> None:

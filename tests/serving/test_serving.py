@@ -12,7 +12,6 @@ import pytest
 from partwise import SequenceTagger
 from partwise.serving import models as served_models
 from partwise.serving.limits import BodyLimits
-from places import GOLDEN
 
 fastapi_client = pytest.importorskip(
     "fastapi.testclient", reason="FastAPI, which partwise serve needs, is missing"
@@ -21,6 +20,7 @@ from partwise.serving.app import Limits, make_app  # noqa: E402
 
 X = [[["the"], ["dog"]], [["a"], ["cat"], ["sleeps"]]]
 Y = [["D", "N"], ["D", "N", "V"]]
+POSTED = {"type": "http", "method": "POST", "path": "/models/pos/predict"}
 LIMITS = Limits(max_bytes=2000, max_inputs=3, max_tokens=20, seconds=0.2)
 
 
@@ -106,7 +106,7 @@ def test_serving_refuses_slow_clients() -> None:
         sent.append(message)
 
     limits = BodyLimits(None, max_bytes=100, seconds=0.01)
-    asyncio.run(limits({"type": "http", "method": "POST"}, stuck, send))
+    asyncio.run(limits(POSTED, stuck, send))
     assert sent[0]["status"] == 408
     assert b"longer than" in sent[1]["body"]
 
@@ -180,16 +180,3 @@ def test_serving_shows_a_page(client: Any) -> None:
     assert [why[1] for why in view["examples"][0]["why"]] == (
         view["examples"][0]["found"]["labels"]
     )
-
-
-def test_serving_annotates_text() -> None:
-    path = GOLDEN / "pipeline-1.partwise"
-    with fastapi_client.TestClient(make_app([("all", str(path))], LIMITS)) as client:
-        asked = {"inputs": ["The dogs bark. Cats bark!"]}
-        [reply] = client.post("/models/all/predict", json=asked).json()["outputs"]
-        assert "\tdog\tNOUN\t" in reply["output"]["conllu"]
-        view = client.post("/models/all/view", json=asked).json()
-        assert view["drawing"] == "arcs"
-        assert len(view["examples"]) == 1
-        wrong = client.post("/models/all/predict", json={"inputs": [["The", "dogs"]]})
-        assert "expected a text" in wrong.text

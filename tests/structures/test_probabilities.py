@@ -9,10 +9,17 @@ import problems
 from partwise.structures import make_bayesian_network
 from partwise.structures.bayesian_network import make_network
 from partwise.structures.dependency import make_dependency_trees
-from partwise.structures.interface import n_weights
+from partwise.structures.interface import (
+    make_diff,
+    n_parts,
+    n_weights,
+    output_size,
+    parts_of,
+)
 from partwise.structures.probabilities import (
     draw,
     expected_features,
+    least_probable_parts,
     log_probabilities,
 )
 
@@ -75,6 +82,27 @@ def test_probabilities_are_those_of_enumeration(make: Any) -> None:
         of_right += problems._phi(s, i, right)
     mean = sum(p @ one.dphi for one, p in zip(outputs, shares, strict=True))
     np.testing.assert_allclose(expected_features(s, w), of_right - mean, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", CORPORA)
+def test_least_probable_parts_are_those_of_enumeration(make: Any) -> None:
+    s, w, outputs, shares = weighted(make)
+    expected = []
+    for i, (one, p) in enumerate(zip(outputs, shares, strict=True)):
+        mu, right = np.zeros(n_parts(s, i)), np.zeros(output_size(s, i), np.int32)
+        for share, y in zip(p, one.codes, strict=True):
+            ids, counts = parts(s, i, y)
+            np.add.at(mu, ids, share * counts)
+        problems.gold(s, i, right)
+        expected.append(min(1.0, *mu[parts(s, i, right)[0]]))
+    np.testing.assert_allclose(least_probable_parts(s, w), expected, rtol=1e-9)
+
+
+def parts(s: Any, i: int, y: Any) -> tuple[Any, Any]:
+    """Return the numbers of the parts of an output, and how often each occurs."""
+    diff = make_diff(s)
+    found = parts_of(s, i, y, diff.ids, diff.counts)
+    return diff.ids[:found].copy(), diff.counts[:found].copy()
 
 
 @pytest.mark.parametrize("make", CORPORA)

@@ -25,12 +25,13 @@ With ``NUMBA_DISABLE_JIT=1`` the same bodies run as ordinary Python.
 
 from partwise._jit.clock import Piece, Stopwatch, listening, working_time
 from partwise._jit.generics import Generic, generic, generic_with_default
-from partwise._jit.kernels import fused_kernel, kernel, vector_kernel
+from partwise._jit.kernels import bound, fused_kernel, kernel, vector_kernel
 
 __all__ = [
     "Generic",
     "Piece",
     "Stopwatch",
+    "bound",
     "fused_kernel",
     "generic",
     "generic_with_default",

@@ -57,19 +57,27 @@ class Kernel:
         """Run the machine code, which is loaded or compiled if need be."""
         if named:
             args = inspect.signature(self.py_func).bind(*args, **named).args
+        return self.bound(*args)()
+
+    def bound(self, *args: Any) -> Callable[[], Any]:
+        """Return a function that runs the machine code with these arguments."""
         classes: tuple[Any, ...] = tuple(map(type, args))
         places = self._places.get(classes)
         if places is None:
             places = self._places[classes] = find_places(self.py_func, classes)
         dispatcher = self.dispatcher  # first, since that teaches Numba all questions
         if not places.structures:
-            return dispatcher(*args)
+            return functools.partial(dispatcher, *args)
         from partwise._jit.answers import Sealing
 
         sealing = Sealing(self.py_func, args, places)
-        result = dispatcher(*sealing.given)
-        del sealing  # until here, machine code was reading what it holds
-        return result
+
+        def run() -> Any:
+            # Machine code reads what these hold.
+            _ = args, sealing
+            return dispatcher(*sealing.given)
+
+        return run
 
     def __reduce__(self) -> str:
         """Travel to other processes by name: they compile, or load, their own."""
@@ -113,3 +121,26 @@ def fused_kernel(body: Function) -> Function:
 def vector_kernel(body: Function) -> Function:
     """Compile like `kernel`, with sums reordered so that they vectorise."""
     return _make_kernel(body, *SAFE_MATH)  # type: ignore[no-any-return]
+
+
+def bound(body: Callable[..., Any], *args: Any) -> Callable[[], Any]:
+    """Return a function that calls a kernel with these arguments, again and again.
+
+    What a call needs to know about structures is prepared once. The numbers in arrays
+    may change between calls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @kernel
+    ... def total(values):
+    ...     return values[0] + values[1]
+    >>> values = np.array([1.0, 2.0])
+    >>> again = bound(total, values)
+    >>> values[0] = 5.0
+    >>> again()
+    7.0
+    """
+    if isinstance(body, Kernel):
+        return body.bound(*args)
+    return functools.partial(body, *args)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from partwise._screen import compile_notes
+from partwise._screen import progress_notes
 from partwise.characters import printable
 from partwise.cli.convert import convert_model
 from partwise.cli.demo import demo_command
@@ -39,7 +39,7 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; report errors that users can correct as messages."""
         try:
-            with compile_notes():
+            with progress_notes():
                 return super().invoke(ctx)
         except BrokenPipeError:
             # The reader (`| head`) has what it wanted. Python flushes standard

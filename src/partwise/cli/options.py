@@ -91,6 +91,16 @@ LabelColumn = Annotated[
     ),
 ]
 
+Partial = Annotated[
+    bool,
+    in_panel(
+        FILES,
+        "Labels of TRAIN may be known in part: ? is any label, A|B one of two; a "
+        "backslash before ?, | or itself makes it plain.",
+        "--partial",
+    ),
+]
+
 # --- prediction -----------------------------------------------------------------------
 
 Marginals = Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from partwise.characters import printable
+from partwise.characters import printable, safe_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # Without a terminal there is no width to ask for; this one fits most logs.
 WIDTH_OF_PIPES = 100
-NOT_PRINTABLE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def console() -> Console:
@@ -160,12 +159,7 @@ def as_json(value: object) -> str:
     '{"gap": null, "labels": ["B", "O"]}'
     """
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
-    # JSON leaves some control characters as they are, terminals act on them.
-    return text if text.isprintable() else NOT_PRINTABLE.sub(_as_escape, text)
-
-
-def _as_escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    return safe_json(text)
 
 
 def print_json(value: object) -> None:

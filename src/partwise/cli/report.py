@@ -39,7 +39,6 @@ def report(
     One HTML file that needs no network: certificate, training, scores with intervals,
     confusions, calibration, weights, and every example with what is wrong in it.
     """
-    from partwise._screen import open_screen
     from partwise.cli.output import say
     from partwise.cli.overwriting import refuse_overwriting
 
@@ -48,19 +47,13 @@ def report(
     )
     fitted, kind = options.load(model)
     read = options.of_model(kind, "labelled", fitted, model)
-    screen = open_screen()
-    try:
-        X, y = read(fitted, data)
-        known = None if train is None else read(fitted, train)
-        page = fitted.report(
-            X,
-            y,
-            title=title or f"{kind.one[0].upper()}{kind.one[1:]}: {model} on {data}",
-            train=known,
-            on_progress=screen.show,
-        )
-    finally:
-        screen.close()
+    X, y = read(fitted, data)
+    page = fitted.report(
+        X,
+        y,
+        title=title or f"{kind.one[0].upper()}{kind.one[1:]}: {model} on {data}",
+        train=None if train is None else read(fitted, train),
+    )
     page.save(output)
     if output != "-":
         say(f"{output}: open it in a browser", err=True)
@@ -81,8 +74,9 @@ def suspects(
 ) -> None:
     """List training examples that the model cannot reconcile with the others.
 
-    They may be annotation mistakes. The measure is the mass of their dual variables,
-    or the loss where that does not follow from the weights; the title says which.
+    They may be annotation mistakes. The measure is how improbable the model finds the
+    least probable part of what the data says, where it has probabilities; the title
+    says what is measured.
     """
     from partwise.cli.output import print_json, print_table
     from partwise.estimators.suspicion import differences

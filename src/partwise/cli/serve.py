@@ -31,12 +31,20 @@ def serve(
     max_tokens: Annotated[
         int, typer.Option(min=1, help="The most tokens of a request.", metavar="N")
     ] = 100_000,
+    max_length: Annotated[
+        int,
+        typer.Option(min=1, help="The most words of a text to parse.", metavar="N"),
+    ] = 400,
     max_waiting: Annotated[
         int, typer.Option(min=1, help="The most requests that wait.", metavar="N")
     ] = 256,
     seconds: Annotated[
-        float, typer.Option(help="How long a client may take to send its request.")
+        float,
+        typer.Option(help="How long a client may take to send its request."),
     ] = 10.0,
+    idle: Annotated[
+        float, typer.Option(help="How long a stream may send no line.")
+    ] = 60.0,
 ) -> None:
     """Serve models: POST /models/NAME/predict, and a page to type sentences on.
 
@@ -51,19 +59,23 @@ def serve(
             "partwise serve needs FastAPI and uvicorn: pip install 'partwise[serve]'"
         ) from None
     from partwise.serving.app import Limits, make_app
+    from partwise.serving.connections import connections
 
     limits = Limits(
         max_bytes=max_bytes,
         max_inputs=max_inputs,
         max_tokens=max_tokens,
+        max_length=max_length,
         max_waiting=max_waiting,
         seconds=seconds,
+        idle=idle,
     )
     app = make_app(_named(models), limits, jobs)
     uvicorn.run(
         app,
         host=host,
         port=port,
+        http=connections(seconds),
         access_log=False,
         log_level="info",
         timeout_keep_alive=30,

@@ -134,32 +134,6 @@ def tokens_of(sentence: Sentence) -> list[Token]:
     return found
 
 
-def side_by_side(document: Document) -> Sentence:
-    """Return all sentences of a document as one, with a root for each.
-
-    Examples
-    --------
-    >>> hush = Sentence.from_columns(forms=["Hush", "!"], heads=[0, 1])
-    >>> side_by_side(Document([hush, hush])).heads
-    (0, 1, 0, 3)
-    """
-    heads: list[int] = []
-    for one in document.sentences:
-        first = len(heads)
-        heads += [head + first if head else 0 for head in one.heads or [0] * len(one)]
-
-    def joined(name: str) -> list[str]:
-        return [x for one in document.sentences for x in getattr(one, name)]
-
-    labelled = all(one.labels is not None for one in document.sentences)
-    return Sentence.from_columns(
-        forms=joined("forms"),
-        upos=joined("upos"),
-        heads=heads,
-        labels=joined("labels") if labelled else None,
-    )
-
-
 def _range(misc: str) -> tuple[int | None, int | None]:
     start, colon, end = (entry_of(misc, RANGE) or "").partition(":")
     if colon and start.isdecimal() and end.isdecimal():

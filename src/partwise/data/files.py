@@ -21,6 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
+from partwise._work import tell
 from partwise.data import drafts
 from partwise.errors import DataError
 
@@ -175,7 +176,9 @@ def decoded_blocks(
     decoder = codecs.getincrementaldecoder(encoding)()
     line = 1
     with _opened(source, name) as stream:
+        how_far = _how_far(source, stream)
         for raw in _blocks(stream, name, size):
+            tell(f"reading {os.path.basename(name)}", how_far())
             try:
                 block = raw if isinstance(raw, str) else decoder.decode(raw)
             except UnicodeDecodeError as error:
@@ -199,6 +202,14 @@ def _undecodable(
         path=name,
         line=line + readable.count(chr(10)),
     )
+
+
+def _how_far(source: Source, stream: IO[Any]) -> Callable[[], float]:
+    """Return what says which fraction of a file has been read; 0 if nobody knows."""
+    if not isinstance(source, (str, PathLike)) or source == "-":
+        return lambda: 0.0
+    size = os.fstat(stream.fileno()).st_size
+    return lambda: stream.tell() / size if size else 0.0
 
 
 @contextlib.contextmanager
@@ -376,7 +387,7 @@ def replace_file(
     """
     goal = Path(os.path.realpath(path))
     if goal.exists() and not goal.is_file() and not goal.is_dir():
-        with goal.open("wb") as device:
+        with _naming(path), goal.open("wb") as device:
             yield device
         return
     if goal.is_dir():
@@ -387,7 +398,7 @@ def replace_file(
     except OSError as error:  # name the file that was asked for, not the draft
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:
-        with stream:
+        with _naming(path), stream:
             yield stream
             stream.flush()
             if durable:
@@ -395,8 +406,17 @@ def replace_file(
         if goal.exists():
             shutil.copymode(goal, draft)
         draft.replace(goal)
-    except BaseException as error:
+    except BaseException:
         draft.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in DISK_IS_FULL:
+        raise
+
+
+@contextlib.contextmanager
+def _naming(path: str | PathLike[str]) -> Iterator[None]:
+    """Let the error of a full disk say which file was being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_IS_FULL:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

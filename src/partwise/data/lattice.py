@@ -27,6 +27,10 @@ Features: TypeAlias = Mapping[str, Any] | Iterable[str]
 Path: TypeAlias = tuple[int, ...]
 
 
+MOST_DRAWN = 100
+"""Lattices with more edges are not drawn in notebooks."""
+
+
 class LatticeEdge(NamedTuple):
     """An edge from one node to another.
 
@@ -298,6 +302,14 @@ start
         if last not in self.end:
             raise self._error(f"{shown} ends at {last!r}, which is not an end")
         return numbers
+
+    def _repr_svg_(self) -> str | None:
+        """Show notebooks a drawing, with the right path; nothing if it is large."""
+        from partwise.drawing import draw_lattice_svg
+
+        if len(self.edges) > MOST_DRAWN:
+            return None
+        return draw_lattice_svg(self, self.good[0] if self.good else None)
 
     def words_of(self, path: Iterable[int]) -> tuple[str, ...]:
         """Return the words that a path yields."""

@@ -12,7 +12,11 @@ from partwise.data.treebank import Sentence
 
 
 def read_trees(
-    source: files.Source, format: str | None = None, *, encoding: str = "utf-8"
+    source: files.Source,
+    format: str | None = None,
+    *,
+    encoding: str = "utf-8",
+    partial: bool = False,
 ) -> list[Sentence]:
     r"""Read a treebank.
 
@@ -26,6 +30,9 @@ def read_trees(
         its first word. CoNLL files may have more columns, which are kept.
     encoding : str, default="utf-8"
         The encoding of the file.
+    partial : bool, default=False
+        Whether some words of a sentence may lack a head, written ``_``: their numbers
+        are in `Sentence.unknown`.
 
     Returns
     -------
@@ -53,7 +60,7 @@ def read_trees(
     >>> first.forms, first.heads
     (('Dogs', 'bark'), (2, 0))
     """
-    reader = TreeReader(files.source_name(source), format)
+    reader = TreeReader(files.source_name(source), format, partial)
     text = "".join(files.decoded_blocks(source, reader.file, encoding, BLOCK))
     return list(reader.sentences(text))
 

@@ -9,7 +9,7 @@ from sys import intern
 
 from partwise.data import tree_format
 from partwise.data.tree_format import BYTE_ORDER_MARK, FORMATS, NOT_GIVEN
-from partwise.data.treebank import Column, Sentence, Verbatim
+from partwise.data.treebank import Column, Sentence, Verbatim, with_gaps
 from partwise.errors import DataError
 from partwise.trees import find_wrong_head
 
@@ -30,6 +30,8 @@ class TreeReader:
         The name that messages and sentences give as their source.
     format : {"conllu", "conllx", "heads"}, optional
         By default it is recognised by the name or the first word.
+    partial : bool
+        Whether some words of a sentence may lack a head, written ``_``.
 
     Examples
     --------
@@ -39,8 +41,10 @@ class TreeReader:
     ['dogs.txt:1', 'dogs.txt:4']
     """
 
-    def __init__(self, file: str, format: str | None = None) -> None:
-        self.file = file
+    def __init__(
+        self, file: str, format: str | None = None, partial: bool = False
+    ) -> None:
+        self.file, self.partial = file, partial
         self.format: tree_format.TreeFormat | None = None
         if format is not None:
             self.format = tree_format.find_format(format)
@@ -106,14 +110,18 @@ class TreeReader:
             _column(format, name, table)
             for name in ("forms", "lemmas", "upos", "xpos", "feats", "labels")
         )
-        heads = self._heads(table[format.places["heads"]], places)
+        cells = table[format.places["heads"]]
+        unknown: tuple[int, ...] = ()
+        if self.partial and NOT_GIVEN in cells and set(cells) != {NOT_GIVEN}:
+            unknown = tuple(w for w, cell in enumerate(cells, 1) if cell == NOT_GIVEN)
+            cells = tuple("0" if cell == NOT_GIVEN else cell for cell in cells)
+        heads = self._heads(cells, places)
         given = None if set(labels) == {NOT_GIVEN} else labels
         columns = (forms, lemmas, upos, xpos, feats, heads, given)
         begin = places[0] if places else first
-        verbatim = Verbatim(text, format.name, columns, self.file, begin)
-        return Sentence(
-            forms, lemmas, upos, xpos, feats, heads, given, verbatim=verbatim
-        )
+        written = with_gaps(columns, unknown) if unknown else columns
+        verbatim = Verbatim(text, format.name, written, self.file, begin)
+        return Sentence(*columns, verbatim=verbatim, unknown=unknown)
 
     def _guess(self, lines: list[str], first: int) -> tree_format.TreeFormat | None:
         """Recognise the format by the first line that is a word; None without one."""
@@ -193,7 +201,8 @@ class TreeReader:
         if cell == NOT_GIVEN:
             raise DataError(
                 "the word has no head, but others in its sentence do (give all of "
-                "them heads, or none)",
+                "them heads, or none; trees that are known in part are read with "
+                "partial=True, or --partial)",
                 path=self.file,
                 line=place,
             )

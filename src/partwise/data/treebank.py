@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter, index
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from partwise.data.tree_format import NOT_GIVEN, Cells, TreeFormat, find_format
 from partwise.errors import DataError
@@ -13,7 +13,7 @@ from partwise.trees import find_wrong_head
 
 Column: TypeAlias = tuple[str, ...]
 # Forms, lemmas, upos, xpos, feats, heads, labels.
-Columns: TypeAlias = tuple[Column | tuple[int, ...] | None, ...]
+Columns: TypeAlias = tuple[tuple[str | int, ...] | None, ...]
 
 
 class Verbatim(NamedTuple):
@@ -67,6 +67,9 @@ class Sentence:
         The relation of each word to its head; None if none is given.
     verbatim : Verbatim or None
         The lines it was read from; None if it was made in Python.
+    unknown : tuple of int
+        The words, from 1, whose head is not known though that of others is; 0 stands
+        for it in `heads`.
 
     See Also
     --------
@@ -94,6 +97,7 @@ class Sentence:
     verbatim: Verbatim | None = field(
         default=None, repr=False, compare=False, kw_only=True
     )
+    unknown: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that all columns have one value per word."""
@@ -114,7 +118,7 @@ class Sentence:
         upos: Iterable[str] | None = None,
         xpos: Iterable[str] | None = None,
         feats: Iterable[str] | None = None,
-        heads: Iterable[int] | None = None,
+        heads: Iterable[int | None] | None = None,
         labels: Iterable[str] | None = None,
     ) -> Sentence:
         """Make a sentence from lists; what is left out counts as not given.
@@ -124,7 +128,7 @@ class Sentence:
         forms, lemmas, upos, xpos, feats, labels : iterables of str
             One value per word.
         heads : iterable of int
-            The heads, from 1; 0 is the root.
+            The heads, from 1; 0 is the root, and None a head that is not known.
 
         Returns
         -------
@@ -155,14 +159,21 @@ class Sentence:
         if not words:  # the tree of a sentence without words is known: it is empty
             heads = () if heads is None else heads
             labels = () if labels is None else labels
+        given = None if heads is None else list(heads)
+        unknown = tuple(word for word, h in enumerate(given or (), 1) if h is None)
+        if given is not None and words and len(unknown) == len(words):
+            given, unknown = None, ()
         return cls(
             words,
             lemmas,
             upos,
             xpos,
             feats,
-            heads=None if heads is None else _checked_heads(heads, len(words)),
+            heads=None
+            if given is None
+            else _checked_heads([h or 0 for h in given], len(words)),
             labels=None if labels is None else _checked_labels(labels),
+            unknown=unknown,
         )
 
     def with_tree(
@@ -201,6 +212,7 @@ class Sentence:
             self,
             heads=_checked_heads(heads, len(self)),
             labels=None if labels is None else _checked_labels(labels),
+            unknown=(),
         )
 
     def to_text(self, format: str | None = None) -> str:
@@ -255,15 +267,36 @@ class Sentence:
 
     @property
     def _columns(self) -> Columns:
-        return _all_columns(self)
+        columns: Columns = _all_columns(self)
+        return with_gaps(columns, self.unknown) if self.unknown else columns
+
+    def _repr_svg_(self) -> str | None:
+        """Show notebooks the tree, if there is one."""
+        from partwise.drawing import draw_svg
+
+        if self.heads is None:
+            return None
+        return draw_svg(self.forms, self.heads, self.labels)
 
     def __len__(self) -> int:
         """Return the number of words."""
         return len(self.forms)
 
 
-_COLUMNS = tuple(f.name for f in fields(Sentence) if f.name != "verbatim")
+_COLUMNS = tuple(
+    f.name for f in fields(Sentence) if f.name not in ("verbatim", "unknown")
+)
 _all_columns = attrgetter(*_COLUMNS)
+
+
+def with_gaps(columns: Any, unknown: Sequence[int]) -> Columns:
+    """Return columns as they are written, without the heads of unknown words."""
+    place = _COLUMNS.index("heads")
+    heads = tuple(
+        NOT_GIVEN if word in unknown else head
+        for word, head in enumerate(columns[place], 1)
+    )
+    return (*columns[:place], heads, *columns[place + 1 :])
 
 
 def _cells(format: TreeFormat, columns: Columns) -> dict[int, Column]:

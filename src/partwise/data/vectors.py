@@ -141,12 +141,14 @@ def _read_matrix(
 ) -> tuple[list[str], NDArray[np.float32]]:
     name = str(path)
     try:
-        matrix: NDArray[Any] = np.load(path)
+        # Not np.load, which would also open archives.
+        with path.open("rb") as file:
+            matrix: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     except FileNotFoundError:
         raise DataError("there is no such file", path=name) from None
-    except (OSError, ValueError, EOFError, MemoryError) as error:
+    except Exception as error:  # damaged headers raise whatever a parser may
         raise DataError(f"is not a NumPy file: {error}", path=name) from None
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.shape[1] == 0:
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise DataError("must hold a matrix, one row per word", path=name)
     if matrix.dtype.kind not in "fiu":
         raise DataError(f"holds {matrix.dtype}, not numbers", path=name)

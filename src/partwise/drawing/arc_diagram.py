@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from partwise._notebooks import Drawing
 from partwise.drawing.arguments import EMPTY
 from partwise.drawing.layout import arc_levels
 from partwise.drawing.svg_page import element, sheet, text_width
@@ -54,7 +55,7 @@ def draw_diagram(
     alternatives: list[Arc],
     tags: list[str] | None,
     title: str | None,
-) -> str:
+) -> Drawing:
     """Return the SVG of words with arcs, and with alternatives behind the arcs.
 
     Arcs have levels of their own and room for their labels; alternatives are curves

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from partwise._notebooks import Drawing
 from partwise.constituents import Tree
 from partwise.drawing.arc_diagram import BETWEEN_WORDS, MARGIN, SMALL_FONT, WORD_FONT
 from partwise.drawing.constituents import Node, place_nodes
@@ -20,7 +21,7 @@ def draw_constituents_svg(
     tree: Tree,
     probabilities: Mapping[tuple[str, int, int], float] | None = None,
     title: str | None = None,
-) -> str:
+) -> Drawing:
     """Draw a constituency tree as SVG: the words in a line, with phrases above them.
 
     The drawing is self-contained, follows the reader's choice of a light or a dark

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
-from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.drawing.arguments import checked_share
 
 # Nobody could tell more of them apart.
@@ -13,10 +12,49 @@ MOST_EDGES = 400
 SWEEPS = 4
 
 
+class DrawableEdge(Protocol):
+    """An edge, as far as a drawing shows it."""
+
+    @property
+    def source(self) -> Hashable:
+        """Where it begins."""
+
+    @property
+    def target(self) -> Hashable:
+        """Where it ends."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """What it yields."""
+
+
+class DrawableLattice(Protocol):
+    """A lattice, as far as a drawing shows it; `LatticeInput` is one."""
+
+    @property
+    def edges(self) -> Sequence[DrawableEdge]:
+        """All edges."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+
+    @property
+    def starts(self) -> tuple[Hashable, ...]:
+        """Where paths begin."""
+
+    @property
+    def ends(self) -> tuple[Hashable, ...]:
+        """Where paths end."""
+
+    def check_path(self, path: Iterable[int]) -> tuple[int, ...]:
+        """Return a path as numbers of edges; refuse what is none."""
+
+
 class DrawnEdge(NamedTuple):
     """An edge, what is written at it, and whether it is on the path to be shown."""
 
-    edge: LatticeEdge
+    edge: DrawableEdge
     label: str
     probability: float | None
     is_chosen: bool
@@ -30,7 +68,7 @@ class LatticeDrawing(NamedTuple):
 
 
 def place_lattice(
-    lattice: LatticeInput,
+    lattice: DrawableLattice,
     path: Iterable[int] | None = None,
     probabilities: Iterable[float] | None = None,
     max_edges: int | None = MOST_EDGES,
@@ -41,6 +79,7 @@ def place_lattice(
 
     Examples
     --------
+    >>> from partwise import LatticeInput
     >>> drawing = place_lattice(LatticeInput([("a", "b"), ("b", "c"), ("a", "c")]))
     >>> drawing.columns
     [['a'], ['b'], ['c']]
@@ -70,7 +109,7 @@ def _shares(probabilities: Iterable[float], n_edges: int) -> list[float]:
     return [checked_share(p, f"edge {e}") for e, p in enumerate(found)]
 
 
-def _columns(lattice: LatticeInput) -> list[list[Hashable]]:
+def _columns(lattice: DrawableLattice) -> list[list[Hashable]]:
     after: dict[Hashable, list[Hashable]] = {}
     before: dict[Hashable, list[Hashable]] = {}
     for node in (*lattice.starts, *lattice.ends):

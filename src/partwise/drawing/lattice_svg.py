@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
-from partwise.data.lattice import LatticeInput
+from partwise._notebooks import Drawing
 from partwise.drawing.arc_diagram import MARGIN, SMALL_FONT
 from partwise.drawing.lattice_layout import (
     MOST_EDGES,
+    DrawableLattice,
     DrawnEdge,
     LatticeDrawing,
     place_lattice,
@@ -30,11 +31,11 @@ Places = dict[Hashable, tuple[float, float]]
 
 
 def draw_lattice_svg(
-    lattice: LatticeInput,
+    lattice: DrawableLattice,
     path: Iterable[int] | None = None,
     probabilities: Iterable[float] | None = None,
     title: str | None = None,
-) -> str:
+) -> Drawing:
     """Draw a small lattice as SVG.
 
     The drawing is self-contained, follows the reader's choice of a light or a dark
@@ -65,6 +66,7 @@ def draw_lattice_svg(
 
     Examples
     --------
+    >>> from partwise import LatticeInput
     >>> lattice = LatticeInput([(0, 1, {}, "the"), (0, 1, {}, "a"), (1, 2, {}, "cat")])
     >>> drawing = draw_lattice_svg(lattice, path=[0, 2])
     >>> drawing.count('class="edge'), drawing.count("edge chosen")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from partwise.characters import cut, display_width, pad, printable
-from partwise.data.lattice import LatticeInput
-from partwise.drawing.lattice_layout import DrawnEdge, place_lattice
+from partwise.drawing.lattice_layout import DrawableLattice, DrawnEdge, place_lattice
 from partwise.drawing.text import ASCII, BETWEEN_CELLS, BOX
 
 
 def draw_lattice_text(
-    lattice: LatticeInput,
+    lattice: DrawableLattice,
     path: Iterable[int] | None = None,
     probabilities: Iterable[float] | None = None,
     width: int | None = None,
@@ -41,6 +40,7 @@ def draw_lattice_text(
 
     Examples
     --------
+    >>> from partwise import LatticeInput
     >>> lattice = LatticeInput([(0, 1, {}, "the"), (0, 1, {}, "a"), (1, 2, {}, "cat")])
     >>> print(draw_lattice_text(lattice, path=[0, 2], probabilities=[0.9, 0.1, 1]))
     0

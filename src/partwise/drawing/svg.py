@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from partwise._notebooks import Drawing
 from partwise.drawing.arc_diagram import Arc, draw_diagram
 from partwise.drawing.arguments import DependencyTree, checked_heads, checked_marginals
 
@@ -28,7 +29,7 @@ def draw_svg(
     probabilities: Iterable[float] | None = None,
     tags: Iterable[str] | None = None,
     title: str | None = None,
-) -> str:
+) -> Drawing:
     """Draw a dependency tree as SVG: the words in a line, with arcs above them.
 
     The drawing is self-contained, follows the reader's choice of a light or a dark
@@ -86,7 +87,7 @@ def draw_marginals_svg(
     heads: Iterable[int] | None = None,
     threshold: float = 0.01,
     title: str | None = None,
-) -> str:
+) -> Drawing:
     """Draw all arcs that have some probability, each as strong as it is probable.
 
     The chosen tree is drawn on top, with probabilities; all other arcs are curves

@@ -81,8 +81,13 @@ def text_width(text: str, font_size: float) -> float:
 
 
 def sheet(
-    width: float, height: float, title: str, description: str, content: Iterable[str]
-) -> str:
+    width: float,
+    height: float,
+    title: str,
+    description: str,
+    content: Iterable[str],
+    style: str = STYLE,
+) -> Drawing:
     """Return a whole drawing, with a name and a description for screen readers."""
     size = {"width": float(width), "height": float(height)}
     svg = element(
@@ -96,7 +101,7 @@ def sheet(
         },
         "\n" + element("title", {}, text=title),
         "\n" + element("desc", {}, text=description) if description else "",
-        f"\n<style>{STYLE}</style>\n",
+        f"\n<style>{style}</style>\n",
         element("rect", {"class": "paper", **size}),
         *(f"\n{part}" for part in content),
         "\n",
@@ -104,7 +109,7 @@ def sheet(
     return Drawing(svg)
 
 
-def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> str:
+def draw_svg_page(drawings: Iterable[str], title: str = "Trees") -> Drawing:
     """Put drawings below each other, in one SVG.
 
     Parameters

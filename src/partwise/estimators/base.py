@@ -13,7 +13,7 @@ import numpy as np
 
 from partwise import model_file
 from partwise._interrupts import Interruptible
-from partwise._screen import compile_notes
+from partwise._screen import progress_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.calibration import Calibration
@@ -37,6 +37,7 @@ from partwise.solvers.base import (
     penalty_name,
     structure_fingerprint,
 )
+from partwise.solvers.convex_concave import ConvexConcave, as_partial_problem
 from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
 from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
@@ -49,6 +50,7 @@ from partwise.structures import (
     make_softmax_margin,
 )
 from partwise.structures.interface import FloatArray, Structure, n_good
+from partwise.structures.partial import find_partial
 
 # Ends of training that users should be warned about.
 UNFINISHED = (MAX_ITER, INTERRUPTED, FAILED, STALLED)
@@ -144,6 +146,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     _mark: str
     _seen: Seen | None = None
     _space: Any = None
+    _noise: float = 0.0
+    """How random the first weights are, where labels are known in part."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Document the settings; let predictions be those of one fit."""
@@ -244,9 +248,13 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     def _rescaled(self, structure: Structure) -> Structure:
         """Return the structure to train on, with slacks rescaled if wanted."""
-        return (
-            make_slack_rescaling(structure) if self.rescaling == "slack" else structure
-        )
+        if self.rescaling != "slack":
+            return structure
+        if find_partial(structure) is not None:
+            raise ValueError(
+                "rescaling='slack' needs complete labels; use rescaling='margin'"
+            )
+        return make_slack_rescaling(structure)
 
     def _fit(self, *data: Any, **options: Any) -> Self:
         """Learn from what `fit` is given, on a copy.
@@ -262,7 +270,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         fitted._seen = None
         with Interruptible() as interruptible:
             with interruptible.here():
-                with compile_notes() if self.verbose else nullcontext():
+                with progress_notes() if self.verbose else nullcontext():
                     learn(fitted)
             self.__dict__ = fitted.__dict__
         if is_unfinished(self.solution_, self.solver_):
@@ -336,6 +344,15 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
             return choose_solver(problem)
         return Choice(make_solver(self.solver), "")
 
+    def _in_convex_steps(self, choice: Choice) -> Choice:
+        """Let the solver take the convex steps that partial labels need."""
+        if not choice.solver.minimises:
+            raise ValueError(
+                f"solver {name_of(choice.solver)!r} minimises no objective, and needs "
+                "complete labels; for labels that are known in part use solver='auto'"
+            )
+        return Choice(ConvexConcave(choice.solver, self._noise), choice.reason)
+
     def _train(
         self, data: TrainingData, previous: State | None = None, title: str = ""
     ) -> Solution:
@@ -359,6 +376,9 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
         choice = self._choose_solver(problem)
+        if find_partial(structure) is not None:
+            choice = self._in_convex_steps(choice)
+            problem = as_partial_problem(problem)
         callbacks = list(self.callbacks)
         if self.verbose:
             callbacks.append(ProgressBar(self.tol, title))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partwise.losses import Certificate
+from partwise.losses import Certificate, LocalCertificate
 from partwise.solvers.trace import Trace
 
 
@@ -41,12 +41,18 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
         words = "There is no certificate of how good these weights are."
     else:
         about = "" if certificate.exact else "about "
-        words = (
-            f"The model's objective is {about}{certificate.primal:.6g}, and it is "
-            f"proved that no weights have one below {about}{certificate.dual:.6g}: "
-            "nothing could lower it by more than "
-            f"{_percent(certificate.relative_gap)} (the gap)."
-        )
+        words = f"The model's objective is {about}{certificate.primal:.6g}"
+        gap = f"more than {_percent(certificate.relative_gap)} (the gap)"
+        if isinstance(certificate, LocalCertificate):
+            words += (
+                ". It is a local optimum: no convex step from here lowers it by "
+                f"{gap}, though other weights may be better."
+            )
+        else:
+            words += (
+                ", and it is proved that no weights have one below "
+                f"{about}{certificate.dual:.6g}: nothing could lower it by {gap}."
+            )
     best = best_dev_pass(trace)
     if best in (None, len(trace)):
         return words

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from partwise._notebooks import html_table
 from partwise.estimators.labels import Label
 from partwise.structures import interface as waist
-from partwise.structures.chain import Chain, ChainMask
+from partwise.structures.chain import Chain
 from partwise.structures.decoding import decode
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.rows import Pairs
@@ -97,6 +98,25 @@ class NumberedNames(Sequence[str]):
         if index < self.size:
             return f"{self.prefix}{index}"
         return self.more[index - self.size]
+
+
+Named = TypeVar("Named", bound="RowWeights")
+
+_NAMED: WeakKeyDictionary[Any, tuple[Any, Any]] = WeakKeyDictionary()
+
+
+def named_once(model: Any, name: Callable[[], Named]) -> Named:
+    """Return the names of a model's weights, made once for all of its explanations.
+
+    They are made anew when the model has new weights: a large vocabulary takes a second
+    to write down.
+    """
+    weights, named = _NAMED.get(model, (None, None))
+    if weights is not model.weights_:
+        named = name()
+        _NAMED[model] = model.weights_, named
+    found: Named = named
+    return found
 
 
 SIGNS = {"any": 0, "positive": 1, "negative": -1}
@@ -242,7 +262,7 @@ def contributions(total: dict[int, float], names: RowWeights) -> list[Contributi
 
 
 def explain_sequence(
-    s: Chain, w: FloatArray, names: ChainWeights, words: Sequence[str]
+    s: Chain, w: FloatArray, names: RowWeights, words: Sequence[str]
 ) -> Explanation:
     """Explain every label of the one sequence in `s`."""
     ws = waist.workspace(s, 1)
@@ -255,7 +275,7 @@ def explain_sequence(
     for t in range(length):
         allowed = open_labels.copy()
         allowed[t, best[t]] = 0
-        mask = ChainMask(s.mask.transitions, s.mask.start, s.mask.end, allowed)
+        mask = s.mask._replace(tokens=allowed)
         _, other, other_score = decode(s._replace(mask=mask), w)
         label = names.classes[best[t]]
         if np.isneginf(other_score[0]):

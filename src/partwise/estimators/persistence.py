@@ -16,7 +16,7 @@ from partwise.estimators.registry import find_estimator, registered
 from partwise.estimators.settings import settings_of, transient_settings
 from partwise.estimators.stored_labels import pack_labels, unpack_labels
 from partwise.foreign import read_foreign, recognise, write_crfsuite_model
-from partwise.losses import Certificate
+from partwise.losses import Certificate, LocalCertificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.loop import Solution
 from partwise.solvers.registry import all_solvers
@@ -64,6 +64,8 @@ def model_content(model: Any, dtype: str) -> tuple[dict[str, Any], dict[str, Any
         "status": model.status_,
         "reason": model.solution_.reason,
     }
+    if isinstance(certificate, LocalCertificate):
+        settings["local"] = True
     if model.bound_ is not None:
         settings["generalization_bound"] = model.bound_
     return tensors, settings
@@ -261,7 +263,8 @@ def _read_solution(w: Any, content: Content) -> Solution:
     if certificate is not None:
         try:
             primal, dual, exact = certificate
-            certificate = Certificate(float(primal), float(dual), bool(exact))
+            kind = LocalCertificate if content.settings.get("local") else Certificate
+            certificate = kind(float(primal), float(dual), bool(exact))
         except (TypeError, ValueError, OverflowError):
             raise content.error("the certificate is damaged") from None
     part = content.part("trace")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from partwise._screen import WorkNotes
+from partwise._work import steps, telling
 
 if TYPE_CHECKING:
     from partwise.estimators.suspicion import Suspects
@@ -24,10 +28,6 @@ TRACED = ("iteration", "seconds", "primal", "dual", "relative_gap", "dev_score")
 Progress = Callable[[str], None]
 
 
-def _silent(text: str) -> None:
-    """Say nothing."""
-
-
 class Reporting:
     """The part of estimators that shows what they do."""
 
@@ -42,7 +42,7 @@ class Reporting:
         title: str | None = None,
         train: Any = None,
         path: Any = None,
-        on_progress: Progress = _silent,
+        on_progress: Progress | None = None,
     ) -> Page:
         """Return a page about the model and what it does with some examples.
 
@@ -62,7 +62,8 @@ class Reporting:
         path : Path, optional
             What `C_path` returned, to show it.
         on_progress : callable, optional
-            Called with a text that says how far the work is.
+            Called with a text that says how far the work is, if it takes longer than a
+            second.
 
         Returns
         -------
@@ -78,26 +79,16 @@ class Reporting:
         """
         from partwise.estimators.certificates import in_words
         from partwise.pages import report_page
-        from partwise.pages.contents import suspect_data
         from partwise.pages.saving import Page
 
         model: Any = self
         model._check_fitted()
         X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
         title = title or type(self).__name__
-        on_progress("report: predicting")
-        views = self._explained(X, model._views(X, y), on_progress)
-        shown = None
-        if train is not None:
-            on_progress("report: looking for suspects")
-            found = self.suspects(*(train if isinstance(train, tuple) else (train,)))
-            shown = suspect_data(
-                [one.view for one in found],
-                [one.example + 1 for one in found],
-                [one.score for one in found],
-                found.by,
-            )
-        on_progress(f"report: scoring {len(views):,} examples")
+        told = nullcontext() if on_progress is None else telling(WorkNotes(on_progress))
+        with told:
+            views = self._explained(X, model._views(X, y))
+            shown = None if train is None else self._suspicious(train)
         return Page(
             title,
             report_page(
@@ -115,12 +106,26 @@ class Reporting:
             ),
         )
 
+    def _suspicious(self, train: Any) -> dict[str, Any]:
+        """Return what a report shows of training data: what is suspicious at all."""
+        from partwise.pages.contents import suspect_data
+
+        found = self.suspects(*(train if isinstance(train, tuple) else (train,)))
+        odd = [one for one in found if one.score > 0.0]
+        return suspect_data(
+            [one.view for one in odd],
+            [one.example + 1 for one in odd],
+            [one.score for one in odd],
+            found.by,
+        )
+
     def suspects(self, X: Any, y: Any = None, *, n: int = SUSPECTS) -> Suspects:
         """Return training examples that the model cannot reconcile with the others.
 
-        They may be annotation mistakes. Suspicion is the mass of the dual variables on
-        wrong outputs, which is what an example pulls the weights with; where the loss
-        does not determine it, the loss itself; and for models that only count, how
+        They may be annotation mistakes. Suspicion is how improbable the model finds
+        the least probable part of the right output, ``-ln p``: one wrong label is
+        enough. Where there are no probabilities (relaxed graphs) it is the mass of the
+        dual variables on wrong outputs, or the loss; for models that only count, how
         improbable the right output is.
 
         Parameters
@@ -142,7 +147,7 @@ class Reporting:
         >>> y = ["low", "low", "low", "high", "high", "high"]
         >>> print(MulticlassClassifier().fit(X, y).suspects(X, y, n=1))
          example     score  the data says, the model says
-               6     2.915  x0=0.05: high, low
+               6    0.9479  x0=0.05: high, low
         """
         from partwise.estimators import suspicion as suspicious
 
@@ -173,16 +178,13 @@ class Reporting:
             ),
         )
 
-    def _explained(
-        self, X: Any, views: list[View], on_progress: Progress
-    ) -> list[View]:
+    def _explained(self, X: Any, views: list[View]) -> list[View]:
         """Add reasons to the examples with the most mistakes, where models have any."""
         if self._reasons is None:
             return views
         wrong = [i for i, view in enumerate(views) if view.mistakes]
         wrong = sorted(wrong, key=lambda i: -views[i].mistakes)[:EXPLAINED]
-        for count, i in enumerate(wrong):
-            on_progress(f"report: reasons for mistakes, {count} of {len(wrong)}")
+        for i in steps(wrong, "finding reasons for mistakes"):
             [x] = list(_rows(_chosen(X, [i])))
             why = self._reasons(x, views[i], REASONS)
             views[i] = replace(views[i], reasons=why)

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partwise._notebooks import html_table
 from partwise.characters import printable
 from partwise.errors import DataError
 from partwise.pages import View
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray
+from partwise.structures.probabilities import least_probable_parts
 
+PART = "by the least probable part of what the data says: -ln p"
 MASS = "by the mass of their dual variables"
 LOSS = "by their loss"
 SURPRISE = "by how improbable the model finds them"
@@ -90,6 +93,21 @@ class Suspects:
             ],
         }
 
+    def _repr_html_(self) -> str:
+        """Return the same table for notebooks."""
+        return html_table(
+            ["example", "score", "the data says, the model says", "words"],
+            [
+                [
+                    one.example + 1,
+                    f"{one.score:.4g}",
+                    "; ".join(differences(one.view)[:3]) or "no difference",
+                    " ".join(one.view.words),
+                ]
+                for one in self.found
+            ],
+        )
+
     def __str__(self) -> str:
         """Return a table, with what the model would say instead."""
         lines = [f"{'example':>8}{'score':>10}  the data says, the model says"]
@@ -125,9 +143,10 @@ def differences(view: View) -> list[str]:
 def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
     """Return how suspicious training examples are.
 
-    With the log loss and the squared hinge, the mass of the dual variables on wrong
-    outputs follows from the loss of an example; it is what the example pulls the
-    weights with. With the hinge it is the same for all that have a loss.
+    One wrong label makes one part of the right output improbable, however long the
+    example is. With the log loss, ``C (1 - p)`` is the mass of the dual variables that
+    contradict the part: what it pulls the weights with. Structures without marginals
+    have the mass of all wrong outputs, where the loss determines it, or the loss.
     """
     trained = copy.copy(model)
     trained.verbose = 0
@@ -140,11 +159,17 @@ def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
             f"these examples have {int(waist.n_weights(structure)):,} weights, but the "
             f"model has {model.weights_.size:,}: give the data that it was trained on"
         )
+    w, n_jobs = model.weights_, model._jobs()
     loss = model._make_loss(structure)
-    losses = loss.values(structure, model.weights_, model._jobs())
+    losses = loss.values(structure, w, n_jobs)
+    numbers = list(range(losses.size)) if data.kept is None else list(data.kept)
+    if waist.marginals.provided_by(type(waist.innermost(structure))):
+        # What an output costs, which `structure` may add, makes it no more probable.
+        least = least_probable_parts(waist.innermost(structure), w, n_jobs)
+        surprise = -np.log(np.clip(least, waist.LEAST_PROBABILITY, 1.0))
+        return Suspicion(surprise, losses, numbers, PART)
     C = np.full(losses.size, float(getattr(model, "C_", 1.0)))
     mass = loss.mass(losses, C) if model.certificate_ is not None else None
-    numbers = list(range(losses.size)) if data.kept is None else list(data.kept)
     if mass is None:
         return Suspicion(losses, losses, numbers, LOSS)
     return Suspicion(mass, losses, numbers, MASS)

@@ -230,7 +230,10 @@ class VectorColumns:
             for columns, has_one in zip(self._slices(), known, strict=True):
                 if not has_one.all():
                     stacked[~has_one, columns] = 0.0
-        return make_vector_rows(stacked)
+        try:
+            return make_vector_rows(stacked)
+        except ValueError as error:  # too large, or only after scaling
+            raise DataError(str(error)) from None
 
     # --- storing ----------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._work import tell
 from partwise.errors import DataError, ModelFileError
 from partwise.features import cell_numbers
 from partwise.features.attribute_table import Cells, are_bounds
@@ -30,6 +31,13 @@ from partwise.model_file.packing import pack_strings, prefixed, stored_strings
 
 BOUNDARIES = ("numbered", "single", "none")
 _SETTINGS = frozenset({"template", "min_count", "hash_bits", "boundaries"})
+
+
+ENCODING = "encoding"
+NUMBERED, WITH_NODES = 0.3, 0.9
+"""About which share of encoding is done when cells have numbers, and tokens features.
+
+Each of these steps is one call of compiled code."""
 
 
 class Columns(Protocol):
@@ -247,13 +255,16 @@ class TemplateEncoder:
             return self.encode(data)
         ptr, columns = self._check(data)
         words = cell_numbers.Numbers()
+        tell(ENCODING, 0.0)
         row_numbers = cell_numbers.number_cells(columns, {}, words)
         # Until the end everything is local: a failure leaves the encoder as it was.
         codes = cell_numbers.Numbers()
         new = self._rows_of(words, codes)
         before, after = self._outside(codes)
         cells = Cells(ptr, row_numbers, new[:0], new, before, after)
+        tell(ENCODING, NUMBERED)
         nodes, node_keys = self._nodes.learn(cells, self.min_count)
+        tell(ENCODING, WITH_NODES)
         edges, edge_keys = self._edges.learn(cells, self.min_count)
 
         # Keep only strings that an attribute needs; the last place is the padding.
@@ -269,6 +280,7 @@ class TemplateEncoder:
         self._nodes.set_keys(node_keys, len(strings))
         self._edges.set_keys(edge_keys, len(strings))
         self._is_ready = True
+        tell(ENCODING, 1.0)
         return Encoded(ptr, nodes, edges)
 
     def encode(self, data: Columns, n_jobs: int = 1) -> Encoded:
@@ -292,11 +304,16 @@ class TemplateEncoder:
             )
         ptr, columns = self._check(data)
         new_words = cell_numbers.Numbers()
+        tell(ENCODING, 0.0)
         row_numbers = cell_numbers.number_cells(columns, self._rows, new_words)
         new = self._rows_of(new_words) if new_words else self._known[:0]
         cells = Cells(ptr, row_numbers, self._known, new, self._before, self._after)
-        nodes, edges = self._nodes, self._edges
-        return Encoded(ptr, nodes.encode(cells, n_jobs), edges.encode(cells, n_jobs))
+        tell(ENCODING, NUMBERED)
+        nodes = self._nodes.encode(cells, n_jobs)
+        tell(ENCODING, WITH_NODES)
+        edges = self._edges.encode(cells, n_jobs)
+        tell(ENCODING, 1.0)
+        return Encoded(ptr, nodes, edges)
 
     def _check(
         self, data: Columns

@@ -44,6 +44,7 @@ def read_crfpp(data: bytes, source: str = "model") -> ChainModel:
     K = len(labels)
     if K == 0 or len(set(labels)) < K:
         raise lines.error("there are no labels, or one occurs twice")
+    lines.check_room(K * K, f"the transitions between {K} labels")
     if len(texts) != header["maxid"]:
         raise lines.error(
             f"there are {len(texts)} weights, but the header says "
@@ -57,7 +58,7 @@ def read_crfpp(data: bytes, source: str = "model") -> ChainModel:
     edge_names: list[str] = []
     rows: list[int] = []
     edge_rows: list[int] = []
-    lines.at = begin
+    lines.at, used = begin, 0
     for entry in entries:
         lines.at += 1
         text, _, name = entry.partition(" ")
@@ -65,6 +66,9 @@ def read_crfpp(data: bytes, source: str = "model") -> ChainModel:
         n_own = K if name.startswith("U") else K * K
         if name[:1] not in ("U", "B") or not 0 <= first <= weights.size - n_own:
             raise lines.error(f"attribute {name[:40]!r} has no weights in the file")
+        used += n_own
+        if used > weights.size:
+            raise lines.error("two attributes have the same weights")
         if name in constant:
             transitions += weights[first : first + n_own].reshape(K, K)
         elif n_own == K:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from partwise.foreign.chain_model import ChainModel, make_chain_model, without_zeros
 from partwise.foreign.cqdb import read_strings, write_strings
 from partwise.foreign.field import WORD, Bytes
+from partwise.model_file.content import most_numbers
 
 MAGIC, TYPE, VERSION = b"lCRF", b"FOMC", 100
 HEADER = 48
@@ -104,6 +105,8 @@ def read_crfsuite_model(data: bytes, source: str = "model") -> ChainModel:
         wrong = (chosen["kind"] != kind) | (chosen["source"] != owners)
         if wrong.any() or (chosen["target"] >= K).any():
             raise part.error("a weight belongs elsewhere than its reference says")
+    if K * K > most_numbers(len(data) // WORD):
+        raise part.error(f"transitions of {K} labels take far more than the whole file")
     transitions = np.zeros((K, K))
     transitions[move_owner, features["target"][moves]] = features["weight"][moves]
     order = np.lexsort((features["target"][states], owner))

@@ -19,6 +19,8 @@ def recognise(path: str | Path) -> bool:
     """Say whether a file looks like the model of another program."""
     longest = max(map(len, READERS))
     try:
+        if not Path(path).is_file():  # a pipe would wait for whoever writes into it
+            return False
         with Path(path).open("rb") as file:
             begin = file.read(longest)
     except OSError:  # whoever reads it as a model of ours says what is wrong

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TypeVar
 
 from partwise.errors import ModelFileError
+from partwise.model_file.content import most_numbers
 
 Value = TypeVar("Value")
 
@@ -30,6 +31,11 @@ class TextLines:
         self.at += 1
         return self.lines[self.at - 1]
 
+    def check_room(self, count: int, what: str) -> None:
+        """Refuse to make large arrays for a file of few lines."""
+        if count > most_numbers(len(self.lines)):
+            raise self.error(f"{what} take far more room than the whole file")
+
     def block(self, expected: str) -> list[str]:
         """Return the lines up to the next empty one, or to the end."""
         found = []
@@ -44,8 +50,9 @@ class TextLines:
         """Return a finite number, or say what should be one."""
         try:
             value = read(text)
+            is_finite = isfinite(value)  # type: ignore[arg-type]
         except (ValueError, OverflowError):
             raise self.error(f"expected {what}, found {text[:40]!r}") from None
-        if not isfinite(value):  # type: ignore[arg-type]
-            raise self.error(f"{what} is {text}, not a finite number")
+        if not is_finite:
+            raise self.error(f"{what} is {text[:40]}, not a finite number")
         return value

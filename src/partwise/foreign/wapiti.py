@@ -33,7 +33,7 @@ def read_wapiti(data: bytes, source: str = "model") -> ChainModel:
     >>> text = "#mdl#2#3\n#rdr#0/0/0\n#qrk#2\n1:A,\n1:B,\n#qrk#2\n4:udog,\n1:b,\n"
     >>> model = read_wapiti((text + "0=0x1p-1\n2=0x1p+0\n5=-0x1p+1\n").encode())
     >>> model.attributes, model.weight.tolist(), model.transitions.tolist()
-    (['udog'], [0.5, 0.0], [[1.0, 0.0], [0.0, -2.0]])
+    (['udog'], [0.5], [[1.0, 0.0], [0.0, -2.0]])
     """
     lines = TextLines(data, source)
     head = _HEADER.fullmatch(lines.next("the header"))
@@ -44,7 +44,7 @@ def read_wapiti(data: bytes, source: str = "model") -> ChainModel:
     reader = _READER.fullmatch(lines.next("'#rdr#...'"))
     if reader is None:
         raise lines.error("expected '#rdr#PATTERNS/TOKENS'")
-    for _ in range(int(reader.group(1))):
+    for _ in range(lines.number(reader.group(1), int, "the number of patterns")):
         _read_string(lines, "a pattern")
     labels, observations = _read_strings(lines, "label"), _read_strings(lines, "obs")
     K = len(labels)
@@ -65,23 +65,33 @@ def read_wapiti(data: bytes, source: str = "model") -> ChainModel:
                 )
             moves.append(n_weights)
             n_weights += K * K
-    w = np.zeros(n_weights)
-    for _ in range(int(head.group(2))):
+    # Zeros are not in the file: what is made has its size, not that of all weights.
+    found: dict[int, float] = {}
+    for _ in range(lines.number(head.group(2), int, "the number of weights")):
         place, _, text = lines.next("a weight").partition("=")
         at = lines.number(place, int, "the number of a weight")
         if not 0 <= at < n_weights:
             raise lines.error(f"weight {at} is not one of the {n_weights} weights")
-        w[at] = lines.number(text, float.fromhex, "a weight")
-    transitions = np.zeros((K, K))
+        found[at] = lines.number(text, float.fromhex, "a weight")
+    lines.check_room(K * K, f"the transitions between {K} labels")
+    places = np.array(sorted(found), np.int64)
+    values = np.array([found[at] for at in places.tolist()])
+    transitions = np.zeros(K * K)
     for first in moves:
-        transitions += w[first : first + K * K].reshape(K, K)
-    at_rows = np.array(rows, np.int64)[:, None] + np.arange(K)
+        own = (places >= first) & (places < first + K * K)
+        transitions[places[own] - first] += values[own]
+    # An observation is the last one whose weights begin at a place or before it.
+    begins = np.array(rows, np.int64)
+    owner = np.searchsorted(begins, places, side="right") - 1
+    label = places - begins[owner] if begins.size else places
+    pairs = (owner >= 0) & (label < K)
+    counts = np.bincount(owner[pairs], minlength=len(names))
     return make_chain_model(
         labels,
         names,
-        K * np.arange(len(names) + 1),
-        np.tile(np.arange(K), len(names)),
-        w[at_rows].ravel(),
+        np.concatenate([[0], np.cumsum(counts)]),
+        label[pairs],
+        values[pairs],
         transitions,
     )
 
@@ -98,7 +108,8 @@ def _read_strings(lines: TextLines, what: str) -> list[str]:
     head = _STRINGS.fullmatch(lines.next("'#qrk#...'"))
     if head is None:
         raise lines.error("expected '#qrk#COUNT'")
-    strings = [_read_string(lines, f"a {what}") for _ in range(int(head.group(1)))]
+    count = lines.number(head.group(1), int, "how many there are")
+    strings = [_read_string(lines, f"a {what}") for _ in range(count)]
     if not strings or len(set(strings)) < len(strings):
         raise lines.error(f"there is no {what}, or one occurs twice")
     return strings

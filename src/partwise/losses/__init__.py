@@ -1,6 +1,6 @@
 """Losses: value, dual value and gap, for any structure."""
 
-from partwise.losses.base import Certificate, DualPoint, Loss
+from partwise.losses.base import Certificate, DualPoint, LocalCertificate, Loss
 from partwise.losses.log_loss import LogLoss
 from partwise.losses.margin import Hinge, SquaredHinge
 from partwise.losses.set_hinge import SetHinge
@@ -30,6 +30,7 @@ __all__ = [
     "Certificate",
     "DualPoint",
     "Hinge",
+    "LocalCertificate",
     "LogLoss",
     "Loss",
     "SetHinge",

@@ -73,6 +73,27 @@ class Certificate(NamedTuple):
         )  # fmt: skip
 
 
+class LocalCertificate(Certificate):
+    """How close to a local optimum a model is, where the objective is not convex.
+
+    The `dual` is a lower bound on the objective with its concave part linearised at the
+    weights: no step of the convex-concave procedure lowers it by more than the gap.
+
+    Examples
+    --------
+    >>> print(LocalCertificate(primal=101.0, dual=100.0))
+    objective 101, a local optimum: no convex step could lower it by more than 0.99%
+    """
+
+    def __str__(self) -> str:
+        """Return the certificate in words."""
+        about = "" if self.exact else "about "
+        return (
+            f"objective {about}{self.primal:.6g}, a local optimum: no convex step "
+            f"could lower it by more than {about}{100 * self.relative_gap:.2g}%"
+        )
+
+
 class DualPoint(NamedTuple):
     """A feasible dual point, summed up per example.
 
@@ -89,7 +110,7 @@ class DualPoint(NamedTuple):
 def fill_all(job: Job, s: Structure, *things: Any, n_jobs: int = 1) -> FloatArray:
     """Return what `job` writes for every example, computed by `n_jobs` threads."""
     out = np.zeros(int(n_examples(s)))
-    make_crew(s, n_jobs).run(job, *things, filled(out))
+    make_crew(s, n_jobs).run(job, *things, filled(out), doing="computing losses")
     return out
 
 

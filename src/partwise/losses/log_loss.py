@@ -9,7 +9,7 @@ from partwise.losses.base import DualPoint, Loss
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Worker
-from partwise.structures.scratch import score_of
+from partwise.structures.scratch import score_of_right
 
 
 @kernel
@@ -21,8 +21,7 @@ def _fill_log_losses(
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)
-        waist.gold(s, i, scratch.y_gold)
-        right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+        right = score_of_right(s, i, scratch.theta, scratch)
         out[i] = max(waist.log_partition(s, i, scratch.theta, ws) - right, 0.0)
 
 

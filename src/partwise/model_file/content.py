@@ -209,7 +209,7 @@ class Content:
             What they are.
         """
         held = sum(int(tensor.size) for tensor in self.tensors.values())
-        if count > max(ALWAYS_ALLOWED, MOST_PER_NUMBER * held):
+        if count > most_numbers(held):
             raise self.error(f"{what} take far more room than the whole file")
 
     def part(self, name: str) -> Content:
@@ -263,6 +263,11 @@ class Content:
         if len(shown) > 60:
             shown = f"{shown[:60]}..."
         return self.error(f"setting {name!r} is {shown}, expected {expected}")
+
+
+def most_numbers(held: int) -> int:
+    """Return how many numbers may be made for a file that holds some."""
+    return max(ALWAYS_ALLOWED, MOST_PER_NUMBER * held)
 
 
 def _as_float(value: int) -> float:

@@ -9,6 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from partwise.characters import printable, safe_json
 from partwise.pages.view import View
 
 POLICY = (
@@ -48,7 +49,7 @@ def render(
     (True, 2)
     """
     parts = {
-        "{{title}}": escape(title),
+        "{{title}}": escape(printable(title)),
         "{{policy}}": escape(policy),
         "{{style}}": _asset("page.css"),
         "{{script}}": "\n".join(map(_asset, scripts)),
@@ -75,9 +76,9 @@ def as_script_data(data: object) -> str:
     text = json.dumps(
         data, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str
     )
-    for character in "<>&\u2028\u2029":
+    for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return safe_json(text)
 
 
 def view_data(view: View, number: int, codes: Mapping[str, Mapping[str, int]]) -> Any:

@@ -4,43 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from functools import cache, partial
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, StreamingResponse
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from pydantic import BaseModel, Field
 
 from partwise.errors import PartwiseError
-from partwise.pages.document import SERVED, render, view_data
+from partwise.pages.document import SERVED, render
+from partwise.serving.answers import Answer, asking, look
 from partwise.serving.counting import Counts
-from partwise.serving.inputs import read_input, size_of, written
+from partwise.serving.inputs import inputs_of, size_of
 from partwise.serving.limits import BodyLimits
 from partwise.serving.models import Busy, ServedModel
+from partwise.serving.streams import BothWays, answer_lines, read_lines
 
 SCRIPTS = ("elements.js", "drawings.js", "browser.js", "try.js")
-MOST_REASONS = 5
 REFUSED = (PartwiseError, ValueError, TypeError, KeyError, IndexError)
+RETRIED_AFTER = 0.02
+"""Seconds until a line of a stream is asked again, if too many requests wait."""
 
 
-class Asked(BaseModel):
+class Wanted(BaseModel):
+    """What a client wants to know of every input."""
+
+    marginals: bool = Field(False, description="Add probabilities.")
+    kbest: int | None = Field(None, ge=1, le=100, description="Add the best outputs.")
+    spans: bool = Field(False, description="Taggers: add chunks, with probabilities.")
+    explain: bool = Field(False, description="Say why, where the model can.")
+
+    def answer(self) -> Answer:
+        """Return what models are asked."""
+        return asking(self.marginals, self.kbest, self.spans, self.explain)
+
+
+class Asked(Wanted):
     """What a client asks about some inputs."""
 
     inputs: Annotated[
         list[Any],
         Field(
             min_length=1,
-            description="Sentences, lists of tokens, lattices, rows or examples.",
+            description="Sentences, lists of tokens, lattices, rows or examples; "
+            "GET /models says what a model takes.",
             examples=[["Dogs bark loudly"]],
         ),
     ]
-    marginals: bool = Field(False, description="Add probabilities.")
-    kbest: int | None = Field(None, ge=1, le=100, description="Add the best outputs.")
-    spans: bool = Field(False, description="Taggers: add chunks, with probabilities.")
-    explain: bool = Field(False, description="Say why, where the model can.")
 
 
 class Answered(BaseModel):
@@ -56,8 +67,10 @@ class Limits(BaseModel):
     max_bytes: int = 4_000_000
     max_inputs: int = 1000
     max_tokens: int = 100_000
+    max_length: int = 400
     max_waiting: int = 256
     seconds: float = 10.0
+    idle: float = 60.0
 
 
 def make_app(
@@ -101,25 +114,41 @@ def make_app(
             raise HTTPException(404, f"there is no model {name!r}; there are {known}")
         return served[name]
 
-    async def answer(
-        one: ServedModel, inputs: list[Any], how: Callable[..., list[Any]]
-    ) -> list[Any]:
-        """Read inputs, wait for a batch, and turn errors into words."""
+    def check(one: ServedModel, inputs: list[Any]) -> None:
+        """Refuse more than the limits allow."""
         if len(inputs) > bounds.max_inputs:
             raise HTTPException(413, f"at most {bounds.max_inputs} inputs a request")
-        if sum(map(size_of, inputs)) > bounds.max_tokens:
+        sizes = list(map(size_of, inputs))
+        if sum(sizes) > bounds.max_tokens:
             raise HTTPException(413, f"at most {bounds.max_tokens:,} tokens a request")
+        if inputs_of(one.model).cubic and max(sizes) > bounds.max_length:
+            raise HTTPException(
+                413,
+                f"at most {bounds.max_length:,} words in one sentence or text: the "
+                "time to parse grows with their cube",
+            )
+
+    async def answer(one: ServedModel, inputs: list[Any], how: Answer) -> list[Any]:
+        """Read inputs, wait for a batch, and turn errors into words."""
         begin, status = time.perf_counter(), 200
         try:
-            return await one.ask(how, [read_input(one.model, x) for x in inputs])
+            check(one, inputs)
+            read = inputs_of(one.model).read
+            return await one.ask(how, [read(one.model, x) for x in inputs])
         except Busy:
             status = 503
             raise HTTPException(
                 503, "too many requests wait; try again", {"Retry-After": "1"}
             ) from None
+        except MemoryError:
+            status = 413
+            raise HTTPException(413, "there is not enough memory for this") from None
         except REFUSED as error:
             status = 422
             raise HTTPException(422, str(error)) from None
+        except HTTPException as error:
+            status = error.status_code
+            raise
         finally:
             seconds = time.perf_counter() - begin
             counts.request(one.name, status, seconds, len(inputs))
@@ -127,41 +156,45 @@ def make_app(
     @app.post("/models/{name}/predict")
     async def predict(name: str, asked: Asked) -> Answered:
         """Predict outputs; add probabilities, alternatives or reasons if asked."""
-        one = find(name)
-        how = _asking(asked.marginals, asked.kbest, asked.spans, asked.explain)
-        outputs = await answer(one, asked.inputs, how)
+        outputs = await answer(find(name), asked.inputs, asked.answer())
         return Answered(model=name, outputs=outputs)
 
     @app.post("/models/{name}/stream")
-    async def stream(name: str, request: Request) -> StreamingResponse:
-        """Predict line by line: one JSON input a line, one JSON output a line."""
-        one, lines = find(name), (await request.body()).splitlines()
+    async def stream(
+        name: str, request: Request, wanted: Annotated[Wanted, Query()]
+    ) -> BothWays:
+        """Predict line by line: one JSON input a line, one JSON output a line.
 
-        async def outputs() -> AsyncIterator[str]:
-            for line in filter(None, map(bytes.strip, lines)):
+        Answers are sent while further lines are read, in their order.
+        """
+        one, how = find(name), wanted.answer()
+
+        async def ask(given: Any) -> Any:
+            while True:
                 try:
-                    [found] = await answer(one, [json.loads(line)], _asking())
+                    [found] = await answer(one, [given], how)
+                    return found
                 except HTTPException as error:
-                    found = {"error": error.detail}
-                except ValueError as error:
-                    found = {"error": f"this line is not JSON: {error}"}
-                yield json.dumps(found) + "\n"
+                    if error.status_code != 503:
+                        return {"error": error.detail}
+                # A stream waits for its turn: it stops reading meanwhile.
+                await asyncio.sleep(RETRIED_AFTER)
 
-        return StreamingResponse(outputs(), media_type="application/x-ndjson")
+        lines = read_lines(request.stream(), bounds.max_bytes, bounds.idle)
+        return BothWays(answer_lines(lines, ask), media_type="application/x-ndjson")
 
     @app.post("/models/{name}/view")
     async def view(name: str, asked: Asked) -> dict[str, Any]:
         """Return what the page draws: outputs, the second best, and why."""
-        found = await answer(find(name), asked.inputs, _view)
-        return {"drawing": found[0]["drawing"], "examples": found}
+        found = await answer(find(name), asked.inputs, look)
+        examples = [one for own in found for one in own]
+        return {"drawing": examples[0]["drawing"] if examples else "tags",
+                "examples": examples}  # fmt: skip
 
     @app.get("/models")
     async def models_() -> dict[str, Any]:
-        """List the models."""
-        return {
-            name: {"kind": type(one.model).__name__, "file": one.path}
-            for name, one in served.items()
-        }
+        """List the models: what they are, and what they take."""
+        return {name: one.about for name, one in served.items()}
 
     @app.get("/health")
     async def health() -> dict[str, Any]:
@@ -183,93 +216,7 @@ def make_app(
     @app.get("/", response_class=HTMLResponse)
     async def page() -> str:
         """Show a page to type a sentence on."""
-        kinds = [[name, type(one.model).__name__] for name, one in served.items()]
-        return render({"models": kinds}, "Partwise", SCRIPTS, SERVED)
+        known = [{"name": name, **about} for name, about in (await models_()).items()]
+        return render({"models": known}, "Partwise", SCRIPTS, SERVED)
 
     return app
-
-
-@cache
-def _asking(
-    marginals: bool = False,
-    kbest: int | None = None,
-    spans: bool = False,
-    explain: bool = False,
-) -> Callable[[Any, list[Any]], list[Any]]:
-    """Return one function for all requests that ask the same: they share batches."""
-    return partial(
-        _predict, marginals=marginals, kbest=kbest, spans=spans, explain=explain
-    )
-
-
-def _predict(
-    model: Any,
-    X: list[Any],
-    *,
-    marginals: bool,
-    kbest: int | None,
-    spans: bool,
-    explain: bool,
-) -> list[dict[str, Any]]:
-    fields: dict[str, Any] = {"output": model.predict(X)}
-    if marginals:
-        shares = model.predict_marginals(X)
-        if isinstance(shares, dict):  # networks: by target
-            shares = [
-                {k: v[i].tolist() for k, v in shares.items()} for i in range(len(X))
-            ]
-        fields["probabilities"] = shares
-    if kbest is not None:
-        fields["kbest"] = model.predict_kbest(X, kbest)
-    if spans:
-        if not hasattr(model, "predict_spans"):
-            raise ValueError("spans are for taggers; leave them out")
-        fields["spans"] = [[s._asdict() for s in own] for own in model.predict_spans(X)]
-    if explain:
-        if not hasattr(model, "explain"):
-            raise ValueError("this model cannot explain itself; leave explain out")
-        fields["reasons"] = [_reasons(model.explain(x)) for x in X]
-    rows = zip(*fields.values(), strict=True)
-    return [
-        {name: _plain(value) for name, value in zip(fields, row, strict=True)}
-        for row in rows
-    ]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; brackets with probabilities become lists."""
-    if isinstance(value, dict) and any(isinstance(key, tuple) for key in value):
-        return [[*key, share] for key, share in value.items()]
-    return written(value)
-
-
-def _reasons(found: Any) -> list[Any]:
-    choices = found if isinstance(found, list) else [found]
-    return [
-        one._replace(contributions=one.contributions[:MOST_REASONS])._asdict()
-        for one in choices
-    ]
-
-
-def _view(model: Any, X: list[Any]) -> list[dict[str, Any]]:
-    """Return views without anything right in them, with reasons if there are any."""
-    result = []
-    for number, (x, view) in enumerate(zip(X, model._views(X), strict=True), 1):
-        data = view_data(view, number, {}) | {"drawing": view.drawing}
-        data.pop("gold", None)
-        if view.drawing in ("tags", "arcs") and hasattr(model, "explain"):
-            data["why"] = [_why(t, one, view) for t, one in enumerate(model.explain(x))]
-        result.append(data)
-    return result
-
-
-def _why(t: int, one: Any, view: Any) -> list[Any]:
-    words = ["the root", *view.words]
-    if view.drawing == "arcs":
-        chosen = f"below {words[one.head]}"
-        other = "" if one.runner_up is None else f"below {words[one.runner_up]}"
-    else:
-        chosen, other = str(one.label), str(one.runner_up)
-    top = [[c.feature, str(c.label), c.value] for c in one.contributions[:MOST_REASONS]]
-    margin = one.margin if one.margin < float("inf") else None
-    return [t, chosen, other, margin, top]

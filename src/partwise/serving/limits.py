@@ -1,4 +1,4 @@
-"""Limits on what clients send: how much, and how slowly."""
+"""Limits on what clients send and take: how much, and how slowly."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import asyncio
 import json
 from typing import Any
 
+STREAMS = "/stream"
+"""How the addresses end whose bodies are read while answers are sent."""
+
 
 class BodyLimits:
     """An ASGI application that refuses bodies that are too large or too slow.
+
+    A client that does not take its answer is left. Bodies of streams are passed on as
+    they come in; whoever reads them has limits of its own.
 
     Parameters
     ----------
@@ -17,7 +23,7 @@ class BodyLimits:
     max_bytes : int
         The longest body.
     seconds : float
-        How long a client may take for its body.
+        How long a client may take to send its body, and to take a piece of the answer.
     """
 
     def __init__(self, app: Any, max_bytes: int, seconds: float):
@@ -25,35 +31,64 @@ class BodyLimits:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, or refuse it."""
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body, more = b"", True
+
+        async def send_in_time(message: Any) -> None:
+            async with asyncio.timeout(self.seconds):
+                await send(message)
+
+        try:
+            if _is_short(scope):
+                body = await self._whole_body(receive, send_in_time)
+                if body is None:
+                    return
+                receive = _again(body, receive)
+            await self.app(scope, receive, send_in_time)
+        except TimeoutError:  # nobody takes the answer; the server closes what is open
+            return
+
+    async def _whole_body(self, receive: Any, send: Any) -> bytes | None:
+        """Return the body of a request; None if it was refused, or the client left."""
+        pieces, size, more = [], 0, True
         try:
             async with asyncio.timeout(self.seconds):
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        return
-                    body += message.get("body", b"")
+                        return None
+                    pieces.append(message.get("body", b""))
+                    size += len(pieces[-1])
                     more = message.get("more_body", False)
-                    if len(body) > self.max_bytes:
+                    if size > self.max_bytes:
                         words = f"the body has more than {self.max_bytes:,} bytes"
                         await _refuse(send, 413, words)
-                        return
+                        return None
         except TimeoutError:
             await _refuse(send, 408, f"the body took longer than {self.seconds:g} s")
-            return
-        sent = False
+            return None
+        return b"".join(pieces)
 
-        async def whole() -> Any:
-            nonlocal sent
-            if sent:
-                return await receive()
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
 
-        await self.app(scope, whole, send)
+def _is_short(scope: Any) -> bool:
+    """Say whether a request has a body that is read before it is answered."""
+    has_body = scope["method"] not in ("GET", "HEAD", "OPTIONS")
+    return has_body and not scope["path"].endswith(STREAMS)
+
+
+def _again(body: bytes, receive: Any) -> Any:
+    """Return a function that gives an application a body that was read already."""
+    given = False
+
+    async def once() -> Any:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return once
 
 
 async def _refuse(send: Any, status: int, words: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from partwise import load
 from partwise.errors import PartwiseError
+from partwise.serving.inputs import inputs_of
 
 WATCHED_EVERY = 1.0
 """Seconds between two looks at a model's file."""
@@ -42,7 +43,7 @@ class ServedModel:
         self, name: str, path: str, max_batch: int, max_waiting: int, n_jobs: int = 1
     ):
         self.name, self.path, self.n_jobs = name, path, n_jobs
-        self.model = self._load()
+        self.model, self.about = self._load()
         self.max_batch, self.max_waiting = max_batch, max_waiting
         self.problem = ""
         self.reloads = 0
@@ -52,8 +53,17 @@ class ServedModel:
         # One thread: kernels share a batch among `n_jobs` by themselves.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"partwise-{name}")
 
-    def _load(self) -> Any:
-        return load(self.path).set_params(n_jobs=self.n_jobs)
+    def _load(self) -> tuple[Any, dict[str, str]]:
+        """Return the model, and what is said about it: its kind, what it takes."""
+        model = load(self.path).set_params(n_jobs=self.n_jobs)
+        inputs = inputs_of(model)
+        about = {
+            "kind": type(model).__name__,
+            "file": self.path,
+            "input": inputs.words(model),
+            "example": inputs.example(model),
+        }
+        return model, about
 
     def _look(self) -> tuple[int, int]:
         found = os.stat(self.path)
@@ -130,7 +140,7 @@ class ServedModel:
     def reload(self) -> None:
         """Load the file; note what is wrong with it, if anything is."""
         try:
-            self.model = self._load()
+            self.model, self.about = self._load()
             self.problem, self.reloads = "", self.reloads + 1
         except (PartwiseError, ValueError, OSError) as error:
             self.problem = f"{time.strftime('%H:%M:%S')}: {error}"

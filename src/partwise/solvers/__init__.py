@@ -13,6 +13,7 @@ _HOME = {
     "Callback": "loop",
     "ColumnGeneration": "linear_program.column_generation",
     "ConjugateGradient": "batch.conjugate_gradient",
+    "ConvexConcave": "convex_concave",
     "CuttingPlane": "cutting_plane.cutting_plane",
     "DualCoordinateDescent": "working_sets.dual_coordinate",
     "ExponentiatedGradient": "part_duals.exponentiated_gradient",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from partwise.solvers.batch.conjugate_gradient import ConjugateGradient
     from partwise.solvers.batch.lbfgs import LBFGS
     from partwise.solvers.batch.owlqn import OWLQN
+    from partwise.solvers.convex_concave import ConvexConcave
     from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
     from partwise.solvers.linear_program.column_generation import ColumnGeneration
     from partwise.solvers.loop import Callback, Solution, solve
@@ -93,6 +95,7 @@ __all__ = [
     "Callback",
     "ColumnGeneration",
     "ConjugateGradient",
+    "ConvexConcave",
     "CuttingPlane",
     "DualCoordinateDescent",
     "ExponentiatedGradient",

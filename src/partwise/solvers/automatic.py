@@ -15,6 +15,7 @@ from partwise.solvers.registry import default_solver, make_solver, solvers_for
 from partwise.solvers.registry import name_of as name_of
 from partwise.solvers.relay import Relay
 from partwise.structures import interface as waist
+from partwise.structures.partial import find_partial
 
 # Used instead when the duals of the fastest solver do not fit into memory.
 SMALLEST = {"log_loss": "lbfgs", "hinge": "smo"}
@@ -85,6 +86,10 @@ def choose_solver(problem: Problem) -> Choice:
         batch = _able(BATCH[loss].solver, problem)
         if problem.penalty in batch.penalties:
             return Choice(batch, f"the default for {what} of a corpus in shards")
+    if find_partial(problem.structure) is not None and loss == "log_loss":
+        # Its weights begin each convex step where the last one ended; dual variables
+        # would have to find their way back.
+        return Choice(_able("lbfgs", problem), f"the default for {what}, in steps")
     if not fits_in_memory(problem, solver) and loss in SMALLEST:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"

@@ -318,6 +318,14 @@ class State(Keeper, ABC):
         """
         return None
 
+    def retargeted(self, problem: Problem) -> State | None:
+        """Return the same point on a problem with other right outputs.
+
+        Examples, outputs and their features are the same. None if there is no way to
+        go on: training starts anew.
+        """
+        return None
+
     def unwrapped(self) -> State:
         """Return the state of the solver that did the work."""
         return self

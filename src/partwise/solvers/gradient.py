@@ -52,8 +52,7 @@ def _add_examples(
             # The right output is taken off the marginals: one walk over the features
             # of an example serves both sides of its gradient.
             right = 0.0
-            waist.gold(s, i, y)
-            for j in range(waist.parts_of(s, i, y, ids, counts)):
+            for j in range(waist.right_parts(s, i, y, ids, counts)):
                 right += counts[j] * theta[ids[j]]
                 mu[ids[j]] -= counts[j]
             loss, entropy = log_z - right, log_z - expected

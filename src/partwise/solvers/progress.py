@@ -6,7 +6,8 @@ import math
 from contextlib import ExitStack
 
 from partwise._jit import listening, working_time
-from partwise._screen import CompileNotes, Screen, open_screen
+from partwise._screen import CompileNotes, Screen, in_time, open_screen
+from partwise._work import telling
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.forecast import passes_left
 from partwise.solvers.loop import Callback, Solution
@@ -48,6 +49,7 @@ class ProgressBar(Callback):
         self._seconds_left = math.nan
         self._passes_left = max_iter
         self._listening.enter_context(listening(CompileNotes(self._screen)))
+        self._listening.enter_context(telling(None))  # the bar says it all
         kept = solver.memory(problem)
         if kept >= WORTH_TELLING:
             self._screen.keep(
@@ -96,19 +98,3 @@ class ProgressBar(Callback):
         if not math.isnan(seconds_left):
             parts.append(f"(about {in_time(max(seconds_left, 0.0))} left)")
         self._screen.show(" ".join(parts))
-
-
-def in_time(seconds: float) -> str:
-    """Return a duration as people say it.
-
-    Examples
-    --------
-    >>> in_time(0.4), in_time(42), in_time(200), in_time(8000)
-    ('0 s', '42 s', '3 min 20 s', '2 h 13 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import generic_with_default, kernel
+from partwise._jit import bound, generic_with_default, kernel
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker, make_crew
+from partwise.structures.scratch import make_scratch
 from partwise.structures.sharing import borders, changed, filled
 from partwise.structures.vectors import copy
 
@@ -109,8 +110,51 @@ def decode_with_bounds(s: Structure, w: FloatArray, n_jobs: int = 1) -> Bounded:
     shared = Bounded(
         borders(ptr), filled(codes, ptr), filled(found.scores), filled(found.bounds)
     )
-    make_crew(s, n_jobs).run(_decode, w, shared)
+    make_crew(s, n_jobs).run(_decode, w, shared, doing="predicting")
     return found
+
+
+class Decoder:
+    """Finds the best output of a corpus of one example, which changes between calls.
+
+    Everything a call needs is made once: for a short example that takes most of the
+    time. It is for one thread at a time.
+
+    Parameters
+    ----------
+    s : structure
+        A corpus of one example, as large as any that will be written into its arrays.
+    w : array
+        The weights of its features.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0]]), [0], 2)
+    >>> decoder = Decoder(s, np.array([0.5, -0.5]))
+    >>> decoder.decode().codes.tolist()
+    [0]
+    >>> s.rows.values[0, 0] = -1.0
+    >>> decoder.decode().codes.tolist()
+    [1]
+    """
+
+    def __init__(self, s: Structure, w: FloatArray):
+        ptr = output_pointers(s)
+        self.w = w
+        self._found = Bounded(
+            ptr, np.zeros(ptr[-1], np.int32), np.zeros(1), np.zeros(1)
+        )
+        worker = Worker(0, make_scratch(s), waist.workspace(s, 1))
+        self._run = bound(_decode, s, 0, 1, worker, w, self._found)
+
+    def decode(self) -> Bounded:
+        """Return the best output; the arrays are those of the next call, too.
+
+        Codes that a smaller example does not need keep old values.
+        """
+        self._run()
+        return self._found
 
 
 class KBest(NamedTuple):
@@ -180,7 +224,8 @@ def decode_kbest(s: Structure, w: FloatArray, k: int, n_jobs: int = 1) -> KBest:
     shared = KBest(
         borders(ptr), filled(codes, ptr, axis=1), changed(scores), filled(best.found)
     )
-    make_crew(s, n_jobs, None, max(k, 1)).run(_find_kbest, w, k, shared)
+    crew = make_crew(s, n_jobs, None, max(k, 1))
+    crew.run(_find_kbest, w, k, shared, doing="finding the best outputs")
     return best
 
 
@@ -232,7 +277,8 @@ def part_marginals(
     np.cumsum(wanted, out=ptr[1:])
     out, log_z = np.zeros(ptr[-1]), np.zeros(wanted.size)
     things = w, borders(ptr), filled(out, ptr), filled(log_z)
-    make_crew(s, n_jobs).run(_part_marginals, *things)
+    crew = make_crew(s, n_jobs)
+    crew.run(_part_marginals, *things, doing="computing probabilities")
     return ptr, out, log_z
 
 

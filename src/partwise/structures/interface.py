@@ -163,6 +163,20 @@ def gold(s: Structure, i: int, y: CodeArray) -> None:
     raise NotImplementedError("gold is required for training")
 
 
+@generic_with_default
+def right_parts(
+    s: Structure, i: int, y: CodeArray, ids: IntArray, counts: FloatArray
+) -> int:
+    """Write the parts of the right output, as `parts_of` does; `y` has room for it.
+
+    Asked wherever the right output only matters through its parts, so that a structure
+    may answer with expected counts: where the right output is known in part, those of
+    all that it may be.
+    """
+    gold(s, i, y)
+    return parts_of(s, i, y, ids, counts)
+
+
 @generic
 def add_costs(s: Structure, i: int, theta: FloatArray) -> None:
     """Add the cost of every part to `theta` (required by margin losses)."""

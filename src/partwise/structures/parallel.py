@@ -17,6 +17,7 @@ import numpy as np
 
 from partwise._jit import generic_with_default, kernel
 from partwise._threads import count_jobs, cut_evenly, run_slices
+from partwise._work import tell
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, make_scratch
@@ -78,10 +79,15 @@ class Crew(ABC):
     def visit(self, job: Job, *things: Any) -> Iterator[float]:
         """Do `job` for all examples; yield the fraction done every moment or so."""
 
-    def run(self, job: Job, *things: Any) -> None:
-        """Do `job` for all examples."""
-        for _ in self.visit(job, *things):
-            pass
+    def run(self, job: Job, *things: Any, doing: str = "") -> None:
+        """Do `job` for all examples; say how far it is if it has a name."""
+        if doing:
+            tell(doing, 0.0)
+        for fraction in self.visit(job, *things):
+            if doing:
+                tell(doing, fraction)
+        if doing:
+            tell(doing, 1.0)
 
 
 class Threads(Crew):

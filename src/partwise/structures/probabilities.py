@@ -66,6 +66,45 @@ def log_probabilities(s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArra
 
 
 @kernel
+def _least_probable_parts(
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
+) -> None:
+    scratch, ws = worker.scratch, worker.ws
+    for i in range(start, stop):
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, scratch.theta, ws)
+        waist.marginals(s, i, scratch.theta, scratch.mu, ws)
+        out[i] = 0.0
+        for g in range(waist.n_good(s, i)):
+            waist.good_at(s, i, g, scratch.y)
+            found = waist.parts_of(s, i, scratch.y, scratch.ids, scratch.counts)
+            least = 1.0
+            for j in range(found):
+                least = min(least, scratch.mu[scratch.ids[j]])
+            out[i] = max(out[i], least)
+
+
+def least_probable_parts(s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArray:
+    """Return, for every example, the probability of the least probable right part.
+
+    Of several good outputs, the one for which it is largest counts. A part that occurs
+    more than once has an expected count in the place of a probability.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0]]), [0], 2)
+    >>> least_probable_parts(s, np.zeros(2)).tolist()
+    [0.5]
+    """
+    out = np.zeros(int(waist.n_examples(s)))
+    make_crew(s, n_jobs).run(
+        _least_probable_parts, w, filled(out), doing="looking for suspects"
+    )
+    return out
+
+
+@kernel
 def _expected_features(
     s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:

@@ -49,3 +49,13 @@ def score_of(
     for j in range(found):
         total += scratch.counts[j] * theta[scratch.ids[j]]
     return total
+
+
+@kernel
+def score_of_right(s: Structure, i: int, theta: FloatArray, scratch: Scratch) -> float:
+    """Return the score of the right output, or the one that is expected of it."""
+    found = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    total = 0.0
+    for j in range(found):
+        total += scratch.counts[j] * theta[scratch.ids[j]]
+    return total

@@ -298,5 +298,6 @@ delegate(
     defaults=(
         *(waist.marginals, waist.log_partition, waist.gibbs_scores, waist.kbest),
         *(waist.block_size, waist.block_scores, waist.add_block, waist.innermost),
+        waist.right_parts,
     ),
 )

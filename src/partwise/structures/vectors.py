@@ -210,6 +210,8 @@ def place_of_largest(x: FloatArray) -> int:
 def log_sum(x: FloatArray, scratch: FloatArray) -> float:
     """Return ``log sum exp x``; `scratch` has room for as many numbers."""
     top = largest(x)
+    if top == -np.inf:
+        return top
     exponentials(x, top, scratch[: x.size])
     return top + np.log(sum_of(scratch[: x.size]))
 

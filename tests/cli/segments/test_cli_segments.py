@@ -116,3 +116,11 @@ def test_predict_abstains_at_a_risk(folder: Path) -> None:
 
 def test_evaluate_refuses_labels_that_are_no_segments(folder: Path) -> None:
     assert "choose another" in message("evaluate", folder / "m", folder / "other")
+
+
+def test_report_and_suspects_know_segments(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    run("report", folder / "m", folder / "train", "-o", page)
+    assert "<title>A segment tagger" in page.read_text()
+    shown = run("suspects", folder / "m", folder / "train", "--top", 2).output
+    assert shown.startswith("suspects")

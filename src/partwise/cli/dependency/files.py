@@ -47,11 +47,13 @@ class TreebankFiles:
     format: Annotated[TreeFormat | None, FORMAT] = None
     encoding: Encoding = "utf-8"
 
-    def read(self, path: str) -> list[Sentence]:
-        """Read a whole treebank, which must have words."""
+    def read(self, path: str, partial: bool = False) -> list[Sentence]:
+        """Read a whole treebank, which must have words; trees perhaps in part."""
         from partwise.data import read_trees
 
-        sentences = read_trees(path, self.format, encoding=self.encoding)
+        sentences = read_trees(
+            path, self.format, encoding=self.encoding, partial=partial
+        )
         if not any(map(len, sentences)):
             raise DataError(f"{path}: holds no words (expected a treebank)")
         return sentences

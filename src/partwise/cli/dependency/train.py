@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from partwise.cli.dependency.columns import columns_read, note_on_tags
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
-from partwise.cli.options import FEATURES, LEARNING, Dev, ModelPath, Train
+from partwise.cli.options import (
+    FEATURES,
+    FILES,
+    LEARNING,
+    Dev,
+    ModelPath,
+    Train,
+    in_panel,
+)
 from partwise.cli.training_run import TrainingRun
 from partwise.cli.vectors import KeepVectors, TrainVectors, read_word_vectors
 from partwise.errors import DataError
@@ -53,6 +61,14 @@ def parse(
     dev: Dev = None,
     vectors: TrainVectors = None,
     keep_vectors: KeepVectors = True,
+    partial: Annotated[
+        bool,
+        in_panel(
+            FILES,
+            "Trees of TRAIN may be known in part: the head _ is any word.",
+            "--partial",
+        ),
+    ] = False,
     *,
     files: TreebankFiles,
     learning: Learning,
@@ -69,7 +85,7 @@ def parse(
     run = TrainingRun(model, {"TRAIN": train, "--dev": dev, **sources}, learning)
     tables = read_word_vectors(vectors, keep_vectors)
     parser = run.make(DependencyParser, vectors=tables)
-    sentences = files.read(train)
+    sentences = files.read(train, partial)
     held_out = None if dev is None else files.read(dev)
     if held_out is not None:
         wants_las = parser.dev_metric in (None, "las") and parser.labelled is not False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import typer
+
 from partwise.cli.options import (
     FILES,
     LEARNING,
@@ -86,7 +88,8 @@ def pipeline(
     import time
 
     from partwise import Pipeline, model_file
-    from partwise.cli.output import print_json
+    from partwise._interrupts import Saving
+    from partwise.cli.output import print_json, say
     from partwise.cli.overwriting import refuse_overwriting
     from partwise.cli.pipeline.files import read_spans
     from partwise.cli.pipeline.inspect import describe, show
@@ -109,10 +112,11 @@ def pipeline(
         if path is not None
     }
     begin = time.monotonic()
-    with plain_warnings(quiet=not verbose):
-        made.fit(sentences, dev=held_out, **spans)
-    seconds = time.monotonic() - begin
-    made.save(model)
+    with Saving() as saving:
+        with saving.here(), plain_warnings(quiet=not verbose):
+            made.fit(sentences, dev=held_out, **spans)
+        seconds = time.monotonic() - begin
+        made.save(model)
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
     numbers: dict[str, Any] = {"model": model, **sizes, "seconds": seconds}
     numbers |= describe(made)
@@ -120,3 +124,6 @@ def pipeline(
         print_json(numbers)
     elif verbose:
         show(numbers)
+    if made.interrupted_:
+        say(f"interrupted; {', '.join(made.steps_)} saved to {model}", err=True)
+        raise typer.Exit(130)

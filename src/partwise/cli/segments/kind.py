@@ -11,7 +11,7 @@ KIND = Kind(
     train="partwise.cli.segments.train:segments",
     predict="partwise.cli.segments.predict:predict",
     evaluate="partwise.cli.segments.predict:evaluate",
-    labelled="partwise.cli.sequence.examples:labelled",
+    labelled="partwise.cli.segments.predict:labelled",
     inspect="partwise.cli.sequence.inspect:inspect",
     try_out="partwise.estimators.segments.tryout:try_out",
 )

@@ -67,8 +67,7 @@ def evaluate(
     """Measure a segment tagger on labelled sequences."""
     from partwise.metrics import spans
 
-    X, labels = files.labelled(file, label_column)
-    check_columns(_columns(model), X, file)
+    X, labels = labelled(model, file, label_column=label_column, files=files)
     spelled = Spelled(model)
     gold = spelled.spell(X, [spans(one) for one in labels])
     known = set(map(str, model.classes_.tolist()))
@@ -79,6 +78,19 @@ def evaluate(
             "--label-column)"
         )
     return report(gold, spelled.predict(X), "IOB2", confusion)
+
+
+def labelled(
+    model: SegmentTagger,
+    file: str,
+    *,
+    label_column: LabelColumn = LABEL_COLUMN,
+    files: ColumnsOnly,
+) -> tuple[Any, Any]:
+    """Read sequences, and labels that spell their segments."""
+    X, labels = files.labelled(file, label_column)
+    check_columns(_columns(model), X, file)
+    return X, labels
 
 
 def _columns(model: SegmentTagger) -> list[int]:

@@ -11,6 +11,7 @@ from partwise.cli.options import (
     Dev,
     LabelColumn,
     ModelPath,
+    Partial,
     Train,
     in_panel,
 )
@@ -34,6 +35,7 @@ def segments(
     model: ModelPath,
     dev: Dev = None,
     label_column: LabelColumn = LABEL_COLUMN,
+    partial: Partial = False,
     max_length: Annotated[
         str | None,
         in_panel(
@@ -86,6 +88,7 @@ def segments(
     Ctrl-C ends training early: the model so far is saved, and the exit code is 130.
     """
     from partwise import SegmentTagger
+    from partwise.estimators.partial_labels import read_labels
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
@@ -105,6 +108,8 @@ def segments(
         SegmentTagger, max_length=_limits(max_length), gazetteers=list(phrases)
     )
     X, y = files.labelled(train, label_column)
+    if partial:
+        y = read_labels(y)
     tagger.set_params(
         template=make_template(template, token_features, X, label_column, columns)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+import functools
 from typing import Annotated, Any
 
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
@@ -13,6 +13,7 @@ from partwise.cli.options import (
     Dev,
     LabelColumn,
     ModelPath,
+    Partial,
     Train,
     in_panel,
 )
@@ -26,7 +27,7 @@ from partwise.estimators.sequence.settings import TaggerSettings
 @takes_learning(
     TaggerSettings,
     *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
-    *options_in(FEATURES, "transitions", "start", "end", "scale_vectors"),
+    *options_in(FEATURES, "order", "transitions", "start", "end", "scale_vectors"),
     SettingOption(
         "constraints",
         help="Allow only label sequences of this scheme: IOB1, IOB2 (BIO), IOBES, "
@@ -45,6 +46,7 @@ def tag(
     model: ModelPath,
     dev: Dev = None,
     label_column: LabelColumn = LABEL_COLUMN,
+    partial: Partial = False,
     predict: Annotated[
         str | None,
         in_panel(
@@ -114,6 +116,7 @@ def tag(
     from partwise import SequenceTagger
     from partwise.cli.sequence.conllu import labelled_conllu
     from partwise.data.conllu_columns import LabelPlace
+    from partwise.estimators.partial_labels import read_labels
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
@@ -149,10 +152,12 @@ def tag(
     if predict is not None:
         place = LabelPlace(predict)
         label_column, columns = place.column, _conllu_columns(columns)
-        labelled = partial(labelled_conllu, files, place=place)
+        labelled = functools.partial(labelled_conllu, files, place=place)
     else:
-        labelled = partial(files.labelled, label_column=label_column)
+        labelled = functools.partial(files.labelled, label_column=label_column)
     X, y = labelled(train)
+    if partial:
+        y = read_labels(y)
     if files.reads_columns:
         chosen_template = make_template(
             template, token_features, X, label_column, columns

@@ -22,9 +22,22 @@ from partwise.estimators.classifier.views import find_reasons, make_views
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.distribution import Given, Samples
-from partwise.estimators.explanation import Choice, NumberedNames, RowWeights
+from partwise.estimators.explanation import (
+    Choice,
+    NumberedNames,
+    RowWeights,
+    named_once,
+)
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.partial_labels import (
+    check_sets,
+    is_partial,
+    least_costs,
+    one_of_each,
+    possible_labels,
+    wrong_labels,
+)
 from partwise.estimators.protocol import Classifier
 from partwise.estimators.sparse_input import check_sparse
 from partwise.estimators.survey import Survey, frequent
@@ -36,6 +49,7 @@ from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.multiclass import Multiclass, make_multiclass
+from partwise.structures.partial import make_partial
 from partwise.structures.rows import (
     Rows,
     make_dense_rows,
@@ -96,7 +110,8 @@ class MulticlassClassifier(
             may be arrays. A pair of these and a matrix, ``(X, matrix)``, adds a vector
             to every example.
         y : sequence of labels
-            One label (str or int) per example.
+            One label (str or int) per example. In a list, None where it is not known,
+            a set where it is one of several.
         sample_weight : array, optional
             A weight for every example: what multiplies its loss.
         dev : (X, y), optional
@@ -117,6 +132,7 @@ class MulticlassClassifier(
         X, matrix = split_matrix(X)
         tables = as_word_vectors(self.vectors)
         named, X = _has_names(X)
+        sets = _label_sets(y)
         self._encoder: FeatureDictEncoder | None = None
         self._vectors = VectorColumns()
         if not named and (matrix is not None or tables or self.scale_vectors):
@@ -146,6 +162,8 @@ class MulticlassClassifier(
             from sklearn.utils.validation import column_or_1d, validate_data
 
             check_sparse(X, "X")
+            if sets is not None:  # which scikit-learn knows nothing of
+                y = np.zeros(len(sets), np.int64)
             X, target = validate_data(
                 self, X, y, accept_sparse="csr", dtype=np.float64, multi_output=True
             )
@@ -153,13 +171,15 @@ class MulticlassClassifier(
             check_classification_targets(target)
             rows = self._rows(X)
             target = _whole_numbers(target)
-        labels = LabelCodes(sorted_classes(target))
+        target = target if sets is None else sets
+        labels = LabelCodes(sorted_classes(possible_labels(target)))
         if len(labels) < 2:
             raise ValueError(
                 f"all examples are of one class, {labels.classes[0]!r}: nothing to "
                 "learn; give examples of at least two classes"
             )
-        gold = labels.encode(target, "y")
+        wrong = None if sets is None else wrong_labels(sets, labels)
+        gold = labels.encode(target, "y") if wrong is None else one_of_each(wrong)
         if sample_weight is not None:
             from sklearn.utils.validation import _check_sample_weight
 
@@ -169,12 +189,19 @@ class MulticlassClassifier(
         self._set_labels(labels)
         self._costs = cost_matrix(self.costs, labels)
         if self.class_weight is not None:
+            if wrong is not None:
+                raise ValueError(
+                    "class_weight needs complete labels; use sample_weight instead"
+                )
             by_class = class_weights(self.class_weight, labels, gold, sample_weight)
             own = 1.0 if sample_weight is None else sample_weight
             sample_weight = own * by_class[gold]
-        structure = self._with_costs(
-            self._structure(rows, gold), self.costs is not None
-        )
+        structure: Any = self._structure(rows, gold)
+        if wrong is not None:
+            at = np.concatenate([[0], np.cumsum(wrong.sum(axis=1))])
+            costs = least_costs(wrong, self._costs)[wrong]
+            structure = make_partial(structure, at, np.nonzero(wrong)[1], costs)
+        structure = self._with_costs(structure, self.costs is not None)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
 
@@ -392,6 +419,9 @@ class MulticlassClassifier(
     @property
     def _weights(self) -> RowWeights:
         self._check_fitted()
+        return named_once(self, self._name_weights)
+
+    def _name_weights(self) -> RowWeights:
         constant = [INTERCEPT] if self.fit_intercept else []
         names: Sequence[str]
         if hasattr(self, "feature_names_in_"):
@@ -458,6 +488,14 @@ def _has_names(X: Any) -> tuple[bool, Any]:
     else:
         named = isinstance(first, Iterable) and not hasattr(first, "shape")
     return named, whole if named else list(whole)
+
+
+def _label_sets(y: Any) -> list[Any] | None:
+    """Return the labels if some are known in part; None if all are complete."""
+    if not isinstance(y, list | tuple) or not any(map(is_partial, y)):
+        return None
+    check_sets([y], "y", "example")
+    return list(y)
 
 
 def _label_list(y: Any) -> list[Label]:

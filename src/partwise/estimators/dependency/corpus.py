@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from partwise._threads import count_jobs
+from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError, OutOfMemoryError
 from partwise.estimators.checks import check_listed
@@ -25,6 +26,7 @@ from partwise.structures.dependency import (
     VectorArcs,
 )
 from partwise.structures.dependency.arcs import Arcs
+from partwise.structures.dependency.known import know_heads
 from partwise.structures.dependency.vector_arcs import N_CLASSES
 from partwise.structures.interface import FloatArray
 from partwise.trees import check_tree, is_projective, lift, nonprojective_words
@@ -136,7 +138,7 @@ class TreeSettings:
                 word_labels = np.concatenate(
                     [_no_words]
                     + [
-                        labels.encode(s.labels or (), named(s, i))
+                        labels.encode(_known_labels(s, labels), named(s, i))
                         for i, s in enumerate(sentences)
                     ]
                 )
@@ -220,6 +222,14 @@ class TreeSettings:
 _no_words = np.zeros(0, np.int32)
 
 
+def _known_labels(sentence: Sentence, labels: LabelCodes) -> Sequence[Any]:
+    """Return the labels of arcs, any for those of which nothing is known."""
+    if not sentence.unknown:
+        return sentence.labels or ()
+    given = sentence.labels or (NOT_GIVEN,) * len(sentence)
+    return [labels.classes[0] if one == NOT_GIVEN else one for one in given]
+
+
 def _indices(pair: tuple[str, str]) -> tuple[int, int]:
     return arc_codes.code_index(pair[0]), arc_codes.code_index(pair[1])
 
@@ -244,12 +254,27 @@ def as_sentences(sentences: Iterable[Any], what: str = "sentences") -> list[Sent
 
 
 def check_training_trees(
-    sentences: Sequence[Sentence], settings: TreeSettings, what: str = "sentences"
+    sentences: Sequence[Sentence],
+    settings: TreeSettings,
+    what: str = "sentences",
+    partial: bool = False,
 ) -> None:
-    """Refuse sentences without heads, or whose heads are not a tree."""
+    """Refuse sentences without heads, or whose heads are not a tree.
+
+    With `partial`, trees may be known in part.
+    """
     if not any(len(sentence) for sentence in sentences):
         raise DataError(f"{what}: there are no words to learn from")
     for i, sentence in enumerate(sentences):
+        if partial and sentence.unknown:
+            continue  # whether there is a tree with these arcs shows later
+        if sentence.unknown:
+            raise DataError(
+                f"{named(sentence, i)}: the head of word {sentence.unknown[0]} is not "
+                "known; only training data may be known in part",
+                where=what,
+                example=i,
+            )
         if sentence.heads is None:
             raise DataError(
                 f"{named(sentence, i)} has no heads (training and development data "
@@ -265,11 +290,40 @@ def check_training_trees(
         )
 
 
+def know_trees(
+    s: DependencyTrees, sentences: Sequence[Sentence], labels: LabelCodes
+) -> Any:
+    """Return the corpus, with trees that are known in part if some are."""
+    if not any(sentence.unknown for sentence in sentences):
+        return s
+    head, label = np.ones(int(s.ptr[-1]), bool), np.ones(int(s.ptr[-1]), bool)
+    for first, sentence in zip(s.ptr.tolist(), sentences, strict=False):
+        for word in sentence.unknown:
+            head[first + word - 1] = False
+            given = NOT_GIVEN if sentence.labels is None else sentence.labels[word - 1]
+            label[first + word - 1] = given != NOT_GIVEN
+    try:
+        return know_heads(s, head, label)
+    except DataError as error:
+        if error.example is None:
+            raise
+        raise DataError(
+            "no tree has all the heads that are known (they form a circle, cross in a "
+            "projective parser, or are several roots); correct one of them",
+            where=named(sentences[error.example], error.example),
+            example=error.example,
+        ) from None
+
+
 def without_crossings(
     sentences: list[Sentence], policy: str
 ) -> tuple[list[Sentence], list[int]]:
     """Return the sentences for a projective parser, and the numbers of those kept."""
-    crossing = [i for i, s in enumerate(sentences) if not is_projective(s.heads or ())]
+    crossing = [
+        i
+        for i, s in enumerate(sentences)
+        if not s.unknown and not is_projective(s.heads or ())
+    ]
     kept = list(range(len(sentences)))
     if not crossing:
         return sentences, kept

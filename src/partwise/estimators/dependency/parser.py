@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError
 from partwise.estimators.attached_vectors import HasVectors
@@ -26,6 +27,7 @@ from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
     check_training_trees,
+    know_trees,
     named,
     without_crossings,
 )
@@ -108,7 +110,8 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         Parameters
         ----------
         sentences : iterable of Sentence, or pair
-            As `read_trees` reads them, or made by ``Sentence.from_columns``. A pair
+            As `read_trees` reads them, or made by ``Sentence.from_columns``; the heads
+            of some words may be unknown. A pair
             ``(sentences, matrices)``, or `WithVectors` for every sentence, adds a
             vector to every word.
         y : ignored
@@ -167,7 +170,7 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         self._trees = self._settings()
         sentences, vectors = split_vectors(sentences)
         trees = as_sentences(sentences)
-        check_training_trees(trees, self._trees)
+        check_training_trees(trees, self._trees, partial=True)
         if vectors is not None and len(vectors) != len(trees):
             raise DataError(
                 f"{len(vectors)} matrices of vectors for {len(trees)} sentences"
@@ -239,6 +242,7 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
             head_cost=float(self.head_cost),
             label_cost=float(self.label_cost),
         )
+        structure = know_trees(structure, trees, self._labels)
         evaluate = calibrate = None
         if self.calibrate is not None:
             asked, unseen = split_trees(dev, dev_arc_features, self.calibrate)
@@ -283,7 +287,11 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
         """Return the labels of the arcs; none if arcs are not to have any."""
         if self.labelled is False:
             return []
-        without = [i for i, s in enumerate(trees) if len(s) and s.labels is None]
+        without = [
+            i
+            for i, s in enumerate(trees)
+            if len(s) and s.labels is None and not s.unknown
+        ]
         if len(without) == sum(len(s) > 0 for s in trees) and self.labelled is None:
             return []
         if without:
@@ -294,7 +302,14 @@ class DependencyParser(HasVectors, StructuredEstimator, Samples, DependencySetti
                 example=i,
                 advice=[Advice("labelled", False, "trains without labels")],
             )
-        return sorted_classes([label for s in trees for label in s.labels or ()])
+        return sorted_classes(
+            [
+                label
+                for s in trees
+                for label in s.labels or ()
+                if not (s.unknown and label == NOT_GIVEN)
+            ]
+        )
 
     def _measure(self) -> Callable[[Trees, Trees], float]:
         by_default = "las" if len(self._labels) else "uas"

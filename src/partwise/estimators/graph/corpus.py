@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures, Where
@@ -90,16 +91,25 @@ class GraphEncoder:
         cls,
         graphs: Sequence[ReadGraph],
         labels: LabelCodes,
-        gold: Sequence[IntArray],
+        wrong: NDArray[np.bool_],
         min_count: int,
         hash_bits: int | None,
         scale_vectors: bool = False,
     ) -> tuple[GraphEncoder, dict[str, SparseRows]]:
-        """Learn kinds, their labels, and features; return the encoded features too."""
+        """Learn kinds, their labels, and features; return the encoded features too.
+
+        `wrong` says which labels every node does not have, where something is known.
+        """
         seen: dict[str, set[int]] = {}
-        for graph, own in zip(graphs, gold, strict=True):
-            for kind, code in zip(graph.node_kinds, own.tolist(), strict=True):
-                seen.setdefault(kind, set()).add(code)
+        of_nodes = [kind for graph in graphs for kind in graph.node_kinds]
+        for kind, own in zip(of_nodes, wrong, strict=True):
+            known = np.flatnonzero(~own) if own.any() or own.size == 1 else ()
+            seen.setdefault(kind, set()).update(map(int, known))
+        for kind, found in seen.items():
+            if not found:
+                raise DataError(
+                    f"no label of a node of kind {kind!r} is known: nothing to learn"
+                )
         kinds = {kind: np.array(sorted(seen[kind]), np.int64) for kind in sorted(seen)}
         encoder = cls(labels, bool(graphs and graphs[0].directed), kinds, [])
         joint = {key for graph in graphs for key in encoder._joint(graph)[0]}
@@ -170,7 +180,7 @@ class GraphEncoder:
     ) -> FactorGraph:
         """Return the graphs as the structure that is learnt from.
 
-        `gold` are codes of labels, `costs` a matrix of all labels.
+        `gold` are codes of labels, `costs` are those of all labels of every node.
         """
         number = {kind: k for k, kind in enumerate(self.node_kinds)}
         joint = {key: len(number) + k for k, key in enumerate(self.joint_kinds)}
@@ -218,7 +228,8 @@ class GraphEncoder:
         if gold is not None:
             codes = np.concatenate([np.zeros(0, np.int64), *gold])
             right = self._own_codes(graphs, codes, of_node, vertex_ptr)
-            more["costs"] = self._costs(codes, of_node, costs)
+            if costs is not None:
+                more["costs"] = self.of_own_labels(graphs, costs)
             more["vertex_weight"] = (
                 None
                 if node_weight is None
@@ -268,15 +279,22 @@ class GraphEncoder:
             )
         return result
 
-    def _costs(
-        self, codes: IntArray, of_node: IntArray, costs: FloatArray | None
-    ) -> FloatArray | None:
-        """Return the cost of every label of every node, end to end."""
-        if costs is None:
-            return None
-        own = list(self.node_kinds.values())
-        rows = [costs[code, own[k]] for code, k in zip(codes, of_node, strict=True)]
-        return np.concatenate([np.zeros(0), *rows])
+    def of_own_labels(self, graphs: Sequence[ReadGraph], table: Any) -> Any:
+        """Return what a table says of every node's own labels, end to end."""
+        own = [self.node_kinds[kind] for graph in graphs for kind in graph.node_kinds]
+        rows = [row[labels] for row, labels in zip(table, own, strict=True)]
+        return np.concatenate([table[:0].ravel(), *rows])
+
+    def one_of_each(
+        self, graphs: Sequence[ReadGraph], wrong: NDArray[np.bool_]
+    ) -> list[IntArray]:
+        """Return a possible label of every node, one of its kind."""
+        rows, found = iter(wrong), []
+        for graph in graphs:
+            own = [self.node_kinds[kind] for kind in graph.node_kinds]
+            first = [int(some[np.argmin(next(rows)[some])]) for some in own]
+            found.append(np.array(first, np.int64))
+        return found
 
     def decode(self, graph: ReadGraph, y: Iterable[int]) -> list[Label]:
         """Return the labels that the codes of an output mean."""

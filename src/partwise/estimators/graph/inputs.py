@@ -12,6 +12,8 @@ from partwise.estimators.checks import check_listed
 from partwise.estimators.labels import Label
 from partwise.structures.interface import IntArray
 
+MOST_DRAWN = 60
+"""Graphs with more nodes are not drawn in notebooks."""
 ONE_KIND = ""
 """The kind of all nodes, or edges, where there is just one."""
 
@@ -52,6 +54,16 @@ class GraphArrays(NamedTuple):
     cliques: Sequence[Sequence[int]] = ()
     clique_features: Any = None
     directed: bool = False
+
+    def _repr_svg_(self) -> str | None:
+        """Show notebooks a drawing; nothing if the graph is large."""
+        from partwise.drawing import draw_graph_svg
+
+        names = range(_count(self.nodes, "nodes"))
+        if len(names) > MOST_DRAWN:
+            return None
+        edges = np.asarray(self.edges).reshape(-1, 2).tolist()
+        return draw_graph_svg(names, edges, directed=self.directed)
 
 
 class ReadGraph(NamedTuple):

@@ -21,10 +21,18 @@ from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.graph.settings import GraphSettings
 from partwise.estimators.graph.views import make_views
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.partial_labels import (
+    check_complete,
+    check_sets,
+    least_costs,
+    possible_labels,
+    wrong_labels,
+)
 from partwise.estimators.settings import check_settings
 from partwise.solvers.loop import Evaluate
 from partwise.structures import decoding
 from partwise.structures.graph import FactorGraph
+from partwise.structures.graph.known import know_vertices
 from partwise.structures.interface import FloatArray, IntArray
 
 Labels = list[Label] | dict[Hashable, Label]
@@ -103,7 +111,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
             `GraphArrays`.
         labels : iterable of lists or dicts
             For every graph the labels (str or int) of its nodes, in their order, or by
-            node.
+            node. None where a label is not known, a set where it is one of several.
         sample_weight : array, optional
             A weight for every graph: what multiplies its loss.
         dev : (graphs, labels), optional
@@ -136,27 +144,34 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
         right = read_labels(labels, read)
         if not any(graph.n_nodes for graph in read):
             raise DataError("there are no nodes to learn from")
-        codes = LabelCodes(sorted_classes([label for own in right for label in own]))
+        in_part = check_sets(right, "graph", "node")
+        flat = [label for own in right for label in own]
+        codes = LabelCodes(sorted_classes(possible_labels(flat)))
         if len(codes) < 2:
             raise DataError(
                 f"all nodes have the label {codes.classes[0]!r}: nothing to learn"
             )
         weight = sample_weights(sample_weight, len(read))
-        gold = _encode_labels(right, codes, "graph")
+        wrong = wrong_labels(flat, codes)
         self._set_labels(codes)
         self._costs = cost_matrix(self.costs, codes)
         self._graphs, rows = GraphEncoder.learn(
-            read, codes, gold, self.min_count, self.hash_bits, self.scale_vectors
+            read, codes, wrong, self.min_count, self.hash_bits, self.scale_vectors
         )
-        structure = self._graphs.structure(
+        gold = self._graphs.one_of_each(read, wrong)
+        structure: Any = self._graphs.structure(
             read,
             rows,
             gold,
-            costs=self._costs,
+            costs=least_costs(wrong, self._costs),
             node_weight=self._node_weight(gold, weight),
             relaxed=self.decoder == "relaxed",
             max_table=int(self.max_table),
         )
+        if in_part:
+            structure = know_vertices(
+                structure, self._graphs.of_own_labels(read, wrong)
+            )
         wanted = self.costs is not None or self.class_weight is not None
         evaluate = None if dev is None else self._evaluator(*as_pair(dev))
         return TrainingData(self._with_costs(structure, wanted), weight, evaluate)
@@ -179,6 +194,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
         """Make the function that scores weights on development data."""
         read = self._read(graphs, "dev graph")
         right = read_labels(labels, read)
+        check_complete(right, "dev")
         _encode_labels(right, self._labels, "dev graph")
         measure = find_measure(self.dev_metric, TAGGING)
         rehearse(measure, right)

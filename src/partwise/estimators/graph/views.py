@@ -46,7 +46,6 @@ def _view(graph: ReadGraph, found: Any, gold: Any, matrix: Any, classes: Any) ->
         directed=graph.directed,
         probabilities=matrix,
         classes=classes,
-        place=graph.title,
     )
 
 

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from partwise.data.surface import Written, paragraphs
 from partwise.data.treebank import Sentence
@@ -55,6 +55,8 @@ class BoundaryStep(Step):
     """Find the ends of tokens and of sentences."""
 
     name = "tokens"
+    classes: ClassVar = dict.fromkeys(("tokens", "sentences"), "SequenceTagger")
+    needed = ("sentences",)
 
     def __init__(self) -> None:
         super().__init__()

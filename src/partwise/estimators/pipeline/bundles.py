@@ -13,8 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from partwise.estimators.pipeline.tables import is_cell
+from partwise.model_file import Content
+
 NONE = "_"
 LONGEST = 32
+KINDS = ("whole", "attributes", "positions")
 
 Attributes = dict[str, str]
 
@@ -95,9 +99,34 @@ class Bundles:
         width = max(map(int, table), default=-1) + 1
         return "".join(table.get(str(i), "-") for i in range(width)) or NONE
 
+    def fits(self, i: int, label: Any) -> bool:
+        """Say whether something is a label of a part, as `split` makes them."""
+        if not isinstance(label, str) or not is_cell(label):
+            return False
+        if self.kind == "whole":
+            return True
+        return set(_attributes("attributes", label)) <= set(self.groups[i])
+
     def to_json(self) -> dict[str, Any]:
         """Return what a model file holds."""
         return {"kind": self.kind, "groups": [list(group) for group in self.groups]}
+
+    @classmethod
+    def from_content(cls, content: Content) -> Bundles:
+        """Return what `to_json` returned, trusting nothing."""
+        kind = content.setting("kind", str, choices=KINDS)
+        groups = content.setting("groups", list)
+        for group in groups:
+            if type(group) is not list or not all(type(x) is str for x in group):
+                raise content.error("its groups of attributes are damaged")
+        names = [name for group in groups for name in group]
+        if len(set(names)) < len(names) or not groups:
+            raise content.error("attributes are there twice, or not at all")
+        if kind == "positions" and not {*names} <= {*map(str, range(LONGEST))}:
+            raise content.error("its positions are damaged")
+        if kind == "whole" and groups != [[]]:
+            raise content.error("labels that are whole have no attributes")
+        return cls(kind, tuple(map(tuple, groups)))
 
 
 def _is_bundle(label: str) -> bool:

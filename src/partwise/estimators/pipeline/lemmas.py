@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.edit_scripts import apply_script, edit_script
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, is_given
-from partwise.estimators.pipeline.tables import Stored, read_table, store_table
+from partwise.estimators.pipeline.tables import (
+    Stored,
+    is_cell,
+    read_table,
+    store_table,
+)
 from partwise.model_file import Content
 
 FEWEST = 2
@@ -22,6 +27,7 @@ class LemmaStep(Step):
 
     name, adds = "lemmas", ("lemmas",)
     alternatives = ({"suffix": 4}, {"suffix": 8})
+    classes: ClassVar = {"lemmas": "MulticlassClassifier"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +92,7 @@ class LemmaStep(Step):
         """Return the step that a part of a model file holds."""
         step = super().from_content(content)
         step.seen = read_table(content, "seen")
-        if any(_breaks_lines(lemma) for lemma in step.seen.values()):
+        if not all(map(is_cell, step.seen.values())):
             raise content.error("a lemma is empty or holds a tab or a line break")
         return step
 
@@ -98,10 +104,6 @@ def _keys(form: str, upos: str, feats: str) -> tuple[str, str]:
 
 def _most_common(counts: Counter[str]) -> str:
     return min(counts, key=lambda lemma: (-counts[lemma], lemma))
-
-
-def _breaks_lines(lemma: str) -> bool:
-    return not lemma or any(mark in lemma for mark in "\t\n\r")
 
 
 def _features(form: str, upos: str, feats: str, longest: int) -> list[str]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from partwise.data.surface import surface_tokens
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.edit_scripts import apply_split, split_script
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
-from partwise.estimators.pipeline.tables import Stored, read_table, store_table
+from partwise.estimators.pipeline.tables import (
+    Stored,
+    is_cell,
+    read_table,
+    store_table,
+)
 from partwise.model_file import Content
 
 ONE_WORD = "-"
@@ -23,6 +28,7 @@ class MultiwordStep(Step):
 
     name = "words"
     alternatives = ({"suffix": 4}, {"suffix": 8})
+    classes: ClassVar = {"words": "MulticlassClassifier"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,8 +100,8 @@ class MultiwordStep(Step):
         """Return the step that a part of a model file holds."""
         step = super().from_content(content)
         step.seen = read_table(content, "seen")
-        if any(mark in script for script in step.seen.values() for mark in "\t\n\r"):
-            raise content.error("a script holds a tab or a line break")
+        if not all(map(is_cell, step.seen.values())):
+            raise content.error("a script is empty or holds a tab or a line break")
         return step
 
 

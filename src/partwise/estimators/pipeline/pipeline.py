@@ -8,7 +8,7 @@ from typing import Any
 
 from partwise import model_file
 from partwise._screen import open_screen
-from partwise.data.document import Document, make_sentence, side_by_side
+from partwise.data.document import Document, make_sentence
 from partwise.data.surface import SurfaceToken, Written
 from partwise.data.text_files import Paragraph, cut_paragraphs
 from partwise.data.treebank import Sentence
@@ -32,7 +32,6 @@ from partwise.estimators.protocol import Estimator
 from partwise.estimators.settings import check_settings, document
 from partwise.model_file import Content, prefixed
 from partwise.model_file.squeezing import expand, squeeze
-from partwise.pages import view_arcs
 
 BATCH = 200_000
 """About how many characters are annotated together."""
@@ -54,6 +53,8 @@ class Pipeline(Estimator, PipelineSettings):
         How good each step is on development data, given what earlier steps predict:
         the share of words (of tokens, for "words") that it gets right; the mean F1 of
         tokens and sentences for "tokens", and the F1 of spans for entities and chunks.
+    interrupted_ : bool
+        Whether Ctrl-C ended training; the steps that had been trained by then are kept.
 
     Examples
     --------
@@ -71,6 +72,7 @@ class Pipeline(Estimator, PipelineSettings):
     steps_: dict[str, Step]
     left_out_: dict[str, str]
     scores_: dict[str, float]
+    interrupted_: bool = False
 
     def fit(
         self,
@@ -129,6 +131,8 @@ class Pipeline(Estimator, PipelineSettings):
         trainer.train(wanted, train, held_out and with_words_only(held_out))
         if screen:
             screen.close()
+        if trainer.interrupted and not trainer.steps:
+            raise KeyboardInterrupt
         if not trainer.steps:
             raise DataError(
                 "there is nothing to learn: "
@@ -137,6 +141,7 @@ class Pipeline(Estimator, PipelineSettings):
         self.steps_ = trainer.steps
         self.left_out_ = trainer.left_out
         self.scores_ = trainer.scores
+        self.interrupted_ = trainer.interrupted
         return self
 
     def _check_settings(self) -> None:
@@ -301,18 +306,10 @@ class Pipeline(Estimator, PipelineSettings):
         **options : object
             As in `DependencyParser.report`.
         """
-        return self._parser("a report").report(self._before_trees(X), **options)
-
-    def _views(self, texts: Sequence[str]) -> list[Any]:
-        """Return a view of every text: its trees, side by side."""
-        self._parser("a view")
-        return [view_arcs(side_by_side(self.annotate(text))) for text in texts]
-
-    def _parser(self, what: str) -> Any:
         self._check_fitted()
         if "trees" not in self.steps_:
-            raise DataError(f"the pipeline predicts no trees, which {what} is about")
-        return self.models_["trees"]
+            raise DataError("the pipeline predicts no trees, which a report is about")
+        return self.models_["trees"].report(self._before_trees(X), **options)
 
     def _before_trees(self, X: Iterable[Sentence]) -> list[Sentence]:
         """Return sentences as the parser gets them, with the right trees."""

@@ -81,12 +81,16 @@ class EntityStep(SpanStep):
     """Named entities."""
 
     name, entry, adds = "entities", "NER", ("NER",)
+    classes: ClassVar = {"entities": "SequenceTagger"}
+    needed = ("entities",)
 
 
 class ChunkStep(SpanStep):
     """Chunks, such as noun phrases without what follows them."""
 
     name, entry, adds = "chunks", "Chunk", ("Chunk",)
+    classes: ClassVar = {"chunks": "SequenceTagger"}
+    needed = ("chunks",)
 
 
 SPAN_STEPS: dict[str, type[SpanStep]] = {

@@ -36,6 +36,10 @@ class Step:
     """The columns of sentences that it fills."""
     alternatives: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     """Other features that are worth a try on development data."""
+    classes: ClassVar[Mapping[str, str]] = {}
+    """The models that it may have, by name, and what classes they are of."""
+    needed: ClassVar[tuple[str, ...]] = ()
+    """The models that it cannot do without."""
 
     def __init__(self) -> None:
         self.models: dict[str, Any] = {}
@@ -76,12 +80,16 @@ class Step:
     def from_content(cls, content: Content) -> Self:
         """Return the step that a part of a model file holds."""
         step = cls()
-        step.models = read_models(content)
-        if "choice" in content.settings:
-            step.choice = content.setting("choice", dict)
-        if not 1 <= step.suffix <= LONGEST_SUFFIX:
-            raise content.error("the length of suffixes is damaged")
+        step.models = read_models(content, cls.classes, cls.needed)
+        step._read_choice(content)
         return step
+
+    def _read_choice(self, content: Content) -> None:
+        """Read how the step has learnt; files of the first version do not say."""
+        if "choice" in content.settings:
+            self.choice = content.setting("choice", dict)
+        if not 1 <= self.suffix <= LONGEST_SUFFIX:
+            raise content.error("the length of suffixes is damaged")
 
     @property
     def suffix(self) -> int:

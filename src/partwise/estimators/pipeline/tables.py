@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from partwise.estimators.persistence import model_content, model_from
@@ -23,12 +23,45 @@ def store_models(models: Mapping[str, Any], dtype: str) -> Stored:
     return tensors, settings
 
 
-def read_models(content: Content) -> dict[str, Any]:
-    """Return the models that are parts of a file."""
+def read_models(
+    content: Content, classes: Mapping[str, str], needed: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the models that are parts of a file, trusting nothing.
+
+    Parameters
+    ----------
+    content : Content
+        The part of the file that is a step's.
+    classes : mapping of str to str
+        The models that the step may have, and what class each is of.
+    needed : collection of str
+        Those that it must have.
+    """
     names = content.setting("models", list)
-    if not all(isinstance(name, str) and name in content.settings for name in names):
-        raise content.error("the names of its models are damaged")
-    return {name: model_from(content.part(name)) for name in names}
+    if not all(isinstance(name, str) and name in classes for name in names):
+        raise content.error("it has models of unknown names")
+    if len(set(names)) < len(names) or not set(needed) <= set(names):
+        raise content.error("a model is missing, or there twice")
+    return {
+        name: _read_model(content.part(name), expected)
+        for name, expected in classes.items()
+        if name in names
+    }
+
+
+def _read_model(content: Content, expected: str) -> Any:
+    """Return a model of a class whose labels can be written in columns."""
+    if content.settings.get("estimator") != expected:
+        raise content.error(f"the model should be a {expected}")
+    model = model_from(content)
+    if not all(isinstance(label, str) and is_cell(label) for label in model.classes_):
+        raise content.error("a label is empty or holds a tab or a line break")
+    return model
+
+
+def is_cell(text: str) -> bool:
+    """Say whether a text can be a cell of CoNLL-U: not empty, on one line."""
+    return bool(text) and not any(mark in text for mark in "\t\n\r")
 
 
 def store_table(name: str, table: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.bundles import Bundles
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
-from partwise.estimators.pipeline.tables import Stored
+from partwise.estimators.pipeline.tables import Stored, read_models
 from partwise.model_file import Content
 
 MOST_LABELS = 96
@@ -48,7 +48,7 @@ class TagStep(Step):
             # A part that never changes needs no tagger.
             self.constant.append(values.pop() if len(values) == 1 else "")
             if not self.constant[-1]:
-                name = f"{self.name}.{i}" if len(self.bundles.groups) > 1 else self.name
+                name = self._model_name(i)
                 self.models[name] = make("SequenceTagger").fit(X, y)
         self._share_features()
         return self
@@ -58,6 +58,10 @@ class TagStep(Step):
         first, *others = [*self.models.values()] or [None]
         shared = [other.share_features(first) for other in others]
         self._is_shared = bool(self.models) and all(shared)
+
+    def _model_name(self, i: int) -> str:
+        """Return what the tagger of a part is called."""
+        return f"{self.name}.{i}" if len(self.bundles.groups) > 1 else self.name
 
     def _inputs(self, sentences: Sequence[Sentence]) -> list[list[tuple[str, ...]]]:
         columns = ("forms", *self.reads)
@@ -106,22 +110,22 @@ class TagStep(Step):
     @classmethod
     def from_content(cls, content: Content) -> Self:
         """Return the step that a part of a model file holds."""
-        step = super().from_content(content)
-        stored = content.part("bundles")
-        kind = stored.setting("kind", str, choices=("whole", "attributes", "positions"))
-        groups = stored.setting("groups", list)
+        step = cls()
+        step.bundles = Bundles.from_content(content.part("bundles"))
         step.constant = content.setting("constant", list)
-        plain = [name for group in groups for name in group]
-        if not all(isinstance(x, str) for x in (*plain, *step.constant)):
-            raise content.error("its groups of attributes are damaged")
-        if kind == "positions" and not all(map(str.isdecimal, plain)):
-            raise content.error("its positions are damaged")
-        n_models = sum(not one for one in step.constant)
-        if len(step.constant) != len(groups) or len(step.models) != n_models:
-            raise content.error("the number of taggers does not fit")
-        step.bundles = Bundles(kind, tuple(tuple(group) for group in groups))
-        if all(hasattr(model, "share_features") for model in step.models.values()):
-            step._share_features()
+        parts = range(len(step.bundles.groups))
+        if len(step.constant) != len(parts):
+            raise content.error("the number of parts of labels does not fit")
+        names = [step._model_name(i) for i in parts if step.constant[i] == ""]
+        classes = dict.fromkeys(names, "SequenceTagger")
+        step.models = read_models(content, classes, names)
+        models = iter(names)
+        for i, constant in enumerate(step.constant):
+            labels = [constant] if constant else step.models[next(models)].classes_
+            if not all(step.bundles.fits(i, label) for label in labels):
+                raise content.error("a label has attributes that its part has not")
+        step._read_choice(content)
+        step._share_features()
         return step
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from partwise._interrupts import Interruptible
 from partwise.data.treebank import Sentence
 from partwise.errors import ConvergenceWarning
 from partwise.estimators.pipeline.boundaries import (
@@ -107,6 +108,12 @@ class Trainer:
         """Start the clock."""
         self._begin = time.monotonic()
         self._parts = 1
+        self._work = Interruptible()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended training."""
+        return self._work.came
 
     @property
     def _left(self) -> float | None:
@@ -115,7 +122,9 @@ class Trainer:
         return max(self.seconds - (time.monotonic() - self._begin), 1.0)
 
     def make(self, name: str, choice: Choice) -> Any:
-        """Return an estimator for a step."""
+        """Return an estimator for a step; none after Ctrl-C."""
+        if self.interrupted:
+            raise KeyboardInterrupt
         made = estimator(CLASSES.get(name, name), **SETTINGS[name], **self.settings)
         if self.seconds is not None and self._left is not None:
             share = min(self.seconds * SHARES[name], self._left)
@@ -129,23 +138,45 @@ class Trainer:
     def train(
         self, names: Sequence[str], train: list[Sentence], dev: list[Sentence] | None
     ) -> None:
-        """Train steps; each of them learns from what those before it predict."""
-        for name in names:
-            self.tell(f"training {name}")
-            cls = STEPS[name]
-            jackknifes = bool(cls.adds) and name not in ("trees", *self.corpora)
-            self._parts = 1 + (self.folds if jackknifes else 0)
-            try:
-                with warnings.catch_warnings():
-                    # What is left is shown with every certificate.
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    if name in self.corpora:
-                        self._learn_elsewhere(cls, self.corpora[name])
-                    else:
-                        train, dev = self._one(cls, train, dev, last=names[-1])
-            except NothingToLearn as reason:
-                self.left_out[name] = str(reason)
-                self.tell(f"leaving out {name}: {reason}")
+        """Train steps; each of them learns from what those before it predict.
+
+        Ctrl-C ends it: the steps that have been trained are kept.
+        """
+        with self._work:
+            for name in names:
+                train, dev = self._step(name, train, dev, last=names[-1])
+                if self.interrupted:
+                    break
+        if self.interrupted:
+            for name in names:
+                if name not in self.steps:
+                    self.left_out.setdefault(name, "training was interrupted")
+
+    def _step(
+        self,
+        name: str,
+        train: list[Sentence],
+        dev: list[Sentence] | None,
+        last: str,
+    ) -> tuple[list[Sentence], list[Sentence] | None]:
+        """Train a step, if there is anything to learn and Ctrl-C does not end it."""
+        self.tell(f"training {name}")
+        cls = STEPS[name]
+        jackknifes = bool(cls.adds) and name not in ("trees", *self.corpora)
+        self._parts = 1 + (self.folds if jackknifes else 0)
+        try:
+            with warnings.catch_warnings(), self._work.here():
+                # What is left is shown with every certificate.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                if name not in self.corpora:
+                    return self._one(cls, train, dev, last)
+                self._learn_elsewhere(cls, self.corpora[name])
+        except NothingToLearn as reason:
+            self.left_out[name] = str(reason)
+            self.tell(f"leaving out {name}: {reason}")
+        except KeyboardInterrupt:
+            self.tell("interrupted: the steps that have been trained are kept")
+        return train, dev
 
     def _one(
         self,
@@ -155,7 +186,7 @@ class Trainer:
         last: str,
     ) -> tuple[list[Sentence], list[Sentence] | None]:
         begin = time.monotonic()
-        step = self._fit(cls, train, dev)
+        self.steps[cls.name] = step = self._fit(cls, train, dev)
         took = time.monotonic() - begin
         gold = self.gold_dev
         if dev is not None and gold is not None and cls.can_be_judged(gold):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
@@ -16,6 +16,8 @@ class TreeStep(Step):
 
     name, adds = "trees", ("heads", "labels")
     alternatives = ({"suffix": 5}, {"features": WITHOUT_LEMMAS})
+    classes: ClassVar = {"trees": "DependencyParser"}
+    needed = ("trees",)
 
     dev: Sequence[Sentence] | None = None
     """Development data for early stopping: as predicted so far, with right trees."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -50,7 +50,8 @@ def segment_lists(
     ----------
     y : list of lists
         Per sequence ``(start, end, label)`` for every segment, in any order; or a label
-        for every token that spells them (B-PER, I-PER, O and the like).
+        for every token that spells them (B-PER, I-PER, O and the like), or None. The
+        label of a stretch of which nothing is known is None.
     lengths : iterable of int
         How many tokens each sequence has.
     outside : label
@@ -75,10 +76,11 @@ def _one_sequence(given: Any, length: int, where: str, outside: Label) -> list[S
         given, f"{where}: expected a list of segments (start, end, label)", show=True
     )
     items = list(given)
-    if items and all(isinstance(item, str) for item in items):
+    if items and all(item is None or isinstance(item, str) for item in items):
         if len(items) != length:
             raise DataError(f"{where}: {len(items)} labels for {length} tokens")
-        return [Segment(*span) for span in spans(items)]
+        known = [Segment(*span) for span in spans([item or "O" for item in items])]
+        return sorted(known + _unlabelled(items), key=lambda one: one[:2])
     found = sorted(
         (_segment(item, length, where) for item in items), key=lambda one: one[:2]
     )
@@ -89,6 +91,17 @@ def _one_sequence(given: Any, length: int, where: str, outside: Label) -> list[S
                 "can only be in one of them"
             )
     return [one for one in found if one.label != outside]
+
+
+def _unlabelled(labels: Sequence[Any]) -> list[Segment]:
+    """Return the stretches of tokens that have no label."""
+    found, at = [], 0
+    for unknown, run in groupby(labels, key=lambda label: label is None):
+        size = len(list(run))
+        if unknown:
+            found.append(Segment(at, at + size, None))
+        at += size
+    return found
 
 
 def _segment(item: Any, length: int, where: str) -> Segment:

@@ -31,6 +31,12 @@ from partwise.estimators.segments.cuts import (
     forbidden_codes,
     segment_lists,
 )
+from partwise.estimators.segments.partial import (
+    known_in_part,
+    one_completion,
+    possible_segments,
+    wrong_codes,
+)
 from partwise.estimators.segments.persistence import fill, store
 from partwise.estimators.segments.settings import SegmentTaggerSettings
 from partwise.estimators.segments.views import make_views
@@ -52,8 +58,10 @@ from partwise.estimators.sequence.inputs import (
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.partial import PartialOutputs
 from partwise.structures.rows import Pairs, SparseRows
 from partwise.structures.segments import Segments, illegal_segment, make_segments
+from partwise.structures.segments.known import farthest, know_codes
 
 
 class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
@@ -116,7 +124,8 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         y : iterable of lists of segments
             Per sequence ``(start, end, label)`` for every segment; `end` is exclusive,
             and no two overlap. Or a label for every token that spells segments (B-PER,
-            I-PER, O and the like).
+            I-PER, O and the like). Where nothing is known, None: as the label of a
+            stretch, or of tokens. A segment whose label is a set has one of these.
         sample_weight : array, optional
             A weight for every sequence: what multiplies its loss.
         token_weight : list, optional
@@ -165,7 +174,10 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         if not tokens.ptr[-1]:
             raise DataError("all sequences are empty: there is nothing to learn from")
         self._input: Input = source
-        self._learn_labels(cuts, tokens.ptr)
+        in_part = known_in_part(cuts)
+        known, cuts = cuts, possible_segments(cuts)
+        inside = sum(one.end - one.start for cut in known for one in cut)
+        self._learn_labels(cuts, inside < tokens.ptr[-1])
         self._limits = find_limits(self.max_length, cuts, self._labels, self.outside)
         template = getattr(getattr(source, "encoder", None), "template", None)
         views = choose_views(self.whole, template, len(getattr(X, "columns", ())))
@@ -175,13 +187,19 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         )
         self._masks: Masks = make_masks(self.constraints, self._labels)
         self._costs = weighting.cost_matrix(self.costs, self._labels)
+        if in_part:
+            cuts = one_completion(known, self._labels, self.outside)
         codes = encode_segments(cuts, tokens.ptr, self._labels, self.outside)
         self._pairs: Pairs | None = None
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = _observed_pairs(tokens.nodes, codes, len(self._labels))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        structure = self._segments(X, tokens, codes, token_weight=token_weight)
-        self._check_gold(structure, cuts)
+        structure: Any = self._segments(X, tokens, codes, token_weight=token_weight)
+        self._check_costs(structure)
+        if in_part:
+            structure = self._known(structure, known)
+        else:
+            self._check_gold(structure)
         sample_weight = weighting.sample_weights(sample_weight, len(cuts))
         calibrate = None
         if self.calibrate is not None:
@@ -193,25 +211,41 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         structure = self._with_costs(structure, wanted)
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
-    def _learn_labels(self, cuts: list[list[Segment]], ptr: IntArray) -> None:
+    def _learn_labels(self, cuts: list[list[Segment]], some_outside: bool) -> None:
         """Give the labels numbers: those of segments, and `outside` if it is needed."""
         found = [one.label for cut in cuts for one in cut]
-        inside = sum(one.end - one.start for cut in cuts for one in cut)
         if not found:
             raise DataError(
                 "y has no segments: nothing to learn; give examples of some"
             )
-        if inside < ptr[-1]:
+        if some_outside:
             found.append(self.outside)
         self._set_labels(LabelCodes(sorted_classes(found)))
 
-    def _check_gold(self, s: Segments, cuts: list[list[Segment]]) -> None:
+    def _known(self, s: Segments, cuts: list[list[Segment]]) -> PartialOutputs:
+        """Return the corpus with segments that are known in part."""
+        wrong = wrong_codes(cuts, s.ptr, self._labels, self.outside)
+        try:
+            return know_codes(s, wrong)
+        except DataError as error:
+            if error.example is None:
+                raise
+            i = error.example
+            raise DataError(
+                f"sequence {i}: no segments agree with what is known, with the limits "
+                f"and with the constraints at token {farthest(s, wrong, i)}; correct "
+                "the segments, raise max_length or loosen the constraints"
+            ) from None
+
+    def _check_costs(self, s: Segments) -> None:
         costs = s.costs
         if self.loss != "log_loss" and not (
             (costs.labels.any() or costs.border > 0.0 or costs.segments.any())
             and (costs.token_weight.size == 0 or costs.token_weight.any())
         ):
             raise DataError("every mistake costs nothing: nothing to learn from")
+
+    def _check_gold(self, s: Segments) -> None:
         broken = illegal_segment(s)
         if broken is not None:
             i, t = broken

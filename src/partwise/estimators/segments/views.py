@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from partwise._work import steps
 from partwise.estimators.explanation import show_token
 from partwise.estimators.segments.answers import spell
 from partwise.estimators.segments.cuts import segment_lists
@@ -25,7 +26,7 @@ def make_views(tagger: Any, X: Any, y: Any = None) -> list[View]:
     ranked = tagger.predict_kbest(X, 2)
     column = {label: c for c, label in enumerate(tagger.classes_.tolist())}
     views = []
-    for i, row in enumerate(rows):
+    for i, row in enumerate(steps(rows, "describing examples")):
         words = [show_token(token) or str(t + 1) for t, token in enumerate(row)]
         known = None if right is None else right[i]
         best = [

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.errors import DataError, ModelFileError
 from partwise.estimators import costs as weighting
 from partwise.estimators.base import untrained
 from partwise.estimators.labels import LabelCodes
@@ -24,12 +25,16 @@ def fill_from(tagger: Any, model: ChainModel, source: str) -> None:
     """Make an unfitted tagger the one that a file of another program holds."""
     K = len(model.labels)
     labels = LabelCodes(model.labels)
-    tagger._input, model = _with_input(model)
+    try:
+        tagger._input, model = _with_input(model)
+    except DataError as error:
+        raise ModelFileError(f"{source}: the template is damaged: {error}") from None
     tagger._set_labels(labels)
     tagger._masks = make_masks(None, labels)
     tagger._costs = weighting.cost_matrix(None, labels)
     tagger._pairs = make_pairs(model.ptr, model.label, K)
     tagger._vectors = VectorColumns()
+    tagger._memory = None
     parts = (model.weight, model.transitions.ravel(), model.edge_weight.ravel())
     status = f"trained by another program; read from {source}"
     tagger._keep(untrained(np.concatenate(parts), READ, status), tagger.solver)
@@ -99,6 +104,7 @@ def _refuse_more_than_pairs(tagger: Any, K: int) -> None:
     problems = {
         "hashed features, which have no names": tagger.hash_bits is not None,
         "dense features, which have no names": tagger._input.kind == "dense",
+        "label tuples; train with order=1": tagger._memory is not None,
         "vectors": tagger._vectors.width > 0,
         "features of transitions": tagger._input.n_edge_features > 0,
         "constraints; leave them out": any(mask.any() for mask in tagger._masks),

@@ -9,6 +9,7 @@ import numpy as np
 from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.sequence.constraints import Masks, constraints_of
 from partwise.estimators.sequence.inputs import DictInput, TemplateInput, load_input
+from partwise.estimators.sequence.orders import memory_tensors, read_memory
 from partwise.estimators.stored_labels import cost_tensors, read_costs
 from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.model_file import Content, prefixed
@@ -19,6 +20,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and settings that are a tagger's own."""
     tensors, settings = shared_tensors(model)
     store_vectors(model._vectors, tensors, settings)
+    tensors |= memory_tensors(model._memory)
     stored, described = calibration_tensors(model._calibration)
     return tensors | stored, settings | {"calibration": described}
 
@@ -52,6 +54,9 @@ def fill(model: Any, content: Content) -> int:
     model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
     model.vectors = model._vectors.setting
     n_nodes += model._vectors.width * K
+    model._memory = read_memory(model, content)
+    if model._memory is not None:
+        return int(n_nodes + model._memory.grams.n_weights + K * int(model.end))
     ends = K * (int(model.start) + int(model.end))
     return int(n_nodes + K * K + ends + model._input.n_edge_features * K * K)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from partwise.estimators.allowed_values import FLAG, metric, one_of, optional
+from partwise.estimators.allowed_values import FLAG, metric, number, one_of, optional
 from partwise.estimators.settings import declares_settings, setting
 from partwise.estimators.shared_settings import (
     LabelCostSettings,
@@ -46,6 +46,10 @@ class TaggerSettings(
         Whether last labels have weights of their own.
     costs
         ... Class and token weights do so, too.
+    order
+        How many labels before it a label depends on. With 2 or 3 the label tuples of
+        the training data are the only ones there are, and those of up to one more label
+        have weights.
     constraints : str or Constraints
         "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
         decoding, k-best and marginals.
@@ -75,6 +79,7 @@ class TaggerSettings(
     transition_features: Iterable[str] = ()
     start: bool = setting(default=True, allowed=FLAG)
     end: bool = setting(default=True, allowed=FLAG)
+    order: int = setting(default=1, allowed=number(1, 3, whole=True))
     costs: Any = None
     constraints: Any = None
     conllu_column: str | None = None

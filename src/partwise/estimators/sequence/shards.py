@@ -28,6 +28,11 @@ def survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
             "pairs='observed' and transitions='observed' need the whole corpus at "
             "once; to learn from shards use 'all'"
         )
+    if self.order > 1:
+        raise ValueError(
+            "order=2 and order=3 need the label tuples of the whole corpus at once; to "
+            "learn from shards use order=1"
+        )
     every = 1  # what is rare here may be frequent elsewhere
     rest = self.hash_bits, self.transition_features
     chosen, X = choose_input(X, self.template, self.boundaries, every, *rest)

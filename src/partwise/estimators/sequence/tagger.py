@@ -27,14 +27,30 @@ from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.explanation import ChainWeights, Explanation
 from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.partial_labels import (
+    check_complete,
+    check_sets,
+    least_costs,
+    one_of_each,
+    possible_labels,
+    wrong_labels,
+)
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
+from partwise.estimators.sequence.orders import (
+    Memory,
+    TupleWeights,
+    illegal_of,
+    learn_memory,
+    pair_weights,
+)
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.estimators.sequence.shards import prepare_shard, settle, survey
+from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.estimators.sequence.vectors import add_vectors, learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
@@ -48,8 +64,25 @@ from partwise.structures.chain import (
     make_chain,
     with_observed_transitions,
 )
+from partwise.structures.chain.known import first_contradiction, know_labels
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.ngrams import make_ngram_chain
+from partwise.structures.partial import PartialOutputs
 from partwise.structures.rows import Pairs, SparseRows
+
+
+def _observed_pairs(
+    rows: SparseRows,
+    gold: CodeArray,
+    n_labels: int,
+    wrong: NDArray[np.bool_] | None = None,
+) -> Pairs:
+    """List the pairs of attribute and label that occur, as far as labels are known."""
+    if wrong is None:
+        return feature_rows.observed_pairs(rows, gold, n_labels)
+    token, label = np.nonzero(~wrong & wrong.any(axis=1, keepdims=True))
+    some = feature_rows.take_rows(rows, token)
+    return feature_rows.observed_pairs(some, label.astype(np.int32), n_labels)
 
 
 def _any_cost(chain: Chain) -> bool:
@@ -85,6 +118,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     _pairs: Pairs | None
+    _memory: Memory | None = None  # of a model of higher order
     _by_class: FloatArray  # what mistakes cost, of models that learn from shards
     _fill_from, _chain_model = fill_from, chain_model_of
     _survey, _settle, _prepare_shard = survey, settle, prepare_shard
@@ -120,7 +154,8 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
             sequence, adds a vector to every token.
         y : iterable of sequences of labels
-            A label (str or int) for every token.
+            A label (str or int) for every token. None where it is not known, a set
+            where it is one of several.
         sample_weight : array, optional
             A weight for every sequence: what multiplies its loss.
         token_weight : list, optional
@@ -173,16 +208,20 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
         )
+        in_part = check_sets(y, "y, sequence", "token")
         flat = [label for labels in y for label in labels]
-        self._set_source(source, sorted_classes(flat))
+        self._set_source(source, sorted_classes(possible_labels(flat)))
         labels = self._labels
-        gold = labels.encode(flat, "y")
+        wrong = wrong_labels(flat, labels) if in_part else None
+        gold = labels.encode(flat, "y") if wrong is None else one_of_each(wrong)
         sample_weight = weighting.sample_weights(sample_weight, len(y))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        by_class = self._class_weights(gold, tokens.ptr, sample_weight)
+        by_class = self._class_weights(gold, tokens.ptr, sample_weight, wrong)
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
-            self._pairs = feature_rows.observed_pairs(tokens.nodes, gold, len(labels))
-        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight)
+            self._pairs = _observed_pairs(tokens.nodes, gold, len(labels), wrong)
+        if self.order > 1:
+            self._memory = self._learn_memory(gold, tokens, wrong is not None)
+        chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight, wrong)
         calibrate = None
         if self.calibrate is not None:
             dev, held_out = split_dev(dev, self.calibrate)
@@ -191,6 +230,11 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
+
+    def _set_labels(self, labels: LabelCodes) -> None:
+        """Set the labels of outputs; what was prepared for others is forgotten."""
+        super()._set_labels(labels)
+        self._slates = Slates()
 
     def _set_source(self, source: Input, classes: list[Label]) -> None:
         """Set the encoder, and all that follows from the labels."""
@@ -205,6 +249,21 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         self._masks: Masks = make_masks(self.constraints, labels)
         self._costs = weighting.cost_matrix(self.costs, labels)
         self._pairs = None
+        self._memory = None
+
+    def _learn_memory(self, gold: CodeArray, tokens: Tokens, in_part: bool) -> Memory:
+        """Find the label tuples of a tagger of higher order."""
+        if in_part:
+            raise ValueError(
+                f"order={self.order} learns from tuples of complete labels; for labels "
+                "that are known in part use order=1"
+            )
+        if tokens.edges.n_columns:
+            raise ValueError(
+                "transition_features, and templates that begin with B, are for "
+                "order=1; leave them out"
+            )
+        return learn_memory(self.order, gold, tokens.ptr, self._masks, self.start)
 
     def _labelled(
         self,
@@ -214,15 +273,21 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         by_class: FloatArray,
         allowed: Any = None,
         token_weight: FloatArray | None = None,
-    ) -> Chain:
-        """Return the corpus to learn from, checked."""
+        wrong: NDArray[np.bool_] | None = None,
+    ) -> Any:
+        """Return the corpus to learn from, checked.
+
+        Where labels are known in part, those that are `wrong` say what is known.
+        """
         costs = by_class[:, None] * self._costs
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
-        if self.transitions == "observed":
+        if wrong is not None:
+            return self._known(chain, wrong, y)
+        if self.transitions == "observed" and self._memory is None:
             chain = with_observed_transitions(chain)
         if self.loss != "log_loss" and not _any_cost(chain):
             raise DataError("every mistake costs nothing: nothing to learn from")
-        broken = illegal_position(chain)
+        broken = illegal_position(chain, illegal_of(chain))
         if broken is not None:
             i, t = broken
             context = " ".join(map(str, y[i][max(t - 1, 0) : t + 1]))
@@ -232,12 +297,43 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             )
         return chain
 
+    def _known(
+        self, chain: Chain, wrong: NDArray[np.bool_], y: list[list[Any]]
+    ) -> PartialOutputs:
+        """Return the corpus with labels that are known in part, checked."""
+        if self.transitions == "observed":
+            raise ValueError(
+                "transitions='observed' counts pairs of complete labels; use 'all'"
+            )
+        found = first_contradiction(chain, wrong)
+        if found is not None:
+            i, t = found
+            context = " ".join(map(str, y[i][max(t - 1, 0) : t + 1]))
+            raise DataError(
+                f"sequence {i}: no labels agree with what is known and with the "
+                f"constraints up to token {t} ({context}); correct the labels or "
+                "loosen the constraints"
+            )
+        costs = least_costs(wrong, chain.costs)
+        if chain.token_weight.size:
+            costs = costs * chain.token_weight[:, None]
+        if self.loss != "log_loss" and not costs[wrong].any():
+            raise DataError("every mistake costs nothing: nothing to learn from")
+        return know_labels(chain, wrong, costs)
+
     def _class_weights(
-        self, gold: CodeArray, ptr: IntArray, sample_weight: FloatArray | None
+        self,
+        gold: CodeArray,
+        ptr: IntArray,
+        sample_weight: FloatArray | None,
+        wrong: NDArray[np.bool_] | None = None,
     ) -> FloatArray:
         per_token = None
         if sample_weight is not None:
             per_token = np.repeat(sample_weight, np.diff(ptr))
+        if wrong is not None:  # count what is known
+            is_known = wrong.sum(axis=1) == wrong.shape[1] - 1
+            per_token = is_known * (1.0 if per_token is None else per_token)
         return weighting.class_weights(self.class_weight, self._labels, gold, per_token)
 
     def _chain(
@@ -247,13 +343,28 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         allowed: Any = None,
         costs: FloatArray | None = None,
         token_weight: FloatArray | None = None,
-    ) -> Chain:
+    ) -> Any:
         """Wrap encoded tokens, with everything the model knows, into a structure."""
         nodes = tokens.nodes
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
         if tokens.vectors is not None:
             nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
+        if self._memory is not None:
+            return make_ngram_chain(
+                nodes,
+                tokens.ptr,
+                gold,
+                len(self._labels),
+                self._memory.grams,
+                end=self.end,
+                costs=costs,
+                token_weight=token_weight,
+                forbidden_end=self._masks.end,
+                forbidden_labels=checks.forbidden_labels(
+                    tokens.ptr, allowed, self._labels
+                ),
+            )
         return make_chain(
             nodes,
             tokens.ptr,
@@ -273,6 +384,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
         y = checks.label_lists(y)
+        check_complete(y, "dev")
         tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         if {label for labels in y for label in labels}.isdisjoint(self._labels.classes):
@@ -306,6 +418,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
     def _gold_chain(self, X: Any, y: Any) -> tuple[Chain, NDArray[np.int64]]:
         """Return labelled sequences, and codes that are -1 for unknown labels."""
         y = checks.label_lists(y)
+        check_complete(y, "dev")
         tokens = self._tokens(X)
         checks.check_labelled(tokens.ptr, y)
         code = {label: k for k, label in enumerate(self._labels.classes)}
@@ -353,7 +466,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         tokens = self._input.encode(X, self._jobs())
         return add_vectors(tokens, X, matrices, self._vectors)
 
-    def _encode(self, X: Any, allowed: Any = None) -> Chain:
+    def _encode(self, X: Any, allowed: Any = None) -> Any:
         self._check_fitted()
         return self._chain(self._tokens(X), None, allowed)
 
@@ -368,7 +481,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
             checks.check_labelled(chain.ptr, y)
             flat = [label for labels in y for label in labels]
             chain = chain._replace(labels=self._labels.encode(flat, "y"))
-            legal = legal_sequences(chain)
+            legal = legal_sequences(chain, illegal_of(chain))
         decode = self._labels.decode
         return Given(
             chain, self._scaled_weights, lambda i, y: decode(y.tolist()), legal
@@ -393,7 +506,13 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         -------
         list of list of labels
         """
-        chain = self._encode(X, allowed)
+        self._check_fitted()
+        tokens = self._tokens(X)
+        if allowed is None and risk is None and self._slates.suit(tokens):
+            codes, score = self._slates.best(self._chain, self.weights_, tokens)
+            checks.check_possible(score)
+            return [self._labels.decode(codes)]
+        chain = self._chain(tokens, None, allowed)
         best = self._decode(chain, self.weights_)
         if risk is None:
             return best
@@ -454,6 +573,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         list of arrays of shape (n_tokens - 1, n_classes, n_classes)
             ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
         """
+        self._refuse_memory("predict_transitions")
         chain, K = self._encode(X, allowed), len(self._labels)
         return answers.transition_probabilities(chain, self.weights_, K, self._jobs())
 
@@ -486,6 +606,7 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         list of list of Span
             ``(start, end, label, score)``, the most probable first.
         """
+        self._refuse_memory("predict_span_marginals")
         chain, K = self._encode(X, allowed), len(self._labels)
         pairs = answers.transition_probabilities(chain, self.weights_, K, self._jobs())
         nodes = answers.label_probabilities(chain, self.weights_, K, self._jobs())
@@ -554,9 +675,27 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
 
     # --- understanding --------------------------------------------------------------
 
-    @property
-    def _weights(self) -> ChainWeights:
+    def _refuse_memory(self, method: str) -> None:
+        """Refuse what only chains of first order answer."""
         self._check_fitted()
+        if self._memory is not None:
+            raise ValueError(f"{method} is for order=1; this model's is {self.order}")
+
+    @property
+    def _weights(self) -> ChainWeights | TupleWeights:
+        self._check_fitted()
+        return explanation.named_once(self, self._name_weights)
+
+    def _name_weights(self) -> ChainWeights | TupleWeights:
+        if self._memory is not None:
+            return TupleWeights(
+                self._input.names(),
+                self._labels.classes,
+                self._pairs,
+                self._memory,
+                self.start,
+                vectors=self._vectors.names,
+            )
         return ChainWeights(
             self._input.names(),
             self._labels.classes,
@@ -572,6 +711,8 @@ class SequenceTagger(HasVectors, StructuredEstimator, Samples, TaggerSettings):
         """The weight of every label (row) being followed by every other (column)."""
         self._check_fitted()
         K, at = len(self._labels), self._weights.transition_at
+        if self._memory is not None:
+            return pair_weights(self._memory, self.weights_, at, K)
         return self.weights_[at : at + K * K].reshape(K, K).copy()
 
     def top_features(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from partwise._work import steps
 from partwise.estimators.checks import check_same_length, label_lists
 from partwise.estimators.explanation import show_token
 from partwise.pages import Reason, View, spell_chunks, view_tags
@@ -19,7 +20,7 @@ def make_views(model: Any, X: Any, y: Any = None) -> list[View]:
     classes = model.classes_.tolist()
     chunks = spell_chunks([classes])
     views = []
-    for i, x in enumerate(X):
+    for i, x in enumerate(steps(X, "describing examples")):
         words = [show_token(token) or str(t + 1) for t, token in enumerate(x)]
         best = [
             view_tags(

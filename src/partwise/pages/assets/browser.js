@@ -141,7 +141,7 @@ function reasons(one, drawing) {
     if (box.children.length > 1) return;
     if (one.second) box.append(html("h3", {}, "second best"), drawExample({...one, found: one.second, gold: undefined, sure: undefined}, drawing));
     for (const [at, label, other, margin, features] of one.why || []) {
-      box.append(html("h3", {}, html("span", {dir: "auto"}, one.words[at] ?? ""), ` ${label}, not ${other}: margin ${number(margin)}`),
+      box.append(html("h3", {}, html("span", {dir: "auto"}, one.words[at] ?? ""), ` ${label}${other ? `, not ${other}` : ""}: margin ${number(margin)}`),
         html("table", {class: "features"}, features.map(([feature, whom, value]) => html("tr", {}, html("td", {}, feature), html("td", {}, whom), html("td", {class: `number ${value < 0 ? "minus" : "plus"}`}, (value < 0 ? "" : "+") + number(value))))));
     }
   }, {once: false});

@@ -46,7 +46,7 @@ function lineChart({title, xs, series, xName, yName, logX = true, logY = true, p
 }
 
 function reliability({bins}) {
-  const size = 270, left = 44, bottom = 40, top = 10, wide = size - left - 8, tall = size - top - bottom;
+  const size = 270, left = 44, bottom = 40, top = 12, wide = size - left - 20, tall = size - top - bottom;
   const x = (p) => left + p * wide, y = (p) => top + (1 - p) * tall, most = Math.max(...bins.map((b) => b[2]));
   const drawn = [svg("path", {class: "axis", d: `M${x(0)} ${y(0)} L${x(1)} ${y(1)}`, "stroke-dasharray": "5 4", stroke: "currentColor"})];
   for (const t of [0, 0.25, 0.5, 0.75, 1]) drawn.push(svg("path", {class: "axis", d: `M${x(0)} ${y(t)} H${x(1)}`}),

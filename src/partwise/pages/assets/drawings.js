@@ -236,6 +236,18 @@ function drawPath(one, found, gold) {
 
 const MOST_NODES = 120;
 
+// Turn points so that they spread most from left to right, as lines are read.
+function turnLevel(at) {
+  const mean = [0, 1].map((k) => at.reduce((sum, p) => sum + p[k], 0) / at.length);
+  let xx = 0, xy = 0, yy = 0;
+  for (const [x, y] of at) { xx += (x - mean[0]) ** 2; xy += (x - mean[0]) * (y - mean[1]); yy += (y - mean[1]) ** 2; }
+  const angle = Math.atan2(2 * xy, xx - yy) / 2;
+  // Half a turn is as level; the first node goes to the left.
+  const sign = (at[0][0] - mean[0]) * Math.cos(angle) + (at[0][1] - mean[1]) * Math.sin(angle) > 0 ? -1 : 1;
+  const cos = sign * Math.cos(angle), sin = sign * Math.sin(angle);
+  for (const p of at) { const [x, y] = p; p[0] = x * cos + y * sin; p[1] = y * cos - x * sin; }
+}
+
 function drawGraph(one, found, gold) {
   const n = one.words.length;
   if (n > MOST_NODES || n < 2) return drawTags(one, found, gold);
@@ -253,6 +265,7 @@ function drawGraph(one, found, gold) {
     const most = side * 0.1 * (1 - round / 120);
     at.forEach((p, v) => { const far = Math.max(Math.hypot(...move[v]), 0.01), step = Math.min(far, most) / far; p[0] += move[v][0] * step; p[1] += move[v][1] * step; });
   }
+  turnLevel(at);
   const low = [0, 1].map((k) => Math.min(...at.map((p) => p[k]))), high = [0, 1].map((k) => Math.max(...at.map((p) => p[k])));
   at.forEach((p) => { p[0] -= low[0] - 60; p[1] -= low[1] - 30; });
   const width = high[0] - low[0] + 120, height = high[1] - low[1] + 64;

@@ -76,7 +76,7 @@ function weightsSection(weights, transitions) {
 
 function suspectsSection({by, examples}, drawing) {
   return section("suspects", "Suspects", `Training examples that the model cannot reconcile with the others, and so perhaps annotation mistakes; ${by}.`,
-    html("div", {}, examples.map((one) => html("article", {class: "example"}, describe(one, drawing)))));
+    examples.length ? html("div", {}, examples.map((one) => html("article", {class: "example"}, describe(one, drawing)))) : html("p", {class: "empty"}, "Nothing is suspicious."));
 }
 
 function start() {

@@ -2,24 +2,42 @@
 
 function start() {
   const {models} = JSON.parse(document.getElementById("data").textContent);
-  const text = html("textarea", {rows: 3, id: "text", "aria-label": "input", placeholder: "Type a sentence, words with blanks between them. More columns of a word follow after |, as in Dogs|NOUN. Lattices, rows and numbers are JSON."});
-  const which = html("select", {id: "model"}, models.map(([name, kind]) => html("option", {value: name}, `${name} (${kind})`)));
+  const text = html("textarea", {rows: 3, id: "text", "aria-label": "input", "aria-describedby": "takes", dir: "auto"});
+  const which = html("select", {id: "model"}, models.map(({name, kind}) => html("option", {value: name}, `${name} (${kind})`)));
+  const takes = html("p", {class: "explained", id: "takes"});
   const answer = html("div", {class: "answer", role: "status"});
-  const read = () => { const typed = text.value.trim(); return /^[[{]/.test(typed) ? JSON.parse(typed) : typed; };
+  const chosen = () => models.find(({name}) => name === which.value);
+  const describeModel = () => {
+    takes.textContent = `${chosen().input} For example: ${chosen().example}`;
+    text.placeholder = chosen().example;
+    answer.replaceChildren();
+  };
+  const fail = (words) => answer.replaceChildren(html("p", {class: "note"}, words));
+  const read = () => {
+    const typed = text.value.trim();
+    if (!/^[[{]/.test(typed)) return typed;
+    try { return JSON.parse(typed); } catch (error) { throw new Error(`This begins like JSON, but is not: ${error.message}`); }
+  };
+  let asked = 0;
   const ask = async (event) => {
     event.preventDefault();
+    if (!text.value.trim()) text.value = chosen().example;
+    const own = ++asked;
     try {
       const reply = await fetch(`/models/${encodeURIComponent(which.value)}/view`, {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify({inputs: [read()]})});
       const found = await reply.json();
-      if (!reply.ok) throw new Error(typeof found.detail === "string" ? found.detail : JSON.stringify(found.detail));
-      answer.replaceChildren(...found.examples.flatMap((one) => describe(one, found.drawing)));
+      if (own !== asked) return; // a later question has been asked
+      if (!reply.ok) return fail(typeof found.detail === "string" ? found.detail : JSON.stringify(found.detail));
+      answer.replaceChildren(...found.examples.map((one) => html("article", {class: "example"}, describe(one, one.drawing))));
     } catch (error) {
-      answer.replaceChildren(html("p", {class: "note"}, error.message));
+      fail(error instanceof TypeError ? "The server does not answer." : error.message);
     }
   };
+  which.addEventListener("change", describeModel);
   text.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) ask(event); });
+  describeModel();
   document.getElementById("page").append(html("header", {class: "top"}, html("h1", {}, "Try a model")),
-    html("main", {}, html("section", {}, html("form", {onsubmit: ask}, text, html("div", {class: "controls"}, html("label", {}, "model", which), html("button", {type: "submit"}, "predict"))), answer),
+    html("main", {}, html("section", {}, html("form", {onsubmit: ask}, takes, text, html("div", {class: "controls"}, html("label", {}, "model", which), html("button", {type: "submit"}, "predict"))), answer),
       html("p", {class: "soft"}, html("a", {href: "/openapi.json"}, "OpenAPI"), " · ", html("a", {href: "/metrics"}, "metrics"), " · ", html("a", {href: "/health"}, "health"))));
   text.focus();
 }

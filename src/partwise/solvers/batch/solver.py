@@ -77,6 +77,10 @@ class BatchState(State):
         """Return the certificate of the weights now."""
         return Certificate(self.value, self.dual.bound)
 
+    def retargeted(self, problem: Problem) -> BatchState:
+        """Return the same weights, all that another run takes over."""
+        return self
+
     def accept(self, value: float) -> None:
         """Go to the trial weights."""
         self.w, self.trial = self.trial, self.w

@@ -264,8 +264,7 @@ def _pull(
     log_z = waist.marginals(s, i, theta, scratch.mu, ws)
     for r in range(waist.n_parts(s, i)):
         scratch.mu[r] = -scratch.mu[r]
-    waist.gold(s, i, scratch.y_gold)
-    found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    found = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
     for j in range(found):
         scratch.mu[scratch.ids[j]] += scratch.counts[j]
     waist.add_parts(s, i, scratch.mu, C, w, ws)

@@ -28,7 +28,7 @@ from partwise._jit import kernel, vector_kernel
 from partwise.solvers.dual_weights import Weights, add_parts, haze, least_share, saved
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
-from partwise.structures.scratch import Scratch, score_of
+from partwise.structures.scratch import Scratch, score_of_right
 from partwise.structures.vectors import copy
 
 SMALLEST = 1e-300
@@ -80,8 +80,7 @@ def add_gold(
 ) -> None:
     """Add `scale` times the part counts of every right output to `out`."""
     for i in range(ptr.size - 1):
-        waist.gold(s, i, scratch.y_gold)
-        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        found = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             out[ptr[i] + scratch.ids[j]] += scale * scratch.counts[j]
 
@@ -97,8 +96,7 @@ def score_gold(
     """
     theta[:] = 0.0
     for i in range(ptr.size - 1):
-        waist.gold(s, i, scratch.y_gold)
-        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        found = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             theta[ptr[i] + scratch.ids[j]] = score
 
@@ -120,8 +118,7 @@ def weights_of(
         own = mu[ptr[i] : ptr[i + 1]]
         for r in range(own.size):
             scratch.mu[r] = -own[r]
-        waist.gold(s, i, scratch.y_gold)
-        found = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        found = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
         for j in range(found):
             scratch.mu[scratch.ids[j]] += scratch.counts[j]
         waist.visit(s, i, ws)
@@ -144,8 +141,7 @@ def margins_of(
     for i in range(start, stop):
         waist.visit(s, i, ws)
         waist.part_scores(s, i, w, scratch.theta, ws)
-        waist.gold(s, i, scratch.y_gold)
-        out[i] = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+        out[i] = score_of_right(s, i, scratch.theta, scratch)
         own = mu[ptr[i] : ptr[i + 1]]
         for r in range(own.size):
             out[i] -= scratch.theta[r] * own[r]

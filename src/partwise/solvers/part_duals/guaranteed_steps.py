@@ -21,7 +21,7 @@ from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.units import cost_unit
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, Structure
-from partwise.structures.scratch import Scratch, make_scratch, score_of
+from partwise.structures.scratch import Scratch, make_scratch, score_of_right
 
 
 @kernel
@@ -36,8 +36,7 @@ def _fill_distances(
             for j in range(n):
                 waist.accumulate(diff.total, diff.idx[j], diff.val[j])
             scratch.theta[r] = np.sqrt(waist.take_sqnorm(diff.total))
-        waist.gold(s, i, scratch.y_gold)
-        right = score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+        right = score_of_right(s, i, scratch.theta, scratch)
         out[i] = right + max(waist.argmax(s, i, scratch.theta, scratch.y, ws), right)
 
 

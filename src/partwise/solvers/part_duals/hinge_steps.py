@@ -267,8 +267,7 @@ def ascend_hinge(
     span = _look(s, i, weights.w, dual, trial, ws)
     if not span > 0.0:
         return 0.0, 0  # all outputs are alike
-    waist.gold(s, i, scratch.y_gold)
-    n_gold = waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+    n_gold = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
     if dual.mass[i] > 0.0:
         rise, calls = _multiply(
             s, i, C, weights, dual, span, n_gold, trial, scratch, ws

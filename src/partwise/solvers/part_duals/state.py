@@ -123,6 +123,13 @@ class DualPartsState(DualState):
         other.is_grown = True
         return other
 
+    def retargeted(self, problem: Problem) -> DualPartsState | None:
+        """Return the same part scores; their distributions do not know of right ones.
+
+        For the log loss only: the hinge has mass on right outputs.
+        """
+        return self.grown(problem)
+
     def continue_from(self, problem: Problem, previous: DualPartsState) -> float:
         """Take over the dual point of an earlier run, perhaps with another C.
 

@@ -88,8 +88,8 @@ def _log_loss(site: GradientSite, i: int) -> tuple[float, float]:
     loss = entropy = waist.marginals(s, i, theta, mu, site.ws)
     for r in range(waist.n_parts(s, i)):
         entropy -= mu[r] * theta[r]
-    waist.gold(s, i, scratch.y_gold)
-    for j in range(waist.parts_of(s, i, scratch.y_gold, scratch.ids, scratch.counts)):
+    y, ids, counts = scratch.y_gold, scratch.ids, scratch.counts
+    for j in range(waist.right_parts(s, i, y, ids, counts)):
         r = scratch.ids[j]
         loss -= scratch.counts[j] * theta[r]
         mu[r] -= scratch.counts[j]

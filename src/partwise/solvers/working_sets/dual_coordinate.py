@@ -232,6 +232,10 @@ class DualCoordinateState(WorkingSetState):
         _renew_constants(s, other.sets, *own)
         return other
 
+    def retargeted(self, problem: Problem) -> DualCoordinateState | None:
+        """Return the same dual variables, which are feasible for any right outputs."""
+        return self.grown(problem)
+
 
 @dataclass(frozen=True)
 class DualCoordinateDescent(Solver):

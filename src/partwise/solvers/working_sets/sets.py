@@ -75,6 +75,13 @@ def is_member(sets: WorkingSets, i: int, y: CodeArray, size: int) -> bool:
 
 
 @kernel
+def is_pair(sets: WorkingSets, i: int) -> bool:
+    """Say whether example `i` has two outputs at most."""
+    second = sets.older[sets.newest[i]]
+    return second < 0 or sets.older[second] < 0
+
+
+@kernel
 def add_member(
     sets: WorkingSets, i: int, y: CodeArray, size: int, cost: float, sqnorm: float
 ) -> None:

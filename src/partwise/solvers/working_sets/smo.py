@@ -119,6 +119,8 @@ def _(
         margin = sets.cost[high] - sets.cost[low] - violation
         most = C * step * (2.0 * margin + step * bend)
         rise += 0.5 * saved(weights, most, change)
+        if working.is_pair(sets, i):
+            break  # they have nothing more to exchange
     if emptied:
         working.drop_zeros(sets, i)
     return rise

@@ -207,19 +207,23 @@ def illegal_positions(s: Chain) -> IntArray:
     return np.flatnonzero(bad)
 
 
-def illegal_position(s: Chain) -> tuple[int, int] | None:
-    """Return the first (sequence, position) where gold breaks a constraint, or None."""
-    where = illegal_positions(s)
+def illegal_position(s: Chain, where: IntArray | None = None) -> tuple[int, int] | None:
+    """Return the first (sequence, position) where gold breaks a constraint, or None.
+
+    `where` are the positions that do, if they are known.
+    """
+    where = illegal_positions(s) if where is None else where
     if where.size == 0:
         return None
     i = int(np.searchsorted(s.ptr, where[0], side="right")) - 1
     return i, int(where[0] - s.ptr[i])
 
 
-def legal_sequences(s: Chain) -> NDArray[np.bool_]:
+def legal_sequences(s: Chain, where: IntArray | None = None) -> NDArray[np.bool_]:
     """Return which sequences have a gold output that breaks no constraint."""
+    where = illegal_positions(s) if where is None else where
     legal = np.ones(s.ptr.size - 1, np.bool_)
-    legal[np.searchsorted(s.ptr, illegal_positions(s), side="right") - 1] = False
+    legal[np.searchsorted(s.ptr, where, side="right") - 1] = False
     return legal
 
 

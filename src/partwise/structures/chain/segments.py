@@ -6,7 +6,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.chain.corpus import Chain, ChainMask
+from partwise.structures.chain.corpus import Chain
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.parallel import Threads, Worker
 
@@ -60,7 +60,7 @@ def segment_probabilities(
     Parameters
     ----------
     s : Chain
-        The corpus.
+        The corpus, or one of higher order.
     w : array
         The weights.
     owner, start, stop : arrays of int
@@ -77,9 +77,8 @@ def segment_probabilities(
         if s.mask.tokens.size
         else np.ones((n_tokens, s.layout.n_labels), np.uint8)
     )
-    mask = ChainMask(s.mask.transitions, s.mask.start, s.mask.end, allowed)
     out = np.zeros(owner.size)
-    restricted = s._replace(mask=mask)
+    restricted = s._replace(mask=s.mask._replace(tokens=allowed))
 
     def work(s: Chain, begin: int, end: int, worker: Worker) -> None:
         first, last = np.searchsorted(owner, [begin, end]).tolist()

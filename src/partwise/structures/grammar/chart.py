@@ -133,7 +133,8 @@ def spread_own(scores: PartScores, split: int, factor: float, own: FloatArray) -
     """
     first = scores.application_ptr[0]
     for j in range(scores.application_ptr[split], scores.application_ptr[split + 1]):
-        own[scores.application_rule[j]] = factor * scores.application[j - first]
+        score = scores.application[j - first] if factor != 0.0 else 0.0
+        own[scores.application_rule[j]] = factor * score
 
 
 @kernel

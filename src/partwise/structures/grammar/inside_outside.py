@@ -70,6 +70,8 @@ def _put_words(scores: PartScores, n: int, chart: Chart, space: InsideSpace) -> 
         count = scores.symbol_ptr[t + 1] - scores.symbol_ptr[t]
         own = scores.word[at : at + count]
         top = largest(own)
+        if top == -np.inf:
+            return False
         for j in range(count):
             one = np.exp(own[j] - top)
             value[scores.symbol[scores.symbol_ptr[t] + j]] = one
@@ -176,6 +178,8 @@ def _inside_span(
         return True
     span = scores.span[places.phrase_at(n, start, end)]
     span_top = largest(span)
+    if span_top == -np.inf:  # ruled out, which logarithms can tell from tiny
+        return False
     exponentials(span, span_top, space.span)
     top = 0.0
     for j in range(there.size):
@@ -200,6 +204,8 @@ def inside(parsing: Parsing, space: InsideSpace) -> tuple[float, bool]:
     rule_top = 0.0
     if scores.rule.size > 0:
         rule_top = largest(scores.rule)
+        if rule_top == -np.inf:
+            return 0.0, False
         exponentials(scores.rule, rule_top, space.rule)
         for r in range(space.rule.size):
             if space.rule[r] < TINY:

@@ -73,7 +73,8 @@ def _sum_parents(
         if best[p] > -np.inf:
             for r in range(rules.rule_ptr[p], rules.rule_ptr[p + 1]):
                 a = rules.parent[r]
-                out[a] += np.exp(best[p] + scores.rule[r] - top[a])
+                if top[a] > -np.inf:  # its rules may all be ruled out
+                    out[a] += np.exp(best[p] + scores.rule[r] - top[a])
 
 
 @kernel

@@ -44,16 +44,18 @@ def sum_forward(
         u, v = source[e], target[e]
         # Edges are in the order of their sources: all edges into `u` have come.
         if u != done:
-            top[u] += np.log(total[u])
+            top[u] += np.log(total[u]) if total[u] > 0.0 else 0.0
             done = u
         reached = top[u] + theta[e]
+        if reached == -np.inf:  # an edge that is ruled out, or nothing leads to it
+            continue
         if reached > top[v]:
             total[v] = total[v] * np.exp(top[v] - reached) + 1.0
             top[v] = reached
         else:
             total[v] += np.exp(reached - top[v])
     last = n_nodes - 1
-    top[last] += np.log(total[last])
+    top[last] += np.log(total[last]) if total[last] > 0.0 else 0.0
     return top[last]
 
 
@@ -72,7 +74,9 @@ def sum_backward(
     mass[n_nodes - 1] = 1.0
     for e in range(source.size - 1, -1, -1):
         u, v = source[e], target[e]
-        mu[e] = mass[v] * np.exp(log_sum[u] + theta[e] - log_sum[v])
+        mu[e] = 0.0
+        if mass[v] > 0.0:  # otherwise there may be no sum to compare with
+            mu[e] = mass[v] * np.exp(log_sum[u] + theta[e] - log_sum[v])
         mass[u] += mu[e]
 
 

@@ -68,9 +68,12 @@ def take_rows(rows: SparseRows, order: NDArray[np.int64]) -> SparseRows:
     return make_sparse_rows(ptr, rows.idx[entries], val, rows.n_columns)
 
 
+_NO_ROWS = make_sparse_rows([0], [], None, 0)
+
+
 def no_rows() -> SparseRows:
     """Return rows without any position: the absence of such features."""
-    return make_sparse_rows([0], [], None, 0)
+    return _NO_ROWS
 
 
 @interface.n_rows.implement(SparseRows)

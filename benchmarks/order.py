@@ -1,0 +1,115 @@
+"""Parts of speech with labels that depend on one, two or three before them.
+
+The tags of the sample of the Wall Street Journal (from its treebank) and the universal
+tags of EWT. All models have the same features: the word with its affixes and shape, and
+its neighbours; or, so that it shows what labels alone can do, nothing but the word.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.harness.bench import Bench
+from benchmarks.harness.report import Figure, Report, Table
+from partwise import SequenceTagger
+from partwise.data import read_trees
+from partwise.synthetic import make_corpus
+
+ORDERS = (1, 2, 3)
+FEATURES: dict[str, Any] = {"rich": "pos", "words": ["words"]}
+
+
+class Task(NamedTuple):
+    """Words and tags of sentences, for training and for testing."""
+
+    X: list[list[str]]
+    y: list[list[str]]
+    X_test: list[list[str]]
+    y_test: list[list[str]]
+
+
+def run(bench: Bench) -> Report:
+    """Train every order on both treebanks."""
+    tasks = {
+        "WSJ": _read(bench, "wsj-sample/{}.dp.gz", "heads", "xpos"),
+        "EWT": _read(bench, "ud-english-ewt/{}.conllu.gz", "conllu", "upos"),
+    }
+    passes = bench.choose(6, 2)
+    found: dict[tuple[str, str, int], list[Any]] = {}
+    for name, task in tasks.items():
+        for features, template in FEATURES.items():
+            for order in ORDERS:
+                bench.say(f"{name}, {features}: order {order}")
+                found[name, features, order] = _train(task, template, order, passes)
+    return _report(tasks, found, passes)
+
+
+def _read(bench: Bench, pattern: str, format: str, column: str) -> Task:
+    files = [pattern.format(part) for part in ("train", "test")]
+
+    def read(*paths: Path) -> list[tuple[list[list[str]], list[list[str]]]]:
+        loaded = [read_trees(path, format) for path in paths]
+        return [
+            ([list(s.forms) for s in part], [list(getattr(s, column)) for s in part])
+            for part in loaded
+        ]
+
+    def generate() -> list[tuple[list[list[str]], list[list[str]]]]:
+        corpus = make_corpus(120, noise=0.05)
+        X, y = [list(s.words) for s in corpus], [list(s.tags) for s in corpus]
+        return [(X[:80], y[:80]), (X[80:], y[80:])]
+
+    (X, y), (X_test, y_test) = bench.data(column, files, read, generate)
+    n, n_test = bench.choose((1000, 500), (80, 40))
+    return Task(X[:n], y[:n], X_test[:n_test], y_test[:n_test])
+
+
+def _train(task: Task, template: Any, order: int, passes: int) -> list[Any]:
+    tagger = SequenceTagger(template=template, order=order, max_iter=passes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether it converged is not the question
+        SequenceTagger(template=template, order=order, max_iter=1).fit(
+            task.X[:20], task.y[:20]
+        )  # compiles
+        begin = time.process_time()
+        tagger.fit(task.X, task.y)
+    trained = time.process_time() - begin
+    begin = time.process_time()
+    accuracy = 100 * tagger.score(task.X_test, task.y_test)
+    tagged = time.process_time() - begin
+    memory = tagger._memory
+    n_steps = len(tagger.classes_) ** 2 if memory is None else memory.grams.source.size
+    speed = sum(map(len, task.X_test)) / tagged
+    return [accuracy, n_steps, tagger.weights_.size, trained / passes, speed]
+
+
+def _report(
+    tasks: dict[str, Task], found: dict[tuple[str, str, int], list[Any]], passes: int
+) -> Report:
+    figures = []
+    for name in tasks:
+        for features in FEATURES:
+            first, second, third = (found[name, features, n] for n in ORDERS)
+            what = f"{name}, {features}: order"
+            figures += [
+                Figure(f"{what} 2 better than 1 by", second[0] - first[0], "%",
+                       at_least=0),
+                Figure(f"{what} 3 better than 1 by", third[0] - first[0], "%"),
+                Figure(f"{what} 2: time a pass, by order 1", second[3] / first[3], "x"),
+            ]  # fmt: skip
+    headings = ["treebank", "features", "order", "accuracy", "pairs of tuples",
+                "weights", "CPU seconds a pass", "words a second"]  # fmt: skip
+    return Report(
+        figures,
+        settings={"passes": passes, "C": "the default", "loss": "squared hinge"},
+        seeds=[0],
+        tables=[Table("All models", headings, [[*k, *v] for k, v in found.items()])],
+        notes=[
+            f"{name}: {len(task.X):,} training sentences, {len(task.X_test):,} for "
+            f"testing, {len({tag for tags in task.y for tag in tags})} tags."
+            for name, task in tasks.items()
+        ],
+    )

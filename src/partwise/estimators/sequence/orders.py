@@ -1,0 +1,124 @@
+"""Taggers of higher order: which label tuples there are, and the names of weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partwise.estimators.explanation import RowWeights
+from partwise.estimators.labels import Label
+from partwise.estimators.sequence.constraints import Masks
+from partwise.model_file import Content
+from partwise.structures import ngrams
+from partwise.structures.chain.corpus import illegal_positions
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.ngrams import (
+    NGramChain,
+    NGrams,
+    make_ngrams,
+    observed_tuples,
+)
+from partwise.structures.ngrams.table import BORDER, weighted_tuples
+
+
+class Memory(NamedTuple):
+    """The label tuples of the training data, and the steps that follow from them.
+
+    `states` are tuples of as many labels as the order says, `weighted` those of one
+    more, which have weights.
+    """
+
+    states: NDArray[np.int32]
+    weighted: NDArray[np.int32]
+    grams: NGrams
+
+
+def learn_memory(
+    order: int, gold: CodeArray, ptr: IntArray, masks: Masks, start: bool
+) -> Memory:
+    """Find the label tuples that occur in training."""
+    states, weighted = (observed_tuples(gold, ptr, n) for n in (order, order + 1))
+    return make_memory(states, weighted, masks, start)
+
+
+def make_memory(states: Any, weighted: Any, masks: Masks, start: bool) -> Memory:
+    """Find the steps between label tuples, as far as constraints allow them."""
+    grams = make_ngrams(
+        states,
+        weighted,
+        masks.start.size,
+        start=start,
+        forbidden_transitions=masks.transitions,
+        forbidden_start=masks.start,
+    )
+    return Memory(states, weighted, grams)
+
+
+def memory_tensors(memory: Memory | None) -> dict[str, Any]:
+    """Return what a model file holds of the label tuples."""
+    if memory is None:
+        return {}
+    return {"tuples.states": memory.states, "tuples.weighted": memory.weighted}
+
+
+def read_memory(model: Any, content: Content) -> Memory | None:
+    """Read the label tuples of a tagger of higher order."""
+    if model.order == 1:
+        return None
+    K, part, tables = len(model._labels), content.part("tuples"), []
+    for name, width in (("states", model.order), ("weighted", model.order + 1)):
+        table = part.tensor(name, dtype=np.int32, ndim=2, at_least=BORDER, below=K)
+        if table.shape[1] != width or not len(table):
+            raise content.error("the label tuples do not fit the order")
+        tables.append(table)
+    states, weighted = tables
+    try:
+        return make_memory(states, weighted, model._masks, model.start)
+    except ValueError as error:
+        raise content.error(str(error)) from None
+
+
+def illegal_of(chain: Any) -> IntArray:
+    """Return the positions where right labels are not legal, whatever the order."""
+    if isinstance(chain, NGramChain):
+        return ngrams.illegal_positions(chain)
+    return illegal_positions(chain)
+
+
+def pair_weights(memory: Memory, w: FloatArray, at: int, n_labels: int) -> FloatArray:
+    """Return the weights of pairs of labels, zero where a pair has none."""
+    grams = memory.grams
+    matrix = np.zeros((n_labels, n_labels))
+    before, after = grams.label[grams.source], grams.label[grams.target]
+    own = grams.weight[:, 0]
+    there = (before >= 0) & (own >= 0)
+    matrix[before[there], after[there]] = w[at + own[there]]
+    return matrix
+
+
+@dataclass(frozen=True)
+class TupleWeights(RowWeights):
+    """Names for the weights of a tagger of higher order."""
+
+    memory: Memory
+    start: bool
+
+    @property
+    def transition_at(self) -> int:
+        """Where the weights of label tuples begin."""
+        return self.size
+
+    def name(self, index: int) -> tuple[str, Label]:
+        """Return feature and label of a weight; of a tuple, the labels before it."""
+        if index < self.size:
+            return super().name(index)
+        index -= self.size
+        tuples = weighted_tuples(self.memory.weighted, self.start)
+        if index < len(tuples):
+            *before, label = tuples[index]
+            names = ["the start" if k == BORDER else self.classes[k] for k in before]
+            return "after " + " ".join(map(str, names)), self.classes[label]
+        return "at the end", self.classes[index - len(tuples)]

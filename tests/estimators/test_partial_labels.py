@@ -1,0 +1,182 @@
+"""Estimators that learn from labels known in part, in Python and from files."""
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import problems
+from command_line import message, run
+from partwise import (
+    Constraints,
+    DataError,
+    DependencyParser,
+    GraphLabeler,
+    MulticlassClassifier,
+    SegmentTagger,
+    SequenceTagger,
+    load,
+)
+from partwise.data import Sentence, read_trees
+from partwise.losses import LocalCertificate
+
+pytestmark = problems.plain_only
+
+LOSSES = ("squared_hinge", "log_loss")
+X = [
+    [["the"], ["dog"], ["barks"]],
+    [["a"], ["cat"], ["sleeps"]],
+    [["the"], ["cat"], ["barks"]],
+]
+Y = [["D", "N", None], [None, "N", "V"], ["D", {"N", "V"}, None]]
+
+
+def refusal(model: Any, *data: Any, **options: Any) -> str:
+    with pytest.raises((DataError, ValueError)) as caught:
+        model.fit(*data, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("pairs", ["all", "observed"])
+def test_partial_labels_of_tokens_are_completed(loss: str, pairs: str) -> None:
+    tagger = SequenceTagger(loss=loss, C=10.0, pairs=pairs).fit(X, Y)
+    assert tagger.predict(X) == [["D", "N", "V"]] * 3
+    assert "labels are known in part" in tagger.status_
+
+
+def test_partial_labels_that_are_complete_change_nothing() -> None:
+    complete = [["D", "N", "V"]] * 3
+    one = SequenceTagger(C=1.0, tol=1e-6).fit(X, complete)
+    sets = [[{label} for label in labels] for labels in complete]
+    other = SequenceTagger(C=1.0, tol=1e-6).fit(X, sets)
+    np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-3)
+
+
+def test_partial_model_keeps_its_word_in_a_file(tmp_path: Path) -> None:
+    tagger = SequenceTagger(C=10.0).fit(X, Y)
+    tagger.save(tmp_path / "m")
+    again = load(tmp_path / "m").certificate_
+    assert isinstance(again, LocalCertificate)
+    assert str(again) == str(tagger.certificate_)
+    assert "a local optimum" in str(again)
+
+
+def test_partial_costs_are_those_beside_the_nearest_label() -> None:
+    costs = {("N", "D"): 5.0, ("V", "D"): 2.0}
+    tagger = SequenceTagger(costs=costs, max_iter=1)
+    s = tagger._prepare(X, Y).structure
+    # The last sentence: "the" is D, "cat" is N or V, for which D is wrong.
+    assert s.forbidden.ptr[2] == s.forbidden.ids.size - 3
+    last = s.forbidden.numbers[s.forbidden.ptr[2] :]
+    assert last.tolist() == [1.0, 1.0, 2.0]
+
+
+def test_partial_labels_are_refused_where_they_make_no_sense() -> None:
+    empty = [["D", "N", set()], *Y[1:]]
+    assert "y, sequence 0, token 2: an empty set" in refusal(SequenceTagger(), X, empty)
+    nothing = [[None] * 3] * 3
+    assert "no label is known" in refusal(SequenceTagger(), X, nothing)
+    said = refusal(SequenceTagger(), X, Y, dev=(X, Y))
+    assert said.startswith("dev, sequence 0, token 2: the label is None")
+    said = refusal(SequenceTagger(solver="perceptron"), X, Y)
+    assert "needs complete labels" in said
+    said = refusal(SequenceTagger(rescaling="slack"), X, Y)
+    assert "rescaling='slack' needs complete labels" in said
+    said = refusal(SequenceTagger(transitions="observed"), X, Y)
+    assert "transitions='observed'" in said
+    spelled = [["B-X", None, "O"], ["O", {"I-X"}, None], ["O", "B-X", None]]
+    said = refusal(SequenceTagger(constraints="BIO"), X, spelled)
+    assert "sequence 1: no labels agree" in said
+    assert "up to token 1" in said
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_partial_segments_are_completed(loss: str) -> None:
+    spelled = [["O", "B-X", None], [None, "B-X", "O"], ["O", None, "O"]]
+    tagger = SegmentTagger(loss=loss, C=10.0).fit(X, spelled)
+    assert tagger.predict(X) == [[(1, 2, "X")]] * 3
+    cuts = [[(0, 1, None), (1, 2, {"X", "Y"})], [(1, 2, "X")], [(0, 3, None)]]
+    assert SegmentTagger(loss=loss, C=10.0).fit(X, cuts).predict(X)[1] == [(1, 2, "X")]
+
+
+def test_partial_segments_that_do_not_fit_are_refused() -> None:
+    rules = Constraints(transitions=[("X", "X"), ("X", "O")])
+    cuts = [[(1, 2, "X"), (2, 3, None)], [], []]
+    said = refusal(SegmentTagger(constraints=rules, max_length=1), X, cuts)
+    assert "sequence 0: no segments agree" in said
+    assert "at token 2" in said
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_partial_nodes_are_completed(loss: str) -> None:
+    one, other = nx.path_graph(3), nx.path_graph(3)
+    one.nodes[0]["colour"], other.nodes[2]["colour"] = "blue", "brown"
+    labels = [{0: "sea", 1: None, 2: {"sea", "land"}}, ["land", None, "land"]]
+    labeler = GraphLabeler(loss=loss, C=5.0).fit([one, other], labels)
+    first, second = labeler.predict([one, other])
+    assert first[0] == "sea"
+    assert second == {0: "land", 1: "land", 2: "land"}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_partial_classes_are_completed(loss: str) -> None:
+    rows = [{"a": 1}, {"b": 1}, {"a": 1, "b": 1}, {"b": 1}]
+    model = MulticlassClassifier(loss=loss, C=5.0)
+    model.fit(rows, ["x", {"y", "z"}, None, "y"])
+    assert model.predict(rows).tolist()[:2] == ["x", "y"]
+    numbers = MulticlassClassifier(loss=loss).fit(np.eye(3), ["x", {"x", "y"}, "z"])
+    assert numbers.classes_.tolist() == ["x", "y", "z"]
+
+
+FORMS, TAGS = ["the", "dog", "barks"], ["D", "N", "V"]
+
+
+def tree(heads: Any, labels: Any) -> Sentence:
+    return Sentence.from_columns(forms=FORMS, upos=TAGS, heads=heads, labels=labels)
+
+
+TREES = [
+    tree([2, 3, 0], ["det", "subj", "root"]),
+    tree([2, None, None], ["det", "_", "_"]),
+    tree([None, 3, 0], ["_", "subj", "root"]),
+]
+
+
+def test_partial_trees_are_completed_and_written(tmp_path: Path) -> None:
+    assert TREES[1].unknown == (2, 3)
+    parser = DependencyParser(hash_bits=8).fit(TREES)
+    assert {s.heads for s in parser.predict(TREES)} == {(2, 3, 0)}
+    text = "".join(s.to_text() for s in TREES)
+    (tmp_path / "t.conllu").write_text(text)
+    again = read_trees(tmp_path / "t.conllu", partial=True)
+    assert [s.unknown for s in again] == [(), (2, 3), (1,)]
+    assert "".join(s.to_text() for s in again) == text
+    with pytest.raises(DataError, match="partial=True"):
+        read_trees(tmp_path / "t.conllu")
+    circle = tree([2, 1, None], ["det", "subj", "_"])
+    said = refusal(DependencyParser(hash_bits=8), [TREES[0], circle])
+    assert said.startswith("sentence 1: no tree has all the heads")
+    said = refusal(DependencyParser(hash_bits=8), TREES, dev=TREES)
+    assert "only training data may be known in part" in said
+    run("train", "parse", tmp_path / "t.conllu", "-m", tmp_path / "m", "-q",
+        "--partial", "--hash-bits", 8)  # fmt: skip
+    assert "known in part" in load(tmp_path / "m").status_
+
+
+def test_partial_files_spell_what_is_known(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(
+        "the D\ndog N|V\n\na D\ncat N\n\nsees V\n? \\?\nx ?\n\n"
+    )
+    base = (tmp_path / "t", "-m", tmp_path / "m", "-q", "-C", 5)
+    run("train", "tag", *base, "--partial")
+    assert load(tmp_path / "m").classes_.tolist() == ["?", "D", "N", "V"]
+    run("train", "tag", *base)
+    assert "N|V" in load(tmp_path / "m").classes_
+    (tmp_path / "t").write_text("the |\ndog N\n")
+    assert "an empty set of labels" in message("train", "tag", *base, "--partial")
+    (tmp_path / "t").write_text("Ada B-PER\nsaw ?\nit O\n\nBob ?\nran O\n\n")
+    run("train", "segments", *base, "--partial")
+    assert load(tmp_path / "m").classes_.tolist() == ["O", "PER"]
