@@ -248,7 +248,7 @@ ENGLISH = (
     "Cats|bark|.|Dogs|sleep|.",
     "Cats bark. Dogs sleep.",
 )
-CHINESE = (["狗|叫|。", "猫|睡|。"], "猫|叫|。|狗|睡|。", "猫叫。狗睡。")
+CHINESE = (["小狗|叫|。", "小猫|睡|。"], "小猫|叫|。|小狗|睡|。", "小猫叫。小狗睡。")
 
 
 @pytest.mark.parametrize(("known", "right", "text"), [ENGLISH, CHINESE])

@@ -10,15 +10,13 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from partwise.data.surface import Written
+from partwise.data.surface import Written, is_unspaced
 
 CLOSING = ("Pe", "Pf")
 OPENING = ("Ps", "Pi")
 OTHER_MARKS = "Po"
 BEGINNING = "¿¡"
 NOT_ATTACHED = "\"'&@#*/\\†‡§%"
-UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
-"""How the names of characters begin in scripts that are written without spaces."""
 
 
 def says_nothing(paragraphs: Sequence[Sequence[Written]]) -> bool:
@@ -52,7 +50,7 @@ def with_likely_spaces(
                             pairwise(_forms(one)), one.gaps, strict=False
                         )
                     ),
-                    one.gaps[-1],
+                    "" if is_unspaced(one.tokens[-1].form[-1]) else one.gaps[-1],
                 ]
             )
             for one in paragraph
@@ -67,16 +65,10 @@ def _forms(written: Written) -> list[str]:
 
 def _touches(before: str, after: str) -> bool:
     """Say whether two tokens are likely to touch."""
-    if _is_unspaced(before[-1]) and _is_unspaced(after[0]):
+    if is_unspaced(before[-1]) and is_unspaced(after[0]):
         return True
     ends, begins = unicodedata.category(before[-1]), unicodedata.category(after[0])
     if ends in OPENING or before[-1] in BEGINNING:
         return True
     is_mark = begins == OTHER_MARKS and after[0] not in BEGINNING + NOT_ATTACHED
     return begins in CLOSING or is_mark
-
-
-def _is_unspaced(character: str) -> bool:
-    name = unicodedata.name(character, "")
-    # Full stops and commas of these scripts stand without spaces as well.
-    return name.startswith((*UNSPACED, "IDEOGRAPHIC", "FULLWIDTH"))
