@@ -9,7 +9,6 @@ line, ends a sentence as well.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -68,11 +67,10 @@ class BoundaryStep(Step):
         """Learn from the text behind sentences."""
         written = paragraphs(sentences)
         if says_nothing(written):
-            warnings.warn(
+            self.note = (
                 "the treebank does not say where tokens touch (by SpaceAfter=No, or by "
                 "comments # text), so full stops and the like are taken to stand at "
-                "the word before them; a treebank that says so is better",
-                stacklevel=2,
+                "the word before them; a treebank that says so is better"
             )
             written = with_likely_spaces(written)
         self._fit_tokens(written, make)

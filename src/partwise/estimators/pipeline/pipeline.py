@@ -335,6 +335,12 @@ class Pipeline(Estimator, PipelineSettings):
         self._check_fitted()
         return {k: v for step in self.steps_.values() for k, v in step.models.items()}
 
+    @property
+    def notes_(self) -> dict[str, str]:
+        """What training found odd in the data, by the name of the step."""
+        self._check_fitted()
+        return {name: step.note for name, step in self.steps_.items() if step.note}
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "steps_"):
             from sklearn.exceptions import NotFittedError

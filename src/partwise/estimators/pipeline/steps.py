@@ -28,6 +28,8 @@ class Step:
         What it has learnt, by name; a step without any only knows what it has seen.
     choice : mapping
         What differs from the usual in how it learns; see `alternatives`.
+    note : str
+        What whoever trains it should know about the data.
     """
 
     name: ClassVar[str]
@@ -44,6 +46,7 @@ class Step:
     def __init__(self) -> None:
         self.models: dict[str, Any] = {}
         self.choice: Mapping[str, Any] = {}
+        self.note = ""
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn from sentences."""
