@@ -22,16 +22,20 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     status = 0
     for name in options.names:
-        status = max(status, _run(name, options.quick, options.out))
+        status = max(status, _run(name, options))
     return status
 
 
-def _run(name: str, quick: bool, out: Path) -> int:
+def _run(name: str, options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     try:
         with tempfile.TemporaryDirectory(prefix="partwise-") as scratch:
-            bench = Bench(name, quick, out, Path(scratch))
+            bench = Bench(
+                name, options.quick, options.out, Path(scratch), only=options.only
+            )
             report = catalogue.load(name)(bench)
+        if options.only and not bench.left_out:
+            raise Skip(f"--only {options.only} left nothing out: it names no part")
     except Skip as reason:
         print(f"{name}: skipped: {reason}", file=sys.stderr)
         return 1
@@ -53,6 +57,13 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="a small version: a slice of the data, or generated data where there "
         "is none; goals are not judged",
+    )
+    run.add_argument(
+        "--only",
+        default="",
+        metavar="TEXT",
+        help="take only the data sets whose names contain this, where a benchmark "
+        "has several",
     )
     run.add_argument(
         "--out",

@@ -61,8 +61,9 @@ def run(bench: Bench) -> Report:
     if bench.quick:
         methods = [m._replace(search_passes=None) for m in METHODS]
     results = []
-    for treebank in (WSJ, EWT, SLOVENE):
-        results.append(_measure(bench, treebank, methods, budget))
+    treebanks = {treebank.name: treebank for treebank in (WSJ, EWT, SLOVENE)}
+    for name in bench.parts(treebanks):
+        results.append(_measure(bench, treebanks[name], methods, budget))
         if bench.quick:
             break
     return _report(results, budget)

@@ -108,7 +108,7 @@ def run(bench: Bench) -> Report:
             if data.special and not field.only:
                 continue
             before = outcomes.setdefault(field.title, [])
-            if not data.decides:
+            if not data.decides and before:
                 solvers = contenders(before, goals)
             course = Course(data, field.loss, field.C, field.l1_ratio)
             # The solver to beat comes first, others are not waited for much longer.
@@ -220,6 +220,7 @@ def _report(
         tables=tables,
         plots=plots,
         notes=[
+            "Seconds are those of the processor: all solvers use one thread.",
             "proved: until solve(tol=gap) was over, with the proof; near: until the "
             "objective was within the gap of the best certified dual value of any "
             "solver, which nobody but the benchmark knew then.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -35,6 +35,10 @@ class Bench:
         A folder for files that nobody needs afterwards.
     sources : dict of str to str
         What the data is, as it was chosen; written to the result.
+    only : str
+        Take only the parts whose names contain this.
+    left_out : list of str
+        The parts that were not taken; written to the result.
     """
 
     name: str
@@ -43,10 +47,21 @@ class Bench:
     scratch: Path
     sources: dict[str, str] = field(default_factory=dict)
     begin: float = field(default_factory=time.perf_counter)
+    only: str = ""
+    left_out: list[str] = field(default_factory=list)
 
     def choose(self, full: Value, quick: Value) -> Value:
         """Return one setting or the other."""
         return quick if self.quick else full
+
+    def parts(self, names: Iterable[str]) -> list[str]:
+        """Return which of its parts, such as data sets, a benchmark is to take."""
+        named = list(names)
+        wanted = [name for name in named if self.only.lower() in name.lower()]
+        if not wanted:
+            raise Skip(f"no part has {self.only!r} in its name: {', '.join(named)}")
+        self.left_out += [name for name in named if name not in wanted]
+        return wanted
 
     def data(
         self,

@@ -24,6 +24,7 @@ def write_report(bench: Bench, report: Report, seconds: float) -> Path:
     content = {
         "name": bench.name,
         "quick": bench.quick,
+        "left out": bench.left_out,
         "data": bench.sources,
         "figures": [figure.to_json(not bench.quick) for figure in report.figures],
         "settings": report.settings,
@@ -71,6 +72,8 @@ def _markdown(
     parts = [f"# {bench.name}", summaries()[bench.name]]
     if bench.quick:
         parts.append(f"*{QUICK}*")
+    if bench.left_out:
+        parts.append(f"*Without: {', '.join(bench.left_out)}.*")
     parts.append(_table(Table("", ["figure", "value", "unit", "goal", "met"], rows)))
     for table in report.tables:
         parts += [f"## {table.title}", _table(table)]

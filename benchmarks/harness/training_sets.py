@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,10 @@ from partwise.synthetic import make_corpus
 Token = tuple[str, ...]
 
 
+CHUNKS, LETTERS, DIGITS = "CoNLL-2000", "OCR letters", "MNIST"
+SPANISH, DUTCH, ENGLISH = "CoNLL-2002 Spanish", "CoNLL-2002 Dutch", "EWT POS"
+
+
 class TrainingSet(NamedTuple):
     """Encoded examples, a few of the same kind to compile with, and what it is for.
 
@@ -45,12 +50,19 @@ class TrainingSet(NamedTuple):
 
 def training_sets(bench: Bench) -> list[TrainingSet]:
     """Return the data of the race, those that decide first; fewer in a quick run."""
-    makers: list[Callable[[Bench], TrainingSet]] = [chunks, letters, digits, spanish]
-    held_out: list[Callable[[Bench], TrainingSet]] = [dutch, english]
+    makers = {
+        CHUNKS: chunks,
+        LETTERS: letters,
+        DIGITS: digits,
+        SPANISH: spanish,
+        DUTCH: dutch,
+        ENGLISH: english,
+    }
     if bench.quick:
-        makers, held_out = [chunks], [dutch]
-    real = [make(bench) for make in (*makers, *held_out)]
-    return real + [shaped(bench, shape) for shape in SHAPES]
+        makers = {CHUNKS: chunks, DUTCH: dutch}
+    shapes = {shape.name: partial(shaped, shape=shape) for shape in SHAPES}
+    every: dict[str, Callable[[Bench], TrainingSet]] = {**makers, **shapes}
+    return [every[name](bench) for name in bench.parts(every)]
 
 
 class Shape(NamedTuple):
@@ -92,45 +104,45 @@ def _noisy(count: int, length: int) -> Chain:
 
 def chunks(bench: Bench) -> TrainingSet:
     """Return chunking, CoNLL-2000, with the templates of CRFsuite's tutorial."""
-    return _text(bench, "CoNLL-2000", "conll2000/train.txt.gz", TEMPLATE)
+    return _text(bench, CHUNKS, "conll2000/train.txt.gz", TEMPLATE)
 
 
 def spanish(bench: Bench) -> TrainingSet:
     """Return named entities in Spanish."""
-    return _text(bench, "CoNLL-2002 Spanish", "conll2002/esp.train.gz")
+    return _text(bench, SPANISH, "conll2002/esp.train.gz")
 
 
 def dutch(bench: Bench) -> TrainingSet:
     """Return named entities in Dutch."""
-    return _text(bench, "CoNLL-2002 Dutch", "conll2002/ned.train.gz", decides=False)
+    return _text(bench, DUTCH, "conll2002/ned.train.gz", decides=False)
 
 
 def english(bench: Bench) -> TrainingSet:
     """Return universal parts of speech of English, from the words alone."""
-    name, path = "EWT POS", "ud-english-ewt/train.conllu.gz"
-    return _text(bench, name, path, decides=False, read=read_tagged)
+    path = "ud-english-ewt/train.conllu.gz"
+    return _text(bench, ENGLISH, path, decides=False, read=read_tagged)
 
 
 def letters(bench: Bench) -> TrainingSet:
     """Return handwritten words, folds 1-9: chains with dense features."""
-    words = bench.data("OCR letters", ["ocr-letters.npz"], read_words, generate_words)
+    words = bench.data(LETTERS, ["ocr-letters.npz"], read_words, generate_words)
     X, y = words.where(words.fold != 0)
     size = bench.choose(len(X), 150)
     return TrainingSet(
-        "OCR letters", _letters(X[:size], y[:size]), _letters(X[:20], y[:20]), True
+        LETTERS, _letters(X[:size], y[:size]), _letters(X[:20], y[:20]), True
     )
 
 
 def digits(bench: Bench) -> TrainingSet:
     """Return handwritten digits: ten classes, dense features."""
     files = ["mnist-10k/images-idx3-ubyte.gz", "mnist-10k/labels-idx1-ubyte.gz"]
-    X, y = bench.data("MNIST", files, read_digits, generate_digits)
+    X, y = bench.data(DIGITS, files, read_digits, generate_digits)
 
     def first(size: int) -> Structure:
         rows = make_dense_rows(np.ascontiguousarray(X[:size]))
         return make_multiclass(rows, y[:size], 10)
 
-    return TrainingSet("MNIST", first(bench.choose(len(y), 300)), first(50), True)
+    return TrainingSet(DIGITS, first(bench.choose(len(y), 300)), first(50), True)
 
 
 def read_tagged(path: Path) -> list[list[Token]]:

@@ -58,7 +58,7 @@ def script(monkeypatch, courses):
     """Let solvers run as written: name to (primals, duals, gap, dual)."""
     asked = []
 
-    def run_solver(task, solver, seed, tol, max_iter, limit, every=1):
+    def run_solver(task, solver, seed, tol, max_iter, limit, every=1, clock=None):
         asked.append((solver, seed, tol, limit))
         made = courses[solver]
         if tol <= 0.01:

@@ -76,6 +76,12 @@ def open_page(driver: Any, html: str, folder: Path) -> None:
     driver.get(path.as_uri())
 
 
+def seconds_of_work(driver: Any) -> float:
+    """Return how long the page has computed, whatever else the machine did."""
+    measured = driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    return float({one["name"]: one["value"] for one in measured}["TaskDuration"])
+
+
 def count(driver: Any) -> str:
     return str(driver.find_element("css selector", ".count").text)
 
@@ -212,13 +218,10 @@ def test_examples_of_ten_thousand_open_quickly(driver: Any, tmp_path: Path) -> N
     views = [view_tags(words, labels, wrong, chunks=True)] * 10_000
     html = examples_page(views, "Ten thousand")
     assert len(html.encode()) < 20e6
+    driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     open_page(driver, html, tmp_path)
-    loaded = driver.execute_script(
-        "const t = performance.getEntriesByType('navigation')[0];"
-        "return t.loadEventEnd - t.startTime"
-    )
     assert count(driver) == "10,000 of 10,000"
-    assert loaded < 2000
+    assert seconds_of_work(driver) < 2
     filled = "return document.querySelectorAll('.example > header').length"
     assert 0 < driver.execute_script(filled) < 200
     for _ in range(10):  # rows that come into sight grow, so the end moves

@@ -143,7 +143,7 @@ def _read_matrix(
     try:
         # Not np.load, which would also open archives.
         with path.open("rb") as file:
-            matrix: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+            matrix: NDArray[Any] = np.lib.format.read_array(file)
     except FileNotFoundError:
         raise DataError("there is no such file", path=name) from None
     except Exception as error:  # damaged headers raise whatever a parser may

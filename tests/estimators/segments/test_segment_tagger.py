@@ -248,7 +248,7 @@ def test_segment_tagger_calibration_needs_development_data() -> None:
         (["B-PER"], "1 labels for 8 tokens"),
         (3, "expected a list of segments"),
         ([(0, 1, 3)], "all strings or all integers"),
-        ([(0, 1, None)], "labels must be strings or integers"),
+        ([(0, 1, 1.5)], "labels must be strings or integers"),
     ],
 )
 def test_segment_tagger_refuses_bad_segments(cut: Any, words: str) -> None:

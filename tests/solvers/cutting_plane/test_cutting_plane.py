@@ -14,11 +14,11 @@ from partwise.solvers import make_problem, solve
 from partwise.solvers.base import Problem
 from partwise.solvers.cutting_plane import cutting_plane as module
 from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
-from partwise.solvers.cutting_plane.plane_qp import solve_plane_qp
+from partwise.solvers.cutting_plane.plane_qp import Best, solve_plane_qp
 from partwise.solvers.cutting_plane.planes import Planes
 from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
-from partwise.structures import make_chain, make_dense_rows
+from partwise.structures import make_chain, make_dense_rows, make_multiclass
 from problems import ANY, Floats, Maker, Outputs, plain_only
 
 if problems.PLAIN_PYTHON:
@@ -227,6 +227,61 @@ def test_cutting_plane_huge_features_change_no_loss(features: float) -> None:
     assert solution.certificate.primal == pytest.approx(peer.fun, rel=1e-6)
 
 
+@plain_only
+@pytest.mark.parametrize("features", [1.0, 1e4, 1e8])
+def test_cutting_plane_huge_features_change_no_squared_loss(features: float) -> None:
+    """The objective is that of a larger C, whose optimum is enumerated.
+
+    From 1e4 on the weights cost nothing that could be seen.
+    """
+    s = problems.make_small(problems.classes_costs)
+    outputs = problems.enumerate_outputs(s)
+    C = np.full(len(outputs), min(features, 1e4) ** 2)
+    best = problems.best_squared_hinge(outputs, C)[0] / C[0]
+    problem = make_problem(Scaled(s, features), get_loss("squared_hinge"))
+    solution = solve(problem, CuttingPlane(), tol=1e-4, max_iter=200)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(best, rel=1e-4)
+
+
+@plain_only
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("features", [1e4, 1e8])
+def test_cutting_plane_huge_features_separate_what_is_separable(
+    features: float, loss: str
+) -> None:
+    """Weights that cost next to nothing still have to be the smallest ones.
+
+    Those of the widest margin, from quadratic programming over all outputs.
+    """
+    x = np.array([[2.0, 0.5], [1.5, -0.5], [-1.0, 2.0], [-2.0, 0.3], [-0.3, -1.5]])
+    s = make_multiclass(make_dense_rows(x), [0, 0, 1, 1, 2], 3)
+    outputs = problems.enumerate_outputs(s)
+    dphi = np.vstack([own.dphi for own in outputs])
+    cost = np.concatenate([own.cost for own in outputs])
+    peer = minimize(
+        lambda w: 0.5 * w @ w,
+        np.ones(dphi.shape[1]),
+        jac=lambda w: w,
+        constraints={
+            "type": "ineq",
+            "fun": lambda w: dphi @ w - cost,
+            "jac": lambda w: dphi,
+        },
+        method="SLSQP",
+        options={"ftol": 1e-12},
+    )
+    assert peer.success
+    problem = make_problem(Scaled(s, features), get_loss(loss))
+    solution = solve(problem, CuttingPlane(), tol=1e-3, max_iter=400)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    best = peer.fun / features**2
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-3)
+    assert solution.certificate.dual == pytest.approx(best, rel=2e-3)
+
+
 # --- the programme ---
 
 
@@ -236,7 +291,7 @@ def test_plane_qp_is_the_optimum(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(12, 5)) * scale  # dependent on purpose
     gram, costs = x @ x.T, rng.uniform(0, 3, 12) * scale**2 * 10.0 ** (seed - 2)
-    alpha = solve_plane_qp(gram, costs)
+    alpha, shares = solve_plane_qp(gram, costs)
     assert alpha.min() >= 0.0
     assert alpha.sum() <= 1.0 + 1e-15
     # No direction to a corner of the simplex rises: the gap of Frank and Wolfe.
@@ -253,14 +308,18 @@ def test_plane_qp_is_the_optimum(seed: int, scale: float) -> None:
         options={"ftol": 1e-12, "maxiter": 500},
     )
     assert value / scale**2 == pytest.approx(-peer.fun, rel=1e-6)
+    # The shares make the same weights as the multipliers.
+    w = x.T @ alpha
+    np.testing.assert_allclose(x.T @ shares, w, rtol=0, atol=1e-6 * np.abs(w).max())
 
 
 def test_plane_qp_without_costs_stays_at_zero() -> None:
-    assert solve_plane_qp(np.eye(2), np.zeros(2)).tolist() == [0.0, 0.0]
+    assert solve_plane_qp(np.eye(2), np.zeros(2)).alpha.tolist() == [0.0, 0.0]
 
 
 def test_plane_qp_flat_planes_take_the_costliest() -> None:
-    alpha = solve_plane_qp(np.zeros((2, 2)), np.array([1.0, 3.0]))
+    alpha, shares = solve_plane_qp(np.zeros((2, 2)), np.array([1.0, 3.0]))
+    assert shares.tolist() == [0.0, 0.0]
     np.testing.assert_allclose(alpha, [0.0, 1.0], atol=1e-6)
 
 
@@ -272,7 +331,9 @@ def test_cutting_plane_poor_multipliers_are_not_taken(
     *_, state = passes(problem, CuttingPlane(), 10)
     dual = state.dual
     monkeypatch.setattr(
-        module, "solve_plane_qp", lambda gram, costs, start: np.zeros(costs.size)
+        module,
+        "solve_plane_qp",
+        lambda gram, costs, start: Best(*np.zeros((2, costs.size))),
     )
     rng = np.random.default_rng(0)
     count = 0

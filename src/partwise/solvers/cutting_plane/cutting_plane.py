@@ -26,6 +26,13 @@ from partwise.structures.interface import FloatArray, add_costs, argmax, cost
 PLANES_KEPT = 100
 """About how many planes were in use at a time, where it was measured."""
 
+CANCELLED = 1e-6
+"""Weights that are so small a share of the planes they add up lack digits."""
+
+ROOM = 1e-13
+"""How much longer weights are than proposed, lest rounding leaves slack where there is
+none: with a large C, that would weigh more than they do."""
+
 FRUITLESS = 5
 """Passes in a row that improve neither bound: no more of them."""
 
@@ -37,7 +44,10 @@ class CuttingPlaneState(State):
     propose, where the next plane will touch.
     """
 
-    kept = ("planes", "alpha", "idle", "w", "iterate", "primal", "dual", "fruitless")
+    kept = (
+        *("planes", "alpha", "idle", "w", "iterate", "primal", "dual", "fruitless"),
+        "stride",
+    )
     growing = ("alpha", "idle")
     unbounded = ("primal",)
     facts = (same_length("alpha", "idle", "planes.costs"),)
@@ -52,6 +62,7 @@ class CuttingPlaneState(State):
         self.primal = np.inf
         self.dual = 0.0
         self.fruitless = 0
+        self.stride = 0.0
 
     def form(self) -> tuple[Any, ...]:
         """Return the number of weights, and the sizes of the outputs."""
@@ -75,10 +86,13 @@ class CuttingPlaneState(State):
         The bound never falls, whatever rounding does.
         """
         planes = self.planes
-        self.alpha = solve_plane_qp(planes.gram, planes.costs, self.alpha)
+        self.alpha, shares = solve_plane_qp(planes.gram, planes.costs, self.alpha)
         w = planes.combine(problem, self.alpha)
         # From the weights themselves, free of what rounding did to the products.
         self.dual = max(self.dual, float(planes.costs @ self.alpha - 0.5 * w @ w))
+        sizes = np.sqrt(planes.gram.diagonal())
+        if np.sqrt(w @ w) < CANCELLED * float(self.alpha @ sizes):
+            return planes.combine(problem, shares)
         return w
 
     def drop_idle(self, drop_after: int) -> None:
@@ -97,8 +111,9 @@ class CuttingPlane(Solver):
     ----------
     step : float
         Where the next plane touches: this share of the way from the best weights so
-        far to those that the planes propose. With 1, the original method, early
-        proposals are far off the mark and the passes many.
+        far to those that the planes propose, or twice the last share while that finds
+        better weights. With 1, the original method, early proposals are far off the
+        mark and the passes many.
     drop_after : int
         A plane that has had no part in the weights for this many passes is dropped.
 
@@ -178,8 +193,12 @@ class CuttingPlane(Solver):
         primal = float(0.5 * w @ w + problem.C @ losses)
         if primal < state.primal:
             state.primal, state.w = primal, w
-        proposed = state.solve_planes(problem)
-        state.iterate = state.w + self.step * (proposed - state.w)
+        proposed = (1.0 + ROOM) * state.solve_planes(problem)
+        # Steps that find better weights one after the other are too short.
+        better = state.primal < before[0]
+        state.stride = min(2.0 * state.stride, 1.0) if better else 0.0
+        state.stride = max(state.stride, self.step)
+        state.iterate = state.w + state.stride * (proposed - state.w)
         state.drop_idle(self.drop_after)
         improved = (state.primal, state.dual) != before
         state.fruitless = 0 if improved else state.fruitless + 1

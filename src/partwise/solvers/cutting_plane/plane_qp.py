@@ -1,35 +1,91 @@
 """The quadratic programme of the cutting plane method, solved by an active set method.
 
-``max  b . a - 1/2 a' G a   subject to  a >= 0,  sum(a) <= 1``, in as many variables
-as there are planes: tens or hundreds, whatever the size of the corpus. The planes with
-a multiplier are few. As Lawson and Hanson (1974, chapter 23) do for least squares, the
-steepest of the others joins them, and those whose multiplier falls to zero leave.
+``max  b . a - 1/2 |sum_k a_k g_k|^2   subject to  a >= 0,  sum(a) <= 1``, in as many
+variables as there are planes: tens or hundreds, whatever the size of the corpus. The
+planes with a multiplier are few. As Lawson and Hanson (1974, chapter 23) do for least
+squares, the steepest of the others joins them, and those whose multiplier falls to zero
+leave.
+
+Where features are huge, or C is, the vectors of the planes all but cancel: their sum,
+the weights, can be 1e-16 of them, and multipliers lack the digits to say what it is. So
+the weights are an unknown of their own, ``u``, in an orthonormal basis of the planes:
+they are found from how high the planes in use are there, not as a sum.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from partwise._deadline import check_time
 from partwise.structures.interface import FloatArray
 
-RIDGE = 1e-13
-"""Added to the diagonal, whose elements are one: the planes may be dependent. A step
-goes a little less far for it, and the next one the rest. Where features are huge the
-planes cancel nearly, and what is left of them must not drown in this."""
+DEPENDENT = 1e-13
+"""Planes whose part outside of the others is a smaller share, squared, lie within
+them: the products of the planes have no more digits."""
 
 ENOUGH = 1e-12
 """The share of the value that a step must gain for another one: what rounding leaves of
 it. Many small gains may still be ahead."""
 
+ROUNDING = 1e-14
+"""What rounding leaves uncertain of how steep a plane is, as a share of its parts."""
+
+TOO_FAR = 1e3
+"""No multiplier gets so large: it is one at most."""
+
 MOST_STEPS = 10
 """For every plane; usually about one is enough."""
 
 
+class Best(NamedTuple):
+    """What is best: multipliers, and the shares of the planes that make the weights.
+
+    In theory they are the same. The multipliers may have to cancel to the last digit,
+    the shares, of planes that do not depend on each other, need not.
+    """
+
+    alpha: FloatArray
+    shares: FloatArray
+
+
+class _Basis(NamedTuple):
+    """The planes in an orthonormal basis, brought to the size of one.
+
+    ``vectors[:, k] * size[k]`` is plane `k`. The first of them in `order` are the
+    basis, made orthonormal one after the other, so that they are triangular.
+    """
+
+    vectors: FloatArray
+    size: FloatArray
+    order: NDArray[np.int64]
+
+    def shares(self, u: FloatArray) -> FloatArray:
+        """Return how much of which plane makes the vector `u`."""
+        shares, chosen = np.zeros(self.size.size), self.order[: u.size]
+        if u.size:
+            shares[chosen] = solve_triangular(self.vectors[:, chosen], u)
+        return shares / self.size
+
+
+def _make_basis(gram: FloatArray) -> _Basis:
+    size = np.sqrt(gram.diagonal())
+    # Planes differ in size by orders of magnitude; one without slope has any.
+    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
+    factor, pivots, rank, _ = dpstrf(gram / np.outer(size, size), tol=DEPENDENT)
+    order = np.asarray(pivots, np.int64) - 1
+    vectors = np.zeros((int(rank), size.size))
+    vectors[:, order] = np.triu(factor)[: int(rank)]
+    return _Basis(vectors, size, order)
+
+
 def solve_plane_qp(
     gram: FloatArray, costs: FloatArray, start: FloatArray | None = None
-) -> FloatArray:
+) -> Best:
     """Return the best multipliers of the planes.
 
     Parameters
@@ -43,84 +99,142 @@ def solve_plane_qp(
 
     Returns
     -------
-    array of shape (n_planes,)
-        Feasible to the last bit; as good as rounding allows.
+    Best
+        Multipliers that are feasible to the last bit, as good as rounding allows, and
+        the weights.
 
     Examples
     --------
-    >>> solve_plane_qp(np.array([[4.0]]), np.array([1.0])).round(6).tolist()
+    >>> solve_plane_qp(np.array([[4.0]]), np.array([1.0])).alpha.round(6).tolist()
     [0.25]
-    >>> solve_plane_qp(np.eye(2), np.array([3.0, 3.0])).round(6).tolist()
+    >>> solve_plane_qp(np.eye(2), np.array([3.0, 3.0])).alpha.round(6).tolist()
     [0.5, 0.5]
     """
-    alpha = np.zeros(costs.size) if start is None else start
-    value = -np.inf
-    fruitless = np.zeros(costs.size, bool)
-    joining: list[int] = []
+    basis = _make_basis(gram)
+    heights, price = costs / basis.size, 1.0 / basis.size
+    # Multipliers of planes of size one.
+    a = np.zeros(costs.size) if start is None else start * basis.size
+    u, value, worst = basis.vectors @ a, -np.inf, np.inf
+    best, fruitless = (a, u), np.zeros(costs.size, bool)
+    used, joining = a > 0.0, list[int]()
     for _ in range(MOST_STEPS * (1 + costs.size)):
         check_time()
-        used = alpha > 0.0
         used[joining] = True
-        new = _go_to_best(gram, costs, alpha, used)
-        new_value = _value(gram, costs, new)
-        if new_value - value > ENOUGH * abs(new_value):
-            alpha, value = new, new_value
-            fruitless[:] = False
-        elif joining:
-            fruitless[joining] = True
-        else:
-            break
-        slope = costs - gram @ alpha
+        a, u = _go_to_best(basis.vectors, heights, price, a, u, used)
+        new_value = float(heights @ a - 0.5 * u @ u)
+        slope = costs - basis.size * (u @ basis.vectors)
         # Planes in use are all as steep: flat, or, with a sum of one, as steep as mass
         # is worth.
-        price = max(float(slope @ alpha) / (float(alpha.sum()) or 1.0), 0.0)
-        able = np.flatnonzero((alpha == 0.0) & (slope > price) & ~fruitless)
+        mass = a * price
+        slope -= max(float(slope @ mass) / (float(mass.sum()) or 1.0), 0.0)
+        steepest, least = slope.max(initial=0.0), ENOUGH * abs(new_value)
+        if new_value < value - least:
+            break
+        # Weights may be worth so little that only the planes tell better from worse.
+        if new_value > value + least or steepest < worst:
+            best, value, worst = (a, u), max(value, new_value), steepest
+            fruitless[:] = False
+        elif not joining:
+            break
+        # A step that gains nothing that can be seen may still lead on, but once only.
+        fruitless[joining] = True
+        blur = ROUNDING * (np.abs(costs) + basis.size * np.sqrt(u @ u))
+        able = np.flatnonzero(~used & (slope > blur) & ~fruitless)
         joining = [int(able[slope[able].argmax()])] if able.size else []
-    return alpha / max(float(alpha.sum()), 1.0)
-
-
-def _value(gram: FloatArray, costs: FloatArray, alpha: FloatArray) -> float:
-    return float(costs @ alpha - 0.5 * alpha @ gram @ alpha)
+    a, u = best
+    alpha = a / basis.size
+    return Best(alpha / max(float(alpha.sum()), 1.0), basis.shares(u))
 
 
 def _go_to_best(
-    gram: FloatArray, costs: FloatArray, alpha: FloatArray, used: NDArray[np.bool_]
-) -> FloatArray:
+    vectors: FloatArray,
+    heights: FloatArray,
+    price: FloatArray,
+    a: FloatArray,
+    u: FloatArray,
+    used: NDArray[np.bool_],
+) -> tuple[FloatArray, FloatArray]:
     """Go towards the best multipliers of the planes in use, while none gets negative.
 
-    Those that fall to zero on the way are no longer used.
+    Those that fall to zero on the way are no longer used. Return also the weights.
     """
-    alpha = alpha.copy()
+    a = a.copy()
     while used.any():
         at = np.flatnonzero(used)
-        slope = costs[at] - gram[at] @ alpha
-        here = alpha[at]
-        way = _newton(gram[np.ix_(at, at)], slope, 1.0 - float(here.sum()))
-        falling = way < -here
+        here = a[at]
+        there, best_u = _best_of(vectors[:, at], heights[at], price[at], here)
+        way = there - here
+        # One that is zero but for rounding is in use: it holds the weights where it is.
+        falling = there < -DEPENDENT * np.abs(there).max()
         if not falling.any():
-            alpha[at] = here + way
-            break
+            a[at] = np.maximum(there, 0.0)
+            return a, best_u
         # As far as the first that falls to zero.
         reach = np.where(falling, here / np.where(falling, -way, 1.0), np.inf)
         first = reach == reach.min()
-        alpha[at] = np.where(first, 0.0, np.maximum(here + reach.min() * way, 0.0))
+        a[at] = np.where(first, 0.0, np.maximum(here + reach.min() * way, 0.0))
+        u = u + reach.min() * (best_u - u)
         used[at[first]] = False
-    return alpha
+    return a, np.zeros_like(u)
 
 
-def _newton(gram: FloatArray, slope: FloatArray, room: float) -> FloatArray:
-    """Return how to change multipliers, by a sum of at most `room`."""
-    # Planes differ in size by orders of magnitude: all are brought to one first.
-    n, size = slope.size, np.sqrt(gram.diagonal())
-    size = np.where(size > 0.0, size, size.max() or 1.0)
-    scaled = gram / np.outer(size, size) + RIDGE * np.eye(n)
-    way = np.asarray(np.linalg.solve(scaled, slope / size) / size, np.float64)
-    if way.sum() <= room:
-        return way
-    # The sum is fixed, and mass has a price: the last unknown.
-    unit = float(size.min())
-    system = np.zeros((n + 1, n + 1))
-    system[:n, :n] = scaled
-    system[n, :n] = system[:n, n] = unit / size
-    found = np.linalg.solve(system, np.append(slope / size, unit * room))
-    return np.asarray(found[:n] / size, np.float64)
+def _best_of(
+    vectors: FloatArray, heights: FloatArray, price: FloatArray, here: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the best multipliers of planes, of any sign, and the weights.
+
+    At the best weights all planes are at the same height: zero, or, if the price of the
+    multipliers is more than one then, at the height where it is one.
+    """
+    far = TOO_FAR / float(price.min())
+    free, u = _meet(vectors, heights, np.zeros(len(vectors)), here, far)
+    if free @ price <= 1.0:
+        return free, u
+    # A reflection after which the first multiplier alone has a price, and so is known.
+    norm = float(np.sqrt(price @ price))
+    mirror = price / norm
+    mirror[0] += np.copysign(1.0, mirror[0])
+    mirror /= np.sqrt(mirror @ mirror)
+    turned = vectors - 2.0 * np.outer(vectors @ mirror, mirror)
+    known = -1.0 / norm
+    others, u = _meet(
+        turned[:, 1:],
+        (heights - 2.0 * (heights @ mirror) * mirror)[1:],
+        known * turned[:, 0],
+        (here - 2.0 * (here @ mirror) * mirror)[1:],
+        far,
+    )
+    found = np.append(known, others)
+    return found - 2.0 * (found @ mirror) * mirror, u
+
+
+def _meet(
+    vectors: FloatArray,
+    heights: FloatArray,
+    offset: FloatArray,
+    here: FloatArray,
+    far: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the `a` with ``u = offset + vectors a`` and ``vectors' u = heights``.
+
+    And `u` itself: its part in the span of the vectors is known from the heights, the
+    rest is that of the offset. If vectors depend on each other, and heights contradict,
+    they never meet: go from `here` as `far` in the direction in which it rises.
+    """
+    q, r = np.linalg.qr(vectors)
+    diagonal = np.abs(r.diagonal())
+    rank = int(np.argmin(np.append(diagonal > np.sqrt(DEPENDENT), False)))
+    if rank < vectors.shape[1]:
+        direction = np.zeros(vectors.shape[1])
+        direction[rank] = 1.0
+        if rank:
+            direction[:rank] = -solve_triangular(r[:rank, :rank], r[:rank, rank])
+        way = np.copysign(far, heights @ direction) * direction
+        return here + way, offset + vectors @ here
+    u_span = solve_triangular(r, heights, trans="T") if rank else np.zeros(0)
+    inside = q.T @ offset
+    outside = offset - q @ inside
+    if outside @ outside <= DEPENDENT * (offset @ offset):
+        outside = np.zeros_like(outside)
+    a = solve_triangular(r, u_span - inside) if rank else np.zeros(0)
+    return a, q @ u_span + outside
