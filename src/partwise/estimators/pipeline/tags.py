@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from partwise.data.conllu_columns import with_column
@@ -23,7 +23,10 @@ class TagStep(Step):
 
     column: ClassVar[str]
     reads: ClassVar[tuple[str, ...]] = ()
-    alternatives = ({"template": "default"}, {"template": "ner"})
+    alternatives: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {"template": "default"},
+        {"template": "ner"},
+    )
 
     def __init__(self) -> None:
         super().__init__()

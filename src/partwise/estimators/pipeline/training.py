@@ -29,14 +29,12 @@ from partwise.estimators.pipeline.steps import (
 from partwise.estimators.pipeline.tags import FeatsStep, UposStep, XposStep
 from partwise.estimators.pipeline.trees import TreeStep
 
-STEPS: dict[str, type[Step]] = {
-    cls.name: cls
-    for cls in (
-        *(BoundaryStep, MultiwordStep),
-        *(UposStep, FeatsStep, XposStep, LemmaStep, TreeStep),
-        *SPAN_STEPS.values(),
-    )
-}
+_ALL: tuple[type[Step], ...] = (
+    *(BoundaryStep, MultiwordStep),
+    *(UposStep, FeatsStep, XposStep, LemmaStep, TreeStep),
+    *SPAN_STEPS.values(),
+)
+STEPS: dict[str, type[Step]] = {cls.name: cls for cls in _ALL}
 """All steps by name, in their order."""
 
 SETTINGS: dict[str, dict[str, Any]] = {
