@@ -40,6 +40,17 @@ def test_warm_tries_every_loss_of_what_is_named(tried: list[dict[str, Any]]) -> 
     assert cache.native_only
 
 
+def test_warm_tries_a_pipeline_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(cache, "native_only", False)
+    monkeypatch.setattr(
+        "partwise.estimators.pipeline.tryout.try_out",
+        lambda **settings: calls.append(settings),
+    )
+    found = json.loads(run("warm", "pipeline", "--json").stdout)
+    assert (found["tried"], calls) == (["pipeline"], [{}])
+
+
 def test_warm_tries_the_solvers_and_losses_that_are_named(
     tried: list[dict[str, Any]],
 ) -> None:

@@ -27,7 +27,7 @@ from partwise import (
     SequenceTagger,
 )
 from partwise.constituents import words
-from partwise.data import read_trees, write_lattices, write_trees
+from partwise.data import ColumnData, read_trees, write_lattices, write_trees
 from partwise.features import Gazetteer, WordVectors
 from partwise.model_file import FORMAT_VERSION
 from partwise.synthetic import make_classes, make_corpus, make_lattices
@@ -196,6 +196,18 @@ def make_pipeline() -> Pipeline:
     return pipeline
 
 
+def make_names() -> Pipeline:
+    """Find names as well; equal tensors are stored once, and all are compressed."""
+    corpus = ColumnData.from_sentences(
+        [[("Cats", "B-ANIMAL"), ("bark", "O")], [("The", "O"), ("cat", "B-ANIMAL")]]
+    )
+    pipeline = Pipeline(steps="tokens,words,upos,lemmas", folds=1)
+    pipeline.fit(tiny_treebank(), entities=corpus)
+    text = "The dogs don't bark.  The cat slept!\nA dog isn't a cat .\n\n\nCats bark\n"
+    beside("names", "conllu").write_text(pipeline.annotate(text).to_conllu())
+    return pipeline
+
+
 def main() -> None:
     makers = (
         make_tagger,
@@ -209,6 +221,7 @@ def main() -> None:
         make_segments,
         make_vectors,
         make_pipeline,
+        make_names,
     )
     for make in makers:
         path = beside(make.__name__.removeprefix("make_"), "partwise")

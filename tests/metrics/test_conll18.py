@@ -141,6 +141,71 @@ def test_conll18_longest_common_words_are_found() -> None:
     assert counts(gold, system, "uas") == (0, 3, 2)
 
 
+# Everything at once: tokens cut differently, multiword tokens on one side or both, a
+# sentence that goes on. The counts are those of the official program of the task.
+MUDDLE = (
+    (
+        """
+1-2 Dont
+1 Do do AUX Mood=Imp|Odd=1 3 aux
+2 nt not PART Polarity=Neg 3 advmod
+3 gohome go VERB VerbForm=Inf 0 root
+4 ! ! PUNCT _ 3 punct
+""",
+        """
+1 The the DET Definite=Def 2 det
+2-3 cats'
+2 cats cat NOUN Number=Plur 4 nmod:poss
+3 ' 's PART _ 2 case
+4 tail tail NOUN Number=Sing 5 nsubj
+5 is be AUX Tense=Pres 0 root
+6 wet wet ADJ Degree=Pos 5 xcomp
+""",
+    ),
+    (
+        """
+1-2 Dont
+1 do do AUX Mood=Imp|Odd=2 3 aux
+2 Not not PART Polarity=Neg 3 advmod
+3 go go VERB VerbForm=Inf 0 root
+4 home home ADV _ 3 advmod
+5 ! ! PUNCT _ 3 punct
+6 The a DET Definite=Def 8 det
+7-8 cats'
+7 cats cat NOUN Number=Sing 9 nmod
+8 's 's PART _ 7 case
+9 tail tail NOUN Number=Sing 3 nsubj
+""",
+        """
+1-2 iswet
+1 is be AUX Tense=Pres 2 cop
+2 wet wet ADJ Degree=Pos 0 root
+""",
+    ),
+)
+OFFICIAL = {
+    "tokens": (5, 8, 8),
+    "sentences": (0, 2, 2),
+    "words": (7, 10, 11),
+    "upos": (7, 10, 11),
+    "xpos": (7, 10, 11),
+    "ufeats": (6, 10, 11),
+    "alltags": (6, 10, 11),
+    "lemmas": (6, 10, 11),
+    "uas": (1, 10, 11),
+    "las": (1, 10, 11),
+    "clas": (1, 6, 6),
+    "mlas": (0, 6, 6),
+    "blex": (1, 6, 6),
+}
+
+
+def test_conll18_agrees_with_the_official_program() -> None:
+    gold, system = (read(*side) for side in MUDDLE)
+    assert {name: counts(gold, system, name) for name in OFFICIAL} == OFFICIAL
+    assert conll18_scores(gold, system)["clas"].aligned == 4
+
+
 def test_conll18_lemmas_that_are_not_given_count_as_right() -> None:
     gold = read(DOGS.replace("dog NOUN", "_ NOUN"))
     assert counts(gold, read(DOGS), "lemmas") == (4, 4, 4)

@@ -77,7 +77,11 @@ def _warm(
     jobs = []
     for kind in kinds:
         estimator: Any = resolve(kind.estimator)
-        for loss in losses or settings_of(estimator)["loss"].choices:
+        own = settings_of(estimator).get("loss")
+        if own is None:  # a model of models, which have losses of their own
+            jobs.append((kind, "", "auto"))
+            continue
+        for loss in losses or own.choices:
             for solver in solvers:
                 try:
                     estimator(loss=loss, solver=solver)._check_settings()
@@ -91,7 +95,7 @@ def _warm(
         raise ValueError(f"no loss is minimised by the solver {solvers[0]!r}")
     watch, screen = Stopwatch(), open_screen()
     for number, (kind, loss, solver) in enumerate(jobs, 1):
-        title = f"{number} of {len(jobs)}: {kind.name}, {loss}"
+        title = f"{number} of {len(jobs)}: {kind.name}" + (f", {loss}" if loss else "")
         title += "" if solver == "auto" else f", {solver}"
 
         def tell(piece: Piece | None, title: str = title) -> None:
@@ -102,10 +106,14 @@ def _warm(
             screen.show(title, now=True)
         with listening(tell), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # tiny models are not worth a warning
-            kind.function("try_out")(loss=loss, solver=solver, max_iter=20)
+            settings = {"loss": loss, "solver": solver, "max_iter": 20} if loss else {}
+            kind.function("try_out")(**settings)
     screen.close()
     return {
-        "tried": [f"{kind.name} {loss} {solver}" for kind, loss, solver in jobs],
+        "tried": [
+            f"{kind.name} {loss} {solver}" if loss else kind.name
+            for kind, loss, solver in jobs
+        ],
         "compiled": cache.counts["compiled"],
         "loaded": cache.counts["loaded"],
         "compile_seconds": watch.compile_seconds,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from partwise.data.conllu_columns import OUTSIDE, ConlluData, LabelPlace
 from partwise.data.document import Document, make_sentence
-from partwise.data.surface import SurfaceToken, Written, spaces_after, surface_tokens
+from partwise.data.surface import SurfaceToken, Written, paragraphs
 from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 
+ENTITIES = "misc.NER"
 ROOT = "ROOT"
 """What spaCy calls the label of roots."""
+_IOB = {"S": "B", "U": "B", "W": "B", "E": "I", "L": "I", "M": "I"}
+"""What other schemes call the words of a name, and spaCy does not know."""
 
 
 def to_spacy(document: Document, vocab: Any = None) -> Any:
@@ -27,7 +31,8 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
     Returns
     -------
     spacy.tokens.Doc
-        With its words as tokens. spaCy knows no multiword tokens: their words follow
+        With its words as tokens; white space other than a single space is a token,
+        too, as in spaCy's own. spaCy knows no multiword tokens: their words follow
         each other without a space.
     """
     try:
@@ -35,34 +40,93 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
         from spacy.vocab import Vocab
     except ImportError:
         raise ImportError("this needs spaCy (pip install spacy)") from None
-    words: list[str] = []
-    spaces: list[bool] = []
-    starts: list[bool] = []
-    heads: list[int] = []
-    columns: dict[str, list[str]] = {"lemmas": [], "pos": [], "tags": [], "morphs": []}
-    labels: list[str] = []
-    for sentence in document.sentences:
-        first = len(words)
-        tokens = surface_tokens(sentence)
-        for token, gap in zip(tokens, spaces_after(sentence, tokens), strict=True):
-            spaces += [False] * (token.last - token.first) + [gap != ""]
-        words += sentence.forms
-        starts += [i == 0 for i in range(len(sentence))]
-        columns["lemmas"] += map(_blank, sentence.lemmas)
-        columns["pos"] += map(_blank, sentence.upos)
-        columns["tags"] += map(_blank, sentence.xpos)
-        columns["morphs"] += map(_blank, sentence.feats)
-        for i, head in enumerate(sentence.heads or ()):
-            heads.append(first + (head - 1 if head else i))
-        for label in sentence.labels or ():
-            labels.append(ROOT if label == "root" else label)
-    trees = {}
-    if len(heads) == len(words) == len(labels):
-        trees = {"heads": heads, "deps": labels}
-    return Doc(
-        vocab or Vocab(), words=words, spaces=spaces, sent_starts=starts,
-        **columns, **trees,
-    )  # fmt: skip
+    rows = _rows(document)
+    named = any(row.entity != OUTSIDE for row in rows)
+    has_trees = all(one.labels and one.heads for one in document.sentences)
+    columns = {
+        "words": [row.word for row in rows],
+        "spaces": [row.has_space for row in rows],
+        "sent_starts": [row.begins for row in rows],
+        "lemmas": [row.lemma for row in rows],
+        "pos": [row.pos for row in rows],
+        "tags": [row.tag for row in rows],
+        "morphs": [row.morph for row in rows],
+    }
+    if named:
+        columns["ents"] = [row.entity for row in rows]
+    if has_trees:
+        columns |= {
+            "heads": [row.head for row in rows],
+            "deps": [row.dep for row in rows],
+        }
+    return Doc(vocab or Vocab(), **columns)
+
+
+class _Row(NamedTuple):
+    """A token as spaCy has it; white space but for single spaces is one, too."""
+
+    word: str
+    has_space: bool
+    begins: bool
+    head: int
+    dep: str = ""
+    lemma: str = ""
+    pos: str = ""
+    tag: str = ""
+    morph: str = ""
+    entity: str = OUTSIDE
+
+
+def _rows(document: Document) -> list[_Row]:
+    rows: list[_Row] = []
+    some = document.sentences
+    names = LabelPlace(ENTITIES).labels(ConlluData.of(some))
+    gaps = _gaps(document)
+    for sentence, own, after in zip(some, names, gaps, strict=True):
+        # Where the words of the sentence are among all tokens of spaCy.
+        places: list[int] = []
+        at = len(rows)
+        for gap in after:
+            places.append(at)
+            at += 1 + (gap not in ("", " "))
+        for i, gap in enumerate(after):
+            head = sentence.heads[i] if sentence.heads else 0
+            label = sentence.labels[i] if sentence.labels else ""
+            rows.append(
+                _Row(
+                    sentence.forms[i],
+                    gap[:1] == " ",
+                    i == 0,
+                    places[head - 1] if head else places[i],
+                    ROOT if label == "root" else label,
+                    _blank(sentence.lemmas[i]),
+                    _blank(sentence.upos[i]),
+                    _blank(sentence.xpos[i]),
+                    _blank(sentence.feats[i]),
+                    _IOB.get(own[i][0], own[i][0]) + own[i][1:],
+                )
+            )
+            rest = gap.removeprefix(" ")
+            if rest:
+                rows.append(_Row(rest, False, False, places[i], "dep", rest, "SPACE"))
+    return rows
+
+
+def _gaps(document: Document) -> list[list[str]]:
+    """Return what follows each word; within multiword tokens, nothing."""
+    found = []
+    for paragraph in paragraphs(document.sentences):
+        for one in paragraph:
+            found.append(
+                [
+                    space
+                    for token, gap in zip(one.tokens, one.gaps, strict=True)
+                    for space in [""] * (token.last - token.first) + [gap]
+                ]
+            )
+    if found and not document.text[-1:].isspace():
+        found[-1][-1] = ""
+    return found
 
 
 def from_spacy(doc: Any) -> Document:
@@ -103,7 +167,16 @@ def from_spacy(doc: Any) -> Document:
             span[0].idx,
         )
         sentences.append(_annotated(made, span))
+    if doc.ents:
+        names = [[_entity(token) for token in span] for span in spans]
+        sentences = LabelPlace(ENTITIES).put(sentences, names)
     return Document(sentences, text)
+
+
+def _entity(token: Any) -> str:
+    if token.ent_iob_ not in ("B", "I"):
+        return OUTSIDE
+    return f"{token.ent_iob_}-{token.ent_type_}"
 
 
 def _annotated(sentence: Sentence, span: list[Any]) -> Sentence:

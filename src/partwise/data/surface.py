@@ -9,6 +9,7 @@ comment ``# text`` tells.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,11 @@ _UNESCAPES = {escape[1]: character for character, escape in _ESCAPES.items()}
 _ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.?))", re.DOTALL)
 PARAGRAPH = "\n\n"
 _BEGINNINGS = ("newpar", "newdoc")
+# How the names of characters begin in scripts without spaces, marks included.
+_UNSPACED = (
+    *("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"),
+    *("IDEOGRAPHIC", "FULLWIDTH"),
+)
 
 
 class SurfaceToken(NamedTuple):
@@ -161,8 +167,8 @@ def text_of(sentences: Iterable[Sentence]) -> str:
     r"""Return the text of sentences, from their tokens and the spaces between them.
 
     Paragraphs and documents (``# newpar``, ``# newdoc``) begin after a blank line.
-    Where most sentences of a treebank end in ``SpaceAfter=No``, which no text has, a
-    space is put between them all the same.
+    Where most sentences of a treebank end in ``SpaceAfter=No``, which texts in scripts
+    with spaces do not have, a space is put between them all the same.
 
     Examples
     --------
@@ -204,10 +210,24 @@ def paragraphs(sentences: Iterable[Sentence]) -> list[list[Written]]:
         gaps = spaces_after(sentence, tokens)
         found[-1].append(Written(unescape_spaces(before), tokens, gaps))
     written = [one for paragraph in found for one in paragraph]
+    unspaced = sum(is_unspaced(one.tokens[-1].form[-1]) for one in written)
+    if unspaced > len(written) / 2:
+        return [paragraph for paragraph in found if paragraph]
     if sum(one.gaps[-1] == "" for one in written) > len(written) / 2 > 0.5:
         for one in written:
             one.gaps[-1] = one.gaps[-1] or " "
     return [paragraph for paragraph in found if paragraph]
+
+
+def is_unspaced(character: str) -> bool:
+    """Say whether a character is of a script that is written without spaces.
+
+    Examples
+    --------
+    >>> is_unspaced("狗"), is_unspaced("。"), is_unspaced("d")
+    (True, True, False)
+    """
+    return unicodedata.name(character, "").startswith(_UNSPACED)
 
 
 def _lines(sentence: Sentence) -> list[str]:

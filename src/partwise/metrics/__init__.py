@@ -37,6 +37,7 @@ from partwise.metrics.labels import (
 )
 from partwise.metrics.lattices import LatticeScores, edit_distance, lattice_scores
 from partwise.metrics.scores import Scores
+from partwise.metrics.text_spans import text_span_scores
 
 __all__ = [
     "CONLL18_METRICS",
@@ -68,5 +69,6 @@ __all__ = [
     "segment_scores",
     "sequence_accuracy",
     "spans",
+    "text_span_scores",
     "token_accuracy",
 ]

@@ -75,6 +75,15 @@ class F1(NamedTuple):
         """The share of aligned words that are right; None for tokens and sentences."""
         return None if self.aligned is None else ratio(self.right, self.aligned)
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Return shares as plain numbers."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "aligned_accuracy": self.aligned_accuracy,
+        }
+
 
 @dataclass(frozen=True)
 class Conll18Scores:
@@ -88,15 +97,7 @@ class Conll18Scores:
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Return shares as plain numbers."""
-        return {
-            name: {
-                "precision": score.precision,
-                "recall": score.recall,
-                "f1": score.f1,
-                "aligned_accuracy": score.aligned_accuracy,
-            }
-            for name, score in self.by_name.items()
-        }
+        return {name: score.to_dict() for name, score in self.by_name.items()}
 
 
 class _Span(NamedTuple):

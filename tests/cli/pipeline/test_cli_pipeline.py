@@ -73,3 +73,38 @@ def test_pipeline_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
     assert "expected word 3" in said
     assert "broken.conllu:" in said
     assert "--from is for pipelines" not in said
+
+
+def test_pipeline_learns_names_from_a_second_corpus(
+    folder: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text(
+        "Ada B-PER\nLovelace I-PER\nslept O\n\nParis B-LOC\nslept O\n\n" * 3
+    )
+    model = tmp_path / "m.partwise"
+    run(
+        *("train", "pipeline", folder / "train.conllu", "--entities", names),
+        *("--steps", "tokens,upos", "--folds", 1, "--model", model),
+    )
+    assert "NER=I-PER" in run("predict", model, "-", stdin="Ada Lovelace slept").stdout
+    command = ["evaluate", model, names, "--of", "entities"]
+    found = json.loads(run(*command, "--json").stdout)
+    assert found["f1"] == found["per_type"]["LOC"]["f1"] == 1.0
+    assert "LOC" in run(*command).stdout
+    gold = tmp_path / "gold.conllu"
+    gold.write_text(run("predict", model, "-", stdin="Ada Lovelace slept").stdout)
+    whole = json.loads(run("evaluate", model, gold, "--json").stdout)
+    assert whole["entities"]["f1"] == 1.0
+    assert "no step for chunks" in message("evaluate", model, names, "--of", "chunks")
+    assert "predicts no trees" in message("show", folder / "text.txt", "--model", model)
+
+
+def test_pipeline_is_drawn_and_reported(folder: Path, tmp_path: Path) -> None:
+    model = folder / "m.partwise"
+    shown = run("show", folder / "text.txt", "--model", model, "--ascii").stdout
+    assert "nsubj" in shown
+    page = tmp_path / "report.html"
+    run("report", model, folder / "dev.conllu", "--output", page)
+    assert "Lovelace" not in page.read_text()
+    assert "nsubj" in page.read_text()

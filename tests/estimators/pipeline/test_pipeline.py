@@ -2,14 +2,22 @@
 
 import io
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 import pytest
 
 import partwise
 from partwise import DataError, ModelFileError, Pipeline
-from partwise.data import Document, Sentence, read_paragraphs, read_trees
+from partwise.data import Document, Sentence, read_paragraphs, read_trees, text_of
+from partwise.data.tree_notes import with_entries
+from partwise.estimators.pipeline.boundaries import MOST_TOKENS
+from partwise.estimators.pipeline.spans import EntityStep
+from partwise.estimators.pipeline.steps import Make, Step
+from partwise.estimators.pipeline.training import Trainer
+from places import GOLDEN
 from tiny_treebank import tiny_text, tiny_treebank
 
 TEXT = (
@@ -122,6 +130,13 @@ def test_pipeline_survives_its_file(pipeline: Pipeline, tmp_path: Path) -> None:
         partwise.load(path)
 
 
+def test_pipeline_file_that_is_compressed_loads_for_ever() -> None:
+    known = (GOLDEN / "names-1.conllu").read_text()
+    text = text_of(read_trees(io.StringIO(known), "conllu"))
+    loaded = partwise.load(GOLDEN / "names-1.partwise")
+    assert loaded.annotate(text).to_conllu() == known
+
+
 def test_pipeline_keeps_what_is_given(pipeline: Pipeline) -> None:
     text = tiny_text().replace("\tNOUN\t", "\tX\t")
     given = read_trees(io.StringIO(text), "conllu")
@@ -188,6 +203,95 @@ def test_pipeline_chooses_c_within_its_time() -> None:
     assert quick.models_["upos"].n_iter_ >= 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The dogs bark " * 1000,  # neither a full stop nor a line break
+        "x" * 3000,
+        "\x01The\x1b[31m dogs\x7f bark\x85.\u200b\u202e",
+        "\u0627\u0644\u0643\u0644\u0627\u0628 \u062a\u0646\u0628\u062d.",
+        "\u72d7\u53eb\u3002\u732b\u7761\u3002",
+        "\ud800 dogs",
+        "..." * 50,
+    ],
+    ids=[
+        "endless",
+        "one word",
+        "controls",
+        "right to left",
+        "no spaces",
+        "half",
+        "dots",
+    ],
+)
+def test_pipeline_takes_every_text(pipeline: Pipeline, text: str) -> None:
+    document = pipeline.annotate(text)
+    assert document.to_text().rstrip() == text.rstrip()
+    assert max(map(len, document)) <= 2 * MOST_TOKENS  # don't is two words
+    again = read_trees(io.StringIO(document.to_conllu()), "conllu")
+    assert [one.heads for one in again] == [one.heads for one in document]
+
+
+def with_tokens(*sentences: str, misc: str) -> list[Sentence]:
+    """Return sentences of tokens that have bars between them."""
+    rest = "\t_" * 7
+    lines = [
+        [f"{n}\t{form}{rest}\t{misc}" for n, form in enumerate(tokens.split("|"), 1)]
+        for tokens in sentences
+    ]
+    text = "".join("\n".join([*own, "", ""]) for own in lines)
+    return read_trees(io.StringIO(text), "conllu")
+
+
+ENGLISH = (
+    ["Dogs|bark|.", "Cats|sleep|."],
+    "Cats|bark|.|Dogs|sleep|.",
+    "Cats bark. Dogs sleep.",
+)
+CHINESE = (["小狗|叫|。", "小猫|睡|。"], "小猫|叫|。|小狗|睡|。", "小猫叫。小狗睡。")
+
+
+@pytest.mark.parametrize(("known", "right", "text"), [ENGLISH, CHINESE])
+def test_pipeline_finds_tokens_where_spaces_are_not_told(
+    known: list[str], right: str, text: str
+) -> None:
+    made = Pipeline(steps="tokens", folds=1).fit(with_tokens(*4 * known, misc="_"))
+    assert "does not say where tokens touch" in made.notes_["tokens"]
+    found = [form for one in made.annotate(text) for form in one.forms]
+    assert found == right.split("|")
+
+
+def test_pipeline_finds_tokens_without_spaces() -> None:
+    known, right, text = CHINESE
+    treebank = with_tokens(*4 * known, misc="SpaceAfter=No")
+    made = Pipeline(steps="tokens", folds=1).fit(treebank)
+    assert made.notes_ == {}
+    found = [form for one in made.annotate(text) for form in one.forms]
+    assert found == right.split("|")
+
+
+def test_pipeline_keeps_what_is_better() -> None:
+    """Alternatives are tried in turn, and combined with what was better before."""
+    worth = {"suffix": {6: 1, 4: 0, 8: 2}, "C_times": {1.0: 1, 3.0: 0, 0.3: 5}}
+
+    class Guess(Step):
+        name, alternatives = "words", ({"suffix": 4}, {"suffix": 8})
+
+        def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
+            return self
+
+        def score(
+            self, gold: Sequence[Sentence], dev: Sequence[Sentence]
+        ) -> tuple[float, list[Sentence]]:
+            C = self.choice.get("C_times", 1.0)
+            return float(worth["suffix"][self.suffix] + worth["C_times"][C]), list(dev)
+
+    for seconds, choice in ((1000.0, {"suffix": 8, "C_times": 0.3}), (None, {})):
+        trainer = Trainer(seconds, 1, {}, lambda text: None)
+        step, _ = trainer._chosen(Guess(), [], [], [], 0.0)
+        assert step.choice == choice
+
+
 class Presses:
     """A screen on which something presses Ctrl-C when a text is shown."""
 
@@ -226,8 +330,22 @@ def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
     from partwise.data.spacy_docs import from_spacy, to_spacy
 
     document = pipeline.annotate("The dogs bark. The cats slept.")
-    doc = to_spacy(document)
+    named = [
+        with_entries(one, "NER", ["B-ANIMAL", "I-ANIMAL", None, None])
+        for one in document
+    ]
+    doc = to_spacy(Document(named, document.text))
     assert doc.text == document.text
+    assert [(one.text, one.label_) for one in doc.ents] == [
+        ("The dogs", "ANIMAL"),
+        ("The cats", "ANIMAL"),
+    ]
+    assert [token.dep_ for token in doc][2:3] == ["ROOT"]
+    assert [token.head.i for token in doc][4:] == [5, 6, 6, 6]
     back = from_spacy(doc)
-    assert back.sentences == document.sentences
+    assert [one.forms for one in back] == [one.forms for one in document]
+    assert [one.heads for one in back] == [one.heads for one in document]
+    assert [one.feats for one in back] == [one.feats for one in document]
+    assert [one.lemmas for one in back] == [one.lemmas for one in document]
+    assert EntityStep.labels(back.sentences) == EntityStep.labels(named)
     assert [t.start for t in back.tokens[1]] == [t.start for t in document.tokens[1]]

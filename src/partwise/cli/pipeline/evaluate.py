@@ -12,8 +12,10 @@ from partwise.cli.options import Encoding
 from partwise.cli.output import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from partwise import Pipeline
-    from partwise.metrics import Conll18Scores
+    from partwise.metrics import F1, ChunkScores
 
 
 class Start(StrEnum):
@@ -22,6 +24,13 @@ class Start(StrEnum):
     text = "text"
     tokens = "tokens"
     gold = "gold"
+
+
+class Spans(StrEnum):
+    """What a corpus of labelled spans is about."""
+
+    entities = "entities"
+    chunks = "chunks"
 
 
 def evaluate(
@@ -36,6 +45,13 @@ def evaluate(
             "and lemmas as well, so that only trees are predicted.",
         ),
     ] = Start.text,
+    of: Annotated[
+        Spans | None,
+        typer.Option(
+            help="Pipelines: measure only named entities, or chunks, on a corpus like "
+            "the one they were learnt from.",
+        ),
+    ] = None,
     encoding: Encoding = "utf-8",
 ) -> Report:
     """Measure a pipeline on a treebank, from its text on.
@@ -43,26 +59,62 @@ def evaluate(
     Pipelines are measured by the metrics of the CoNLL 2018 shared task.
     """
     from partwise.data import read_trees, text_of
-    from partwise.estimators.pipeline.pipeline import KEPT
-    from partwise.metrics import conll18_scores
+    from partwise.estimators.pipeline.spans import SPAN_STEPS
+    from partwise.metrics import conll18_scores, text_span_scores
 
+    if of is not None:
+        return _of_spans(model, file, of, encoding)
     gold = [one for one in read_trees(file, "conllu", encoding=encoding) if len(one)]
     if start is Start.text:
         found = model.annotate(text_of(gold)).sentences
     else:
-        kept = KEPT if start is Start.gold else ()
+        kept = ("lemma", "upos", "xpos", "feats") if start is Start.gold else ()
         found = model.annotate_sentences(gold, keep=kept)
-    scores = conll18_scores(gold, found)
-    return Report(scores, partial(_show, scores))
+    scores = dict(conll18_scores(gold, found).by_name)
+    for name, step in SPAN_STEPS.items():
+        if name in model.steps_ and step.can_be_judged(gold):
+            scores[name] = text_span_scores(gold, found, step.entry)
+    shares = {name: score.to_dict() for name, score in scores.items()}
+    return Report(shares, partial(_show, scores))
 
 
-def _show(scores: Conll18Scores) -> None:
+def _of_spans(model: Pipeline, file: str, of: Spans, encoding: str) -> Report:
+    """Measure one step on words that are given."""
+    from partwise.cli.pipeline.files import read_spans
+    from partwise.estimators.pipeline.spans import SPAN_STEPS, labelled_sentences
+    from partwise.metrics import chunk_scores
+
+    step = SPAN_STEPS[of]
+    if of not in model.steps_:
+        raise ValueError(
+            f"the pipeline has no step for {of}; train one with --{of} FILE"
+        )
+    gold = labelled_sentences(read_spans(file, encoding), step.entry)
+    found = gold
+    for name in ("upos", of):  # the others are not needed
+        if name in model.steps_:
+            found = model.steps_[name].apply(found)
+    scores = chunk_scores(step.labels(gold), step.labels(found))
+    return Report(scores, partial(_show_spans, scores))
+
+
+def _show_spans(scores: ChunkScores) -> None:
+    from partwise.cli.output import Percent, print_table
+
+    rows = [
+        [name, Percent(one.precision), Percent(one.recall), Percent(one.f1)]
+        for name, one in [*scores.per_type.items(), ("all", scores.overall)]
+    ]
+    print_table("result", ["type", "precision", "recall", "F1"], rows)
+
+
+def _show(scores: Mapping[str, F1]) -> None:
     from partwise.cli.output import Percent, print_table
 
     names = {"ufeats": "UFeats", "alltags": "AllTags"}
     capitals = {"upos", "xpos", "uas", "las", "clas", "mlas", "blex"}
     rows: list[list[object]] = []
-    for name, score in scores.by_name.items():
+    for name, score in scores.items():
         shown = name.upper() if name in capitals else names.get(name, name)
         aligned = score.aligned_accuracy
         rows.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from partwise.cli.options import FORMAT, Encoding
 
@@ -31,3 +31,13 @@ class TextFiles:
         if path.removesuffix(".gz").endswith(".conllu"):
             return TextFormat.conllu
         return TextFormat.text
+
+
+def read_spans(path: str, encoding: str) -> Any:
+    """Read a corpus with labelled spans: CoNLL-U by its name, or else columns."""
+    from partwise.data import read_columns
+    from partwise.data.conllu_columns import read_conllu
+
+    if path.removesuffix(".gz").endswith(".conllu"):
+        return read_conllu(path, encoding=encoding)
+    return read_columns(path, encoding=encoding, skip_docstart=True)

@@ -43,6 +43,11 @@ def describe(pipeline: Pipeline) -> dict[str, Any]:
         ],
         "left_out": pipeline.left_out_,
         "dev": pipeline.scores_,
+        "chosen": {
+            name: dict(step.choice)
+            for name, step in pipeline.steps_.items()
+            if step.choice
+        },
     }
 
 
@@ -75,6 +80,12 @@ def show(found: dict[str, Any]) -> None:
             for one in found["steps"]
         ],
     )
+    if found["chosen"]:
+        lines = [
+            (step, ", ".join(f"{name} {value}" for name, value in choice.items()))
+            for step, choice in found["chosen"].items()
+        ]
+        print_pairs("chosen on development data", lines)
     if found["left_out"]:
         print_pairs("left out", list(found["left_out"].items()))
 

@@ -11,5 +11,8 @@ KIND = Kind(
     train="partwise.cli.pipeline.train:pipeline",
     predict="partwise.cli.pipeline.predict:predict",
     evaluate="partwise.cli.pipeline.evaluate:evaluate",
+    labelled="partwise.cli.pipeline.examples:labelled",
     inspect="partwise.cli.pipeline.inspect:inspect",
+    show="partwise.cli.pipeline.show:show",
+    try_out="partwise.estimators.pipeline.tryout:try_out",
 )

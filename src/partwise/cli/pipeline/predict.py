@@ -26,7 +26,7 @@ def predict(
         str | None,
         typer.Option(
             help="CoNLL-U: columns to keep as they are, separated by commas: lemma, "
-            "upos, xpos, feats.",
+            "upos, xpos, feats; ner and chunk for entries in MISC.",
             metavar="COLUMNS",
         ),
     ] = None,
@@ -51,12 +51,13 @@ def predict(
                 yield sentence
                 out.flush()  # a pipe is answered while it is still open
 
-        write_trees(out, flushed(_annotated(model, input, format, files, kept)))
+        write_trees(out, flushed(annotated(model, input, format, files, kept)))
 
 
-def _annotated(
+def annotated(
     model: Pipeline, path: str, format: TextFormat, files: TextFiles, keep: list[str]
 ) -> Iterator[Sentence]:
+    """Annotate a file as it comes in."""
     from itertools import islice
 
     from partwise.data import read_lines, read_paragraphs

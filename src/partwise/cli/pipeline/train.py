@@ -25,16 +25,29 @@ def pipeline(
         str | None,
         in_panel(
             FILES,
-            "Development data: to stop the parser in time, to choose C, and to say how "
-            "good each step is.",
+            "Development data: to stop the parser in time, to choose C and features, "
+            "and to say how good each step is.",
         ),
+    ] = None,
+    entities: Annotated[
+        str | None,
+        in_panel(
+            FILES,
+            "A second corpus, to learn named entities from: columns, the word first "
+            "and the label (B-PER) last, or CoNLL-U with entries NER=B-PER in MISC.",
+        ),
+    ] = None,
+    chunks: Annotated[
+        str | None,
+        in_panel(FILES, "The same for chunks, in CoNLL-U entries Chunk=B-NP."),
     ] = None,
     steps: Annotated[
         str,
         in_panel(
             LEARNING,
             "The steps to train, separated by commas: tokens, words, upos, feats, "
-            "xpos, lemmas, trees; those that TRAIN says nothing about are left out.",
+            "xpos, lemmas, trees, entities, chunks; those that TRAIN says nothing "
+            "about are left out.",
         ),
     ] = "all",
     minutes: Annotated[
@@ -42,7 +55,7 @@ def pipeline(
         in_panel(
             LEARNING,
             "How long training may take, about; with --dev, time that is left goes to "
-            "trying other values of C.",
+            "trying other features and values of C.",
         ),
     ] = None,
     folds: Annotated[
@@ -78,11 +91,13 @@ def pipeline(
     from partwise._interrupts import Saving
     from partwise.cli.output import print_json, say
     from partwise.cli.overwriting import refuse_overwriting
+    from partwise.cli.pipeline.files import read_spans
     from partwise.cli.pipeline.inspect import describe, show
     from partwise.cli.training import plain_warnings
     from partwise.data import read_trees
 
-    refuse_overwriting({"--model": model}, {"TRAIN": train, "--dev": dev})
+    read = {"TRAIN": train, "--dev": dev, "--entities": entities, "--chunks": chunks}
+    refuse_overwriting({"--model": model}, read)
     model_file.check_writable(model)
     made = Pipeline(
         steps=steps, minutes=minutes, folds=folds, n_jobs=jobs,
@@ -91,15 +106,22 @@ def pipeline(
     made._check_settings()
     sentences = read_trees(train, "conllu", encoding=encoding)
     held_out = None if dev is None else read_trees(dev, "conllu", encoding=encoding)
+    spans = {
+        name: read_spans(path, encoding)
+        for name, path in (("entities", entities), ("chunks", chunks))
+        if path is not None
+    }
     begin = time.monotonic()
     with Saving() as saving:
         with saving.here(), plain_warnings(quiet=not verbose):
-            made.fit(sentences, dev=held_out)
+            made.fit(sentences, dev=held_out, **spans)
         seconds = time.monotonic() - begin
         made.save(model)
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
     numbers: dict[str, Any] = {"model": model, **sizes, "seconds": seconds}
-    numbers |= describe(made)
+    numbers |= describe(made) | {"notes": made.notes_}
+    for note in made.notes_.values() if verbose else ():
+        say(f"warning: {note}", err=True)
     if json:
         print_json(numbers)
     elif verbose:

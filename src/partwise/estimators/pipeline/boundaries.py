@@ -10,23 +10,36 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
 
 from partwise.data.surface import Written, paragraphs
 from partwise.data.treebank import Sentence
+from partwise.estimators.pipeline.characters import (
+    Piece,
+    characters,
+    characters_before,
+    kind_of,
+    reads_new_columns,
+)
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.tables import Stored
+from partwise.estimators.pipeline.untold_spaces import says_nothing, with_likely_spaces
+from partwise.metrics.scores import ratio
+from partwise.model_file import Content, pack_strings, prefixed
+from partwise.model_file.packing import stored_strings
 
 PIECE = re.compile(r"\S+")
 INSIDE, END = "I", "E"
 WINDOW = 12
 """How many sentences are a sequence when the tagger for their ends is trained."""
+FEW = 0.01
+"""The share of words of letters that may be cut in a language with spaces."""
+MOST_TOKENS = 400
+"""Longer sentences are cut: no sentence is so long, but text without full stops is."""
 MOST_PIECES = 200_000
 """How many pieces are remembered when text is cut."""
-
-Piece = tuple[str, str, str]
-"""What stands between white space, and the kinds of text before and after it."""
 
 
 class Cut(NamedTuple):
@@ -46,11 +59,20 @@ class BoundaryStep(Step):
 
     def __init__(self) -> None:
         super().__init__()
+        self.cut_words: frozenset[str] | None = None
+        """The words of nothing but letters that are cut, if these are few."""
         self._known: dict[Piece, tuple[int, ...]] = {}
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn from the text behind sentences."""
         written = paragraphs(sentences)
+        if says_nothing(written):
+            self.note = (
+                "the treebank does not say where tokens touch (by SpaceAfter=No, or by "
+                "comments # text), so full stops and the like are taken to stand at "
+                "the word before them; a treebank that says so is better"
+            )
+            written = with_likely_spaces(written)
         self._fit_tokens(written, make)
         self._fit_sentences(written, make)
         return self
@@ -66,7 +88,8 @@ class BoundaryStep(Step):
                 counts[found, tuple(n - begin for n in inner)] += 1
         if not any(cuts for _, cuts in counts):
             return  # tokens are what stands between white space
-        X = [_characters(piece) for piece, _ in counts]
+        self.cut_words = _few_cut_words(counts)
+        X = [characters(piece) for piece, _ in counts]
         y = [
             [END if i + 1 in cuts else INSIDE for i in range(len(piece[0]))]
             for piece, cuts in counts
@@ -96,6 +119,23 @@ class BoundaryStep(Step):
             raise NothingToLearn("all sentences are one word")
         self.models["sentences"] = make("sentences").fit(X, y)
 
+    def score(
+        self, gold: Sequence[Sentence], dev: Sequence[Sentence]
+    ) -> tuple[float, list[Sentence]]:
+        """Return the mean F1 of tokens and sentences in the text of `gold`."""
+        right, found = [], []
+        for paragraph in paragraphs(gold):
+            right.append(_spans_of(paragraph))
+            text, _ = _text_and_ends(paragraph)
+            found.append(
+                [[(one.start, one.end) for one in s] for s in self.cut([text])[0]]
+            )
+        scores = [
+            _f1(right, found, list),
+            _f1(right, found, lambda s: [(s[0][0], s[-1][1])]),
+        ]
+        return sum(scores) / len(scores), list(dev)
+
     def cut(self, texts: Sequence[str]) -> list[list[list[Cut]]]:
         """Return the sentences of paragraphs, as lists of tokens."""
         tokens = self._tokens(texts)
@@ -123,14 +163,41 @@ class BoundaryStep(Step):
         if len(self._known) > MOST_PIECES:
             self._known = {}
         new = [one for one in pieces if one not in self._known]
-        long = [one for one in new if len(one[0]) > 1 and "tokens" in self.models]
+        long = [one for one in new if self._may_be_cut(one[0])]
         self._known.update(dict.fromkeys(new, ()))
         if long:
-            labels = self.models["tokens"].predict([_characters(one) for one in long])
+            tagger = self.models["tokens"]
+            view = characters if reads_new_columns(tagger) else characters_before
+            labels = tagger.predict([view(one) for one in long])
             for piece, found in zip(long, labels, strict=True):
                 self._known[piece] = tuple(
                     i for i, label in enumerate(found[:-1], 1) if label == END
                 )
+
+    def _may_be_cut(self, word: str) -> bool:
+        """Say whether the tagger must be asked: most words are nothing but letters."""
+        if "tokens" not in self.models or len(word) < 2:
+            return False
+        if self.cut_words is None or not word.isalpha():
+            return True
+        return word.lower() in self.cut_words
+
+    def store(self, dtype: str) -> Stored:
+        """Return the step as a part of a model file."""
+        tensors, settings = super().store(dtype)
+        if self.cut_words is not None:
+            words = pack_strings(sorted(self.cut_words))
+            tensors |= prefixed("cut_words", words)
+        return tensors, settings | {"has_cut_words": self.cut_words is not None}
+
+    @classmethod
+    def from_content(cls, content: Content) -> Self:
+        """Return the step that a part of a model file holds."""
+        step = super().from_content(content)
+        # The first files do not say: their taggers are asked about every word.
+        if content.settings.get("has_cut_words") is True:
+            step.cut_words = frozenset(stored_strings(content, "cut_words"))
+        return step
 
     def _ends(self, texts: Sequence[str], tokens: list[list[Cut]]) -> list[list[str]]:
         X = [
@@ -150,7 +217,59 @@ class BoundaryStep(Step):
         ends = [i for i, label in enumerate(labels, 1) if label == END]
         if tokens and ends[-1:] != [len(tokens)]:
             ends.append(len(tokens))
-        return [tokens[a:b] for a, b in pairwise([0, *ends])]
+        return [
+            tokens[at : min(at + MOST_TOKENS, end)]
+            for begin, end in pairwise([0, *ends])
+            for at in range(begin, end, MOST_TOKENS)
+        ]
+
+
+def _few_cut_words(
+    counts: Counter[tuple[Piece, tuple[int, ...]]],
+) -> frozenset[str] | None:
+    """Return the words of letters that are cut; None if that is nothing special.
+
+    With spaces between words, few are (cannot); the tagger need not be asked about
+    all others.
+    """
+    total = sum(n for (piece, _), n in counts.items() if piece[0].isalpha())
+    cut = {key: n for key, n in counts.items() if key[0][0].isalpha() and key[1]}
+    if sum(cut.values()) > FEW * total:
+        return None
+    return frozenset(piece[0].lower() for piece, _ in cut)
+
+
+Spans = list[tuple[int, int]]
+
+
+def _spans_of(paragraph: list[Written]) -> list[Spans]:
+    """Return where the tokens of every sentence of a paragraph are."""
+    found: list[Spans] = []
+    at = 0
+    for one in paragraph:
+        found.append([])
+        for token, gap in zip(one.tokens, one.gaps, strict=True):
+            found[-1].append((at, at + len(token.form)))
+            at += len(token.form) + len(gap)
+    return found
+
+
+def _f1(
+    right: list[list[Spans]],
+    found: list[list[Spans]],
+    spans: Callable[[Spans], Spans],
+) -> float:
+    """Return the F1 of what sentences consist of, or of sentences themselves."""
+    sets = [
+        {
+            (i, span)
+            for i, sentences in enumerate(side)
+            for sentence in sentences
+            for span in spans(sentence)
+        }
+        for side in (right, found)
+    ]
+    return ratio(2 * len(sets[0] & sets[1]), len(sets[0]) + len(sets[1]))
 
 
 def _text_and_ends(paragraph: list[Written]) -> tuple[str, set[int]]:
@@ -169,57 +288,9 @@ def _text_and_ends(paragraph: list[Written]) -> tuple[str, set[int]]:
 def _pieces(text: str, spans: Sequence[re.Match[str]]) -> list[Piece]:
     """Return what stands between white space, with the kinds of its neighbours."""
     words = [span.group() for span in spans]
-    kinds = ["", *(_kind(word[0]) for word in words), ""]
-    ends = ["", *(_kind(word[-1]) for word in words)]
+    kinds = ["", *(kind_of(word[0]) for word in words), ""]
+    ends = ["", *(kind_of(word[-1]) for word in words)]
     return [(word, ends[i], kinds[i + 2]) for i, word in enumerate(words)]
-
-
-def _kind(character: str) -> str:
-    if character.isupper():
-        return "A"
-    if character.isalpha():
-        return "a"
-    return "0" if character.isdigit() else character
-
-
-def _characters(piece: Piece) -> list[tuple[str, ...]]:
-    """Return the characters of a piece, and what the tagger sees of each."""
-    word, before, after = piece
-    kinds = "".join(map(_kind, word))
-    n = len(word)
-    low = word.lower()
-    return [
-        (
-            character,
-            kinds[i],
-            # The rest of the piece, and what comes before: endings such as n't.
-            low[i + 1 : i + 7] + ("$" + after if n - i <= 7 else ""),
-            ("^" + before if i < 6 else "") + low[max(i - 5, 0) : i + 1],
-            str(min(i, 3)) + kinds[max(i - 3, 0) : i + 4] + str(min(n - i, 4)) + after,
-            f"{low}@{i}" if n <= 15 else "_",
-        )
-        for i, character in enumerate(word)
-    ]
-
-
-TOKEN_TEMPLATE = "\n".join(
-    [
-        *(f"U1{i + 3}:%x[{i},0]" for i in range(-3, 4)),
-        *(f"U2{i + 3}:%x[{i},0]/%x[{i + 1},0]" for i in range(-3, 3)),
-        *(f"U3{i + 2}:%x[{i},1]/%x[{i + 1},1]/%x[{i + 2},1]" for i in range(-2, 1)),
-        "U40:%x[-1,0]/%x[0,0]/%x[1,0]",
-        "U41:%x[0,0]/%x[1,0]/%x[2,0]",
-        "U42:%x[-1,1]/%x[0,1]/%x[1,1]/%x[2,1]",
-        *(f"U5{n}:%x[0,2.prefix{n}]" for n in range(1, 8)),
-        "U58:%x[0,2]",
-        *(f"U6{n}:%x[0,3.suffix{n}]" for n in range(1, 7)),
-        "U68:%x[0,3]",
-        "U70:%x[0,4]",
-        "U71:%x[0,5]",
-        "B",
-    ]
-)
-"""What the tagger over characters sees."""
 
 
 def _sentence_rows(tokens: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
@@ -227,7 +298,7 @@ def _sentence_rows(tokens: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for form, gap in tokens:
         mark = form if not form[0].isalnum() or len(form) == 1 else ""
-        rows.append((form, "_" if gap else "-", mark or _kind(form[0]) + form[-1:]))
+        rows.append((form, "_" if gap else "-", mark or kind_of(form[0]) + form[-1:]))
     return rows
 
 

@@ -18,7 +18,6 @@ from partwise.estimators.pipeline.tables import (
 )
 from partwise.model_file import Content
 
-LONGEST_SUFFIX = 6
 FEWEST = 2
 """How many words must share a script for it to be learnt."""
 
@@ -27,6 +26,7 @@ class LemmaStep(Step):
     """Fill lemmas, from words, parts of speech and features."""
 
     name, adds = "lemmas", ("lemmas",)
+    alternatives = ({"suffix": 4}, {"suffix": 8})
     classes: ClassVar = {"lemmas": "MulticlassClassifier"}
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class LemmaStep(Step):
         shared = Counter(script for _, script in examples)
         kept = [one for one in examples if shared[one[1]] >= FEWEST]
         if len({script for _, script in kept}) >= 2:
-            X = [_features(*kind) for kind, _ in kept]
+            X = [_features(*kind, self.suffix) for kind, _ in kept]
             y = [script for _, script in kept]
             self.models["lemmas"] = make("MulticlassClassifier").fit(X, y)
         return self
@@ -73,7 +73,7 @@ class LemmaStep(Step):
                 unknown.append(word)
         if unknown and self.models:
             model = self.models["lemmas"]
-            scripts = model.predict([_features(*word) for word in unknown])
+            scripts = model.predict([_features(*word, self.suffix) for word in unknown])
             for word, script in zip(unknown, scripts, strict=True):
                 wanted[word] = apply_script(script, word[0]) or word[0]
         rows = [zip(one.forms, one.upos, one.feats, strict=True) for one in sentences]
@@ -106,11 +106,11 @@ def _most_common(counts: Counter[str]) -> str:
     return min(counts, key=lambda lemma: (-counts[lemma], lemma))
 
 
-def _features(form: str, upos: str, feats: str) -> list[str]:
+def _features(form: str, upos: str, feats: str, longest: int) -> list[str]:
     """Return what the choice of a script depends on."""
     low = form.lower()
     case = "upper" if form.isupper() else "title" if form[:1].isupper() else "lower"
-    suffixes = [low[-n:] for n in range(1, min(LONGEST_SUFFIX, len(low)) + 1)]
+    suffixes = [low[-n:] for n in range(1, min(longest, len(low)) + 1)]
     return [
         f"{upos} {case}",
         f"feats={feats}",

@@ -27,6 +27,7 @@ class MultiwordStep(Step):
     """Split tokens into words."""
 
     name = "words"
+    alternatives = ({"suffix": 4}, {"suffix": 8})
     classes: ClassVar = {"words": "MulticlassClassifier"}
 
     def __init__(self) -> None:
@@ -51,7 +52,7 @@ class MultiwordStep(Step):
             raise NothingToLearn("there are no multiword tokens")
         kept = [form for form in known if shared[known[form]] >= FEWEST]
         if len({known[form] for form in kept}) >= 2:
-            X = [_features(form) for form in kept]
+            X = [_features(form, self.suffix) for form in kept]
             y = [known[form] for form in kept]
             self.models["words"] = make("MulticlassClassifier").fit(X, y)
         self.seen = known
@@ -64,13 +65,30 @@ class MultiwordStep(Step):
         # Scripts cut letters off: what is not one has none.
         unknown = [token for token in unknown if any(map(str.isalpha, token))]
         if unknown and self.models:
-            found = self.models["words"].predict([_features(one) for one in unknown])
+            found = self.models["words"].predict(
+                [_features(one, self.suffix) for one in unknown]
+            )
             scripts |= dict(zip(unknown, found, strict=True))
         words = {
             token: _words(token, script or ONE_WORD)
             for token, script in scripts.items()
         }
         return [words[token] for token in tokens]
+
+    def score(
+        self, gold: Sequence[Sentence], dev: Sequence[Sentence]
+    ) -> tuple[float, list[Sentence]]:
+        """Return the share of tokens whose words are right."""
+        right = total = 0
+        for one in gold:
+            tokens = surface_tokens(one)
+            found = self.split([token.form for token in tokens])
+            total += len(tokens)
+            right += sum(
+                words == [*one.forms[token.first - 1 : token.last]]
+                for token, words in zip(tokens, found, strict=True)
+            )
+        return right / total if total else 0.0, list(dev)
 
     def store(self, dtype: str) -> Stored:
         """Return the step as a part of a model file."""
@@ -94,10 +112,10 @@ def _words(token: str, script: str) -> list[str]:
     return words if words and all(words) else [token]
 
 
-def _features(form: str) -> list[str]:
+def _features(form: str, longest: int) -> list[str]:
     """Return what the choice of a script depends on."""
     low = form.lower()
-    sizes = range(1, min(5, len(low)) + 1)
+    sizes = range(1, min(longest - 1, len(low)) + 1)
     marks = "".join(one for one in low if not one.isalnum())
     return [
         f"word={low}",

@@ -13,19 +13,28 @@ from partwise.data.surface import SurfaceToken, Written
 from partwise.data.text_files import Paragraph, cut_paragraphs
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
+from partwise.estimators.pipeline.asked import (
+    check_alike,
+    find_steps,
+    kept_columns,
+    wanted_steps,
+)
 from partwise.estimators.pipeline.boundaries import BoundaryStep, Cut
 from partwise.estimators.pipeline.multiword import MultiwordStep
 from partwise.estimators.pipeline.settings import PipelineSettings
-from partwise.estimators.pipeline.steps import Step, is_given
+from partwise.estimators.pipeline.spans import (
+    SPAN_STEPS,
+    labelled_sentences,
+)
+from partwise.estimators.pipeline.steps import Step
 from partwise.estimators.pipeline.training import STEPS, Trainer, with_words_only
 from partwise.estimators.protocol import Estimator
 from partwise.estimators.settings import check_settings, document
 from partwise.model_file import Content, prefixed
+from partwise.model_file.squeezing import expand, squeeze
 
 BATCH = 200_000
 """About how many characters are annotated together."""
-KEPT = {"lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats"}
-"""Columns of CoNLL-U that can be kept as they are, and what sentences call them."""
 
 
 class Pipeline(Estimator, PipelineSettings):
@@ -41,8 +50,9 @@ class Pipeline(Estimator, PipelineSettings):
     left_out_ : dict of str to str
         The steps that were not trained, and why.
     scores_ : dict of str to float
-        The share of words of the development data that each step gets right, given
-        right words and what earlier steps predict.
+        How good each step is on development data, given what earlier steps predict:
+        the share of words (of tokens, for "words") that it gets right; the mean F1 of
+        tokens and sentences for "tokens", and the F1 of spans for entities and chunks.
     interrupted_ : bool
         Whether Ctrl-C ended training; the steps that had been trained by then are kept.
 
@@ -70,6 +80,8 @@ class Pipeline(Estimator, PipelineSettings):
         y: Any = None,
         *,
         dev: Iterable[Sentence] | None = None,
+        entities: Any = None,
+        chunks: Any = None,
     ) -> Pipeline:
         """Learn all steps from a treebank.
 
@@ -80,8 +92,13 @@ class Pipeline(Estimator, PipelineSettings):
         y : ignored
             Sentences hold all that is to be learnt.
         dev : iterable of Sentence, optional
-            Development data: to stop the parser early, to choose `C`, and for
-            `scores_`.
+            Development data: to stop the parser early, to choose `C` and features, and
+            for `scores_`.
+        entities, chunks : ColumnData or iterable of Sentence, optional
+            A second corpus to learn named entities, or chunks, from: columns, the word
+            first and the label (``B-PER``) last, as `read_columns` reads them; or
+            sentences with entries ``NER=B-PER``, or ``Chunk=B-NP``, in MISC. If the
+            treebank has such entries, none is needed.
 
         Returns
         -------
@@ -89,21 +106,28 @@ class Pipeline(Estimator, PipelineSettings):
             Itself.
         """
         self._check_settings()
-        wanted = find_steps(self.steps)
         train = [one for one in sentences if len(one)]
         if not train:
             raise DataError("there are no words to learn from")
+        given = {"entities": entities, "chunks": chunks}
+        corpora = {
+            name: labelled_sentences(corpus, SPAN_STEPS[name].entry)
+            for name, corpus in given.items()
+            if corpus is not None
+        }
+        wanted = wanted_steps(self.steps, train, corpora)
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
-            _check_alike(train, held_out)
+            check_alike(train, held_out)
         screen = open_screen() if self.verbose else None
         trainer = Trainer(
             None if self.minutes is None else 60.0 * self.minutes,
             self.folds,
             {"random_state": self.random_state, "n_jobs": self.n_jobs},
             (lambda text: screen.show(text, now=True)) if screen else (lambda _: None),
+            corpora,
+            held_out,
         )
-        trainer.gold_dev = held_out
         trainer.train(wanted, train, held_out and with_words_only(held_out))
         if screen:
             screen.close()
@@ -238,7 +262,8 @@ class Pipeline(Estimator, PipelineSettings):
         sentences : iterable of Sentence
             With their words; comments, multiword tokens and empty nodes stay.
         keep : iterable of str
-            Columns to keep as they are: "lemma", "upos", "xpos", "feats".
+            What to keep as it is: "lemma", "upos", "xpos", "feats", or the entries
+            "ner" and "chunk" in MISC.
 
         Returns
         -------
@@ -246,7 +271,7 @@ class Pipeline(Estimator, PipelineSettings):
             With everything that the steps of the pipeline add.
         """
         self._check_fitted()
-        kept = {KEPT[name] for name in _known(keep)}
+        kept = kept_columns(keep)
         found = list(sentences)
         filled = [i for i, one in enumerate(found) if len(one)]
         words = [found[i] for i in filled]
@@ -258,8 +283,41 @@ class Pipeline(Estimator, PipelineSettings):
         return found
 
     def predict(self, X: Any) -> Any:
-        """Annotate a text, or the sentences of a treebank; see the other methods."""
-        return self.annotate(X) if isinstance(X, str) else self.annotate_sentences(X)
+        """Annotate a text, several texts, or the sentences of a treebank."""
+        if isinstance(X, str):
+            return self.annotate(X)
+        some = list(X)
+        if some and all(isinstance(one, str) for one in some):
+            return [self.annotate(text) for text in some]
+        return self.annotate_sentences(some)
+
+    def report(self, X: Iterable[Sentence], y: Any = None, **options: Any) -> Any:
+        """Return a page about the trees that the pipeline predicts for sentences.
+
+        Their words are given; everything else is predicted. The page is that of the
+        parser; see `DependencyParser.report`.
+
+        Parameters
+        ----------
+        X : iterable of Sentence
+            With the right trees.
+        y : ignored
+            Sentences hold their trees.
+        **options : object
+            As in `DependencyParser.report`.
+        """
+        self._check_fitted()
+        if "trees" not in self.steps_:
+            raise DataError("the pipeline predicts no trees, which a report is about")
+        return self.models_["trees"].report(self._before_trees(X), **options)
+
+    def _before_trees(self, X: Iterable[Sentence]) -> list[Sentence]:
+        """Return sentences as the parser gets them, with the right trees."""
+        words = [one for one in X if len(one)]
+        for step in self.steps_.values():
+            if step.adds and step.name != "trees":
+                words = step.apply(words)
+        return words
 
     def set_params(self, **params: Any) -> Pipeline:
         """Change settings; the number of threads is that of all steps."""
@@ -276,6 +334,12 @@ class Pipeline(Estimator, PipelineSettings):
         """All estimators of all steps, by name."""
         self._check_fitted()
         return {k: v for step in self.steps_.values() for k, v in step.models.items()}
+
+    @property
+    def notes_(self) -> dict[str, str]:
+        """What training found odd in the data, by the name of the step."""
+        self._check_fitted()
+        return {name: step.note for name, step in self.steps_.items() if step.note}
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "steps_"):
@@ -305,11 +369,13 @@ class Pipeline(Estimator, PipelineSettings):
         for name, step in self.steps_.items():
             own, settings[f"step {name}"] = step.store(dtype)
             tensors |= prefixed(f"step {name}", own)
-        model_file.write(path, tensors, settings, kind="model")
+        stored, settings["squeezed"] = squeeze(tensors)
+        model_file.write(path, stored, settings, kind="model")
 
     @classmethod
     def _from_content(cls, content: Content) -> Pipeline:
         """Return the pipeline that a file holds."""
+        content = expand(content)
         names = content.setting("steps", list)
         if not names or any(not isinstance(x, str) or x not in STEPS for x in names):
             raise content.error("its steps are damaged, or of a newer version")
@@ -330,49 +396,6 @@ def _strings(content: Content, name: str, kind: type) -> dict[str, Any]:
     if not all(type(value) is kind for value in table.values()):
         raise content.error(f"{name} is damaged")
     return dict(table)
-
-
-def find_steps(steps: str | Sequence[str]) -> list[str]:
-    """Return the steps that a user names, in their order.
-
-    Examples
-    --------
-    >>> find_steps("trees,upos")
-    ['upos', 'trees']
-    """
-    if steps == "all":
-        return list(STEPS)
-    names = steps.split(",") if isinstance(steps, str) else list(steps)
-    wanted = {name.strip() for name in names}
-    unknown = sorted(wanted - STEPS.keys())
-    if unknown or not wanted:
-        raise ValueError(
-            f"there is no step {(unknown or [''])[0]!r} (there are: "
-            f"{', '.join(STEPS)}; or all)"
-        )
-    return [name for name in STEPS if name in wanted]
-
-
-def _known(keep: Iterable[str]) -> list[str]:
-    names = [name.lower() for name in keep]
-    for name in names:
-        if name not in KEPT:
-            raise ValueError(
-                f"there is no column {name!r} to keep (there are: {', '.join(KEPT)})"
-            )
-    return names
-
-
-def _check_alike(train: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
-    """Refuse development data with another set of tags."""
-    if is_given(train, "upos") and is_given(dev, "upos"):
-        known, other = ({x for one in data for x in one.upos} for data in (train, dev))
-        if known.isdisjoint(other):
-            raise DataError(
-                "the development data has other parts of speech than the treebank "
-                f"({', '.join(sorted(other)[:3])} instead of "
-                f"{', '.join(sorted(known)[:3])}); use one with the same annotation"
-            )
 
 
 def _batches(paragraphs: Iterable[Paragraph]) -> Iterator[list[Paragraph]]:

@@ -17,10 +17,11 @@ class PipelineSettings:
     steps : "all", str or sequence of str
         The steps to train, as a sequence of names or a string with commas: "tokens"
         (and sentences), "words" (of multiword tokens), "upos", "feats", "xpos",
-        "lemmas", "trees". Those that the treebank says nothing about are left out.
+        "lemmas", "trees", "entities", "chunks". Those that the treebank says nothing
+        about are left out.
     minutes : float
         How long training may take, about. With development data, time that is left is
-        used to try other values of `C`.
+        used to try other features and values of `C` for every step.
     folds
         Later steps learn from what earlier ones predict for sentences they have not
         seen: the treebank is cut into this many parts. 1 lets them learn from what is

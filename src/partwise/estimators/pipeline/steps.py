@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import eq
 from typing import Any, ClassVar, Self
 
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.tables import Stored, read_models, store_models
 from partwise.estimators.registry import find_estimator
 from partwise.model_file import Content
+
+SUFFIX = 6
+"""How long the suffixes are that classifiers see, unless something else is chosen."""
+LONGEST_SUFFIX = 20
 
 Make = Callable[[str], Any]
 """Returns an estimator by the name of its class, with the settings of the pipeline."""
@@ -21,12 +26,18 @@ class Step:
     ----------
     models : dict of str to estimator
         What it has learnt, by name; a step without any only knows what it has seen.
+    choice : mapping
+        What differs from the usual in how it learns; see `alternatives`.
+    note : str
+        What whoever trains it should know about the data.
     """
 
     name: ClassVar[str]
     """What users call it."""
     adds: ClassVar[tuple[str, ...]] = ()
     """The columns of sentences that it fills."""
+    alternatives: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    """Other features that are worth a try on development data."""
     classes: ClassVar[Mapping[str, str]] = {}
     """The models that it may have, by name, and what classes they are of."""
     needed: ClassVar[tuple[str, ...]] = ()
@@ -34,6 +45,8 @@ class Step:
 
     def __init__(self) -> None:
         self.models: dict[str, Any] = {}
+        self.choice: Mapping[str, Any] = {}
+        self.note = ""
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn from sentences."""
@@ -43,16 +56,67 @@ class Step:
         """Return sentences with what the step adds."""
         raise NotImplementedError
 
+    @classmethod
+    def can_be_judged(cls, gold: Sequence[Sentence]) -> bool:
+        """Say whether development data tells what is right."""
+        return True
+
+    def score(
+        self, gold: Sequence[Sentence], dev: Sequence[Sentence]
+    ) -> tuple[float, list[Sentence]]:
+        """Return how good the step is on development data, and what it predicts.
+
+        Parameters
+        ----------
+        gold, dev : sequences of Sentence
+            What is right, and what earlier steps have predicted so far.
+        """
+        found = self.apply(dev)
+        return agreement(gold, found, self.adds), found
+
     def store(self, dtype: str) -> Stored:
         """Return the step as a part of a model file."""
-        return store_models(self.models, dtype)
+        tensors, settings = store_models(self.models, dtype)
+        return tensors, settings | {"choice": dict(self.choice)}
 
     @classmethod
     def from_content(cls, content: Content) -> Self:
         """Return the step that a part of a model file holds."""
         step = cls()
         step.models = read_models(content, cls.classes, cls.needed)
+        step._read_choice(content)
         return step
+
+    def _read_choice(self, content: Content) -> None:
+        """Read how the step has learnt; files of the first version do not say."""
+        if "choice" in content.settings:
+            self.choice = content.setting("choice", dict)
+        if not 1 <= self.suffix <= LONGEST_SUFFIX:
+            raise content.error("the length of suffixes is damaged")
+
+    @property
+    def suffix(self) -> int:
+        """The longest suffix of words that a classifier sees."""
+        length = self.choice.get("suffix", SUFFIX)
+        return length if type(length) is int else 0
+
+
+def agreement(
+    gold: Sequence[Sentence], found: Sequence[Sentence], columns: Sequence[str]
+) -> float:
+    """Return the share of words that have the right values in some columns."""
+    right = total = 0
+    for one, other in zip(gold, found, strict=True):
+        total += len(one)
+        right += sum(map(eq, _rows(one, columns), _rows(other, columns)))
+    return right / total if total else 0.0
+
+
+def _rows(sentence: Sentence, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield what each word has in some columns; None where nothing is given."""
+    nothing = (None,) * len(sentence)
+    cells = [getattr(sentence, name) or nothing for name in columns]
+    return zip(*cells, strict=True)
 
 
 def jackknifed(
@@ -60,6 +124,7 @@ def jackknifed(
     sentences: Sequence[Sentence],
     make: Make,
     folds: int,
+    choice: Mapping[str, Any],
 ) -> list[Sentence]:
     """Return sentences with what a step adds that has not seen them.
 
@@ -70,8 +135,10 @@ def jackknifed(
     for fold in range(folds):
         held_out = range(fold, len(sentences), folds)
         rest = [one for i, one in enumerate(sentences) if i % folds != fold]
+        fitted = step()
+        fitted.choice = choice
         try:
-            fitted = step().fit(rest, make)
+            fitted.fit(rest, make)
         except NothingToLearn:
             continue
         for i, one in zip(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
@@ -14,6 +14,8 @@ from partwise.model_file import Content
 
 MOST_LABELS = 96
 """Larger sets of labels are taken apart."""
+WHOLE = 1_000_000
+"""More labels than any treebank has: nothing is taken apart."""
 
 
 class TagStep(Step):
@@ -21,11 +23,16 @@ class TagStep(Step):
 
     column: ClassVar[str]
     reads: ClassVar[tuple[str, ...]] = ()
+    alternatives: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {"template": "default"},
+        {"template": "ner"},
+    )
 
     def __init__(self) -> None:
         super().__init__()
         self.bundles = Bundles()
         self.constant: list[str] = []
+        self._is_shared = False
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn one tagger for every group of attributes."""
@@ -33,7 +40,8 @@ class TagStep(Step):
         seen = {label for one in labels for label in one}
         if len(seen) < 2:
             raise NothingToLearn(f"all words have {min(seen, default='_')!r}")
-        self.bundles = Bundles.learn((x for one in labels for x in one), MOST_LABELS)
+        most = self.choice.get("most_labels", MOST_LABELS)
+        self.bundles = Bundles.learn((x for one in labels for x in one), most)
         parts = {label: self.bundles.split(label) for label in seen}
         X = self._inputs(sentences)
         self.constant = []
@@ -45,7 +53,14 @@ class TagStep(Step):
             if not self.constant[-1]:
                 name = self._model_name(i)
                 self.models[name] = make("SequenceTagger").fit(X, y)
+        self._share_features()
         return self
+
+    def _share_features(self) -> None:
+        """Let all taggers use the features of the first, which are the same."""
+        first, *others = [*self.models.values()] or [None]
+        shared = [other.share_features(first) for other in others]
+        self._is_shared = bool(self.models) and all(shared)
 
     def _model_name(self, i: int) -> str:
         """Return what the tagger of a part is called."""
@@ -60,7 +75,9 @@ class TagStep(Step):
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with predicted tags."""
-        X = self._inputs(sentences)
+        X: Any = self._inputs(sentences)
+        if self._is_shared:
+            X = next(iter(self.models.values())).encode(X)
         models = iter(self.models.values())
         found = [
             [[constant] * len(one) for one in sentences]
@@ -110,6 +127,8 @@ class TagStep(Step):
             labels = [constant] if constant else step.models[next(models)].classes_
             if not all(step.bundles.fits(i, label) for label in labels):
                 raise content.error("a label has attributes that its part has not")
+        step._read_choice(content)
+        step._share_features()
         return step
 
 
@@ -119,11 +138,16 @@ class UposStep(TagStep):
     name, column, adds = "upos", "upos", ("upos",)
 
 
+TAKEN_APART = ({"most_labels": 1}, {"most_labels": WHOLE})
+"""One tagger for every attribute, or one for all of them together."""
+
+
 class FeatsStep(TagStep):
     """Morphological features."""
 
     name, column, adds = "feats", "feats", ("feats",)
     reads = ("upos",)
+    alternatives = (*TAKEN_APART, *TagStep.alternatives)
 
 
 class XposStep(TagStep):
@@ -131,3 +155,4 @@ class XposStep(TagStep):
 
     name, column, adds = "xpos", "xpos", ("xpos",)
     reads = ("upos", "feats")
+    alternatives = (*TAKEN_APART, *TagStep.alternatives)

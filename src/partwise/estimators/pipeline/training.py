@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import eq
+from functools import partial
 from typing import Any
 
 from partwise._interrupts import Interruptible
@@ -14,11 +14,12 @@ from partwise.data.treebank import Sentence
 from partwise.errors import ConvergenceWarning
 from partwise.estimators.pipeline.boundaries import (
     SENTENCE_TEMPLATE,
-    TOKEN_TEMPLATE,
     BoundaryStep,
 )
+from partwise.estimators.pipeline.characters import TOKEN_TEMPLATE
 from partwise.estimators.pipeline.lemmas import LemmaStep
 from partwise.estimators.pipeline.multiword import MultiwordStep
+from partwise.estimators.pipeline.spans import SPAN_STEPS
 from partwise.estimators.pipeline.steps import (
     NothingToLearn,
     Step,
@@ -28,29 +29,32 @@ from partwise.estimators.pipeline.steps import (
 from partwise.estimators.pipeline.tags import FeatsStep, UposStep, XposStep
 from partwise.estimators.pipeline.trees import TreeStep
 
-STEPS: dict[str, type[Step]] = {
-    cls.name: cls
-    for cls in (
-        *(BoundaryStep, MultiwordStep),
-        *(UposStep, FeatsStep, XposStep, LemmaStep, TreeStep),
-    )
-}
+_ALL: tuple[type[Step], ...] = (
+    *(BoundaryStep, MultiwordStep),
+    *(UposStep, FeatsStep, XposStep, LemmaStep, TreeStep),
+    *SPAN_STEPS.values(),
+)
+STEPS: dict[str, type[Step]] = {cls.name: cls for cls in _ALL}
 """All steps by name, in their order."""
 
 MARGINS = "squared_hinge"
+CHARACTERS = {"loss": MARGINS, "tol": 0.02, "hash_bits": 20}
 SETTINGS: dict[str, dict[str, Any]] = {
-    "tokens": {"loss": MARGINS, "template": TOKEN_TEMPLATE, "tol": 0.02},
-    "sentences": {"loss": MARGINS, "template": SENTENCE_TEMPLATE, "tol": 0.02},
+    # Hashed: a vocabulary of characters next to each other would be most of the file.
+    "tokens": {**CHARACTERS, "template": TOKEN_TEMPLATE},
+    "sentences": {**CHARACTERS, "template": SENTENCE_TEMPLATE},
     "SequenceTagger": {"loss": MARGINS, "template": "pos", "tol": 0.1},
+    "spans": {"loss": MARGINS, "template": "ner", "tol": 0.02},
     "MulticlassClassifier": {"loss": MARGINS, "tol": 0.05, "max_iter": 60},
     "DependencyParser": {"crossing": "lift", "patience": 3},
 }
 """The settings of the estimators."""
-CLASSES = {"tokens": "SequenceTagger", "sentences": "SequenceTagger"}
+CLASSES = dict.fromkeys(("tokens", "sentences", "spans"), "SequenceTagger")
 SHARES = {
     "tokens": 0.05,
     "sentences": 0.03,
     "SequenceTagger": 0.12,
+    "spans": 0.12,
     "MulticlassClassifier": 0.04,
     "DependencyParser": 1.0,
 }
@@ -58,12 +62,16 @@ SHARES = {
 FACTORS = (3.0, 0.3)
 """What `C` is multiplied with, if there is time to try other values."""
 TRIES = 0.1
-"""The share of the time that goes to trying other values, for each step."""
+"""The share of the time that goes to trying alternatives, for each step."""
+HELD_OUT = 10
+"""Every so many sentences of a second corpus are held out to choose by."""
 
 LEAST_SECONDS = 0.5
 """A model gets at least this much time, however little is left."""
 
 Tell = Callable[[str], None]
+Choice = Mapping[str, Any]
+"""How a step learns where that is not as usual: a factor of C, other features."""
 
 
 @dataclass
@@ -80,22 +88,25 @@ class Trainer:
         Settings of all estimators: the seed, the threads.
     tell : callable
         Is told what is being done.
+    corpora : mapping
+        Sentences that steps learn from instead of the treebank, by the step's name.
+    gold_dev : list of Sentence, optional
+        The right annotation of the development data.
     """
 
     seconds: float | None
     folds: int
     settings: Mapping[str, Any]
     tell: Tell
+    corpora: Mapping[str, list[Sentence]] = field(default_factory=dict)
+    gold_dev: list[Sentence] | None = None
     steps: dict[str, Step] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
-    gold_dev: list[Sentence] | None = None
-    factor_of_step: float = 1.0
 
     def __post_init__(self) -> None:
         """Start the clock."""
         self._begin = time.monotonic()
-        self._factor = 1.0
         self._parts = 1
         self._work = Interruptible()
 
@@ -110,18 +121,18 @@ class Trainer:
             return None
         return max(self.seconds - (time.monotonic() - self._begin), 1.0)
 
-    def make(self, name: str) -> Any:
+    def make(self, name: str, choice: Choice) -> Any:
         """Return an estimator for a step; none after Ctrl-C."""
         if self.interrupted:
             raise KeyboardInterrupt
-        cls = CLASSES.get(name, name)
-        settings = {**SETTINGS[name], **self.settings}
+        made = estimator(CLASSES.get(name, name), **SETTINGS[name], **self.settings)
         if self.seconds is not None and self._left is not None:
             share = min(self.seconds * SHARES[name], self._left)
-            settings["time_limit"] = max(share / self._parts, LEAST_SECONDS)
-        made = estimator(cls, **settings)
-        if self._factor != 1.0:
-            made.set_params(C=self._factor * made.default_C[made.loss])
+            made.set_params(time_limit=max(share / self._parts, LEAST_SECONDS))
+        known = made.get_params()
+        made.set_params(**{k: v for k, v in choice.items() if k in known})
+        if "C_times" in choice:
+            made.set_params(C=choice["C_times"] * made.default_C[made.loss])
         return made
 
     def train(
@@ -151,13 +162,15 @@ class Trainer:
         """Train a step, if there is anything to learn and Ctrl-C does not end it."""
         self.tell(f"training {name}")
         cls = STEPS[name]
-        self.factor_of_step = 1.0
-        self._parts = 1 + (self.folds if cls.adds and name != "trees" else 0)
+        jackknifes = bool(cls.adds) and name not in ("trees", *self.corpora)
+        self._parts = 1 + (self.folds if jackknifes else 0)
         try:
             with warnings.catch_warnings(), self._work.here():
                 # What is left is shown with every certificate.
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                return self._one(cls, train, dev, last)
+                if name not in self.corpora:
+                    return self._one(cls, train, dev, last)
+                self._learn_elsewhere(cls, self.corpora[name])
         except NothingToLearn as reason:
             self.left_out[name] = str(reason)
             self.tell(f"leaving out {name}: {reason}")
@@ -175,78 +188,83 @@ class Trainer:
         begin = time.monotonic()
         self.steps[cls.name] = step = self._fit(cls, train, dev)
         took = time.monotonic() - begin
-        found = None
-        if cls.adds and dev is not None and self.gold_dev is not None:
-            step, found = self._chosen(cls, step, train, dev, self.gold_dev, took)
-            self.steps[cls.name] = step
-        if cls.adds and cls.name != last and self.folds > 1:
-            factor, self._factor = self._factor, self.factor_of_step
-            train = jackknifed(cls, train, self.make, self.folds)
-            self._factor = factor
-        return train, found if found is not None else dev
+        gold = self.gold_dev
+        if dev is not None and gold is not None and cls.can_be_judged(gold):
+            step, dev = self._chosen(step, train, dev, gold, took)
+        self.steps[cls.name] = step
+        is_read = cls.adds and cls.name not in SPAN_STEPS
+        if is_read and cls.name != last and self.folds > 1:
+            make = partial(self.make, choice=step.choice)
+            train = jackknifed(cls, train, make, self.folds, step.choice)
+        return train, dev
+
+    def _learn_elsewhere(self, cls: type[Step], corpus: list[Sentence]) -> None:
+        """Train a step on a corpus of its own, which the steps so far annotate.
+
+        With a limit of time, some of it is held out to choose how the step learns, and
+        it then learns from all.
+        """
+        words = with_words_only(corpus)
+        for step in self.steps.values():
+            if step.adds == ("upos",):
+                words = step.apply(words)
+        if self.seconds is None:
+            self.steps[cls.name] = self._fit(cls, words, None)
+            return
+        rest = [one for i, one in enumerate(words) if i % HELD_OUT]
+        begin = time.monotonic()
+        first = self._fit(cls, rest, None)
+        took = time.monotonic() - begin
+        held_out = words[::HELD_OUT]
+        chosen, _ = self._chosen(first, rest, held_out, corpus[::HELD_OUT], took)
+        self.steps[cls.name] = self._fit(cls, words, None, chosen.choice)
 
     def _fit(
-        self, cls: type[Step], train: list[Sentence], dev: list[Sentence] | None
+        self,
+        cls: type[Step],
+        train: list[Sentence],
+        dev: list[Sentence] | None,
+        choice: Choice | None = None,
     ) -> Step:
         step = cls()
+        step.choice = choice or {}
         if isinstance(step, TreeStep) and dev is not None and self.gold_dev is not None:
             step.dev = [
                 replace(one, heads=gold.heads, labels=gold.labels)
                 for one, gold in zip(dev, self.gold_dev, strict=True)
                 if gold.heads is not None
             ] or None
-        return step.fit(train, self.make)
+        return step.fit(train, partial(self.make, choice=step.choice))
 
     def _chosen(
         self,
-        cls: type[Step],
         step: Step,
         train: list[Sentence],
         dev: list[Sentence],
         gold: list[Sentence],
         took: float,
     ) -> tuple[Step, list[Sentence]]:
-        """Return the best step on development data, and what it predicts there."""
-        self.factor_of_step = 1.0
-        found = step.apply(dev)
-        best = agreement(gold, found, cls.adds)
+        """Return the best step on development data, and what it predicts there.
+
+        Alternatives are tried one after the other, as long as there is time: other
+        features first, and then other values of `C`. What is better stays.
+        """
+        best, found = step.score(gold, dev)
         spent = 0.0
-        for factor in FACTORS:
+        for other in (*step.alternatives, *({"C_times": x} for x in FACTORS)):
             if self.seconds is None or self._left is None:
                 break
             if took > min(TRIES * self.seconds - spent, self._left / 2):
                 break
             begin = time.monotonic()
-            self._factor = factor
-            other = self._fit(cls, train, dev)
-            self._factor = 1.0
-            other_found = other.apply(dev)
-            score = agreement(gold, other_found, cls.adds)
+            rival = self._fit(type(step), train, dev, {**step.choice, **other})
+            score, predicted = rival.score(gold, dev)
             if score > best:
-                step, found, best = other, other_found, score
-                self.factor_of_step = factor
+                step, best, found = rival, score, predicted
             spent += time.monotonic() - begin
-        self.scores[cls.name] = best
-        self.tell(f"{cls.name}: {best:.2%} of the words of the development data")
+        self.scores[step.name] = best
+        self.tell(f"{step.name}: {best:.2%} on development data")
         return step, found
-
-
-def agreement(
-    gold: Sequence[Sentence], found: Sequence[Sentence], columns: Sequence[str]
-) -> float:
-    """Return the share of words that have the right values in some columns."""
-    right = total = 0
-    for one, other in zip(gold, found, strict=True):
-        total += len(one)
-        right += sum(map(eq, _rows(one, columns), _rows(other, columns)))
-    return right / total if total else 0.0
-
-
-def _rows(sentence: Sentence, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Yield what each word has in some columns; None where nothing is given."""
-    nothing = (None,) * len(sentence)
-    cells = [getattr(sentence, name) or nothing for name in columns]
-    return zip(*cells, strict=True)
 
 
 def with_words_only(sentences: Sequence[Sentence]) -> list[Sentence]:

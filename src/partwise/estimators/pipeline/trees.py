@@ -8,11 +8,14 @@ from typing import ClassVar, Self
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
 
+WITHOUT_LEMMAS = "words,tags,morphology,suffixes,markers,neighbours,between,agreement"
+
 
 class TreeStep(Step):
     """Fill heads and labels, from everything filled before."""
 
     name, adds = "trees", ("heads", "labels")
+    alternatives = ({"suffix": 5}, {"features": WITHOUT_LEMMAS})
     classes: ClassVar = {"trees": "DependencyParser"}
     needed = ("trees",)
 

@@ -152,6 +152,18 @@ class _EncoderInput:
         tensors, settings = self.encoder.to_tensors()
         return dict(tensors), dict(settings)
 
+    def is_like(self, other: Any) -> bool:
+        """Say whether another input gives the same features the same numbers."""
+        if type(self) is not type(other):
+            return False
+        own, own_settings = self.to_tensors()
+        its, its_settings = other.to_tensors()
+        return (
+            own_settings == its_settings
+            and own.keys() == its.keys()
+            and all(np.array_equal(own[name], its[name]) for name in own)
+        )
+
 
 class DictInput(_EncoderInput):
     """Feature dicts or iterables of strings."""

@@ -484,8 +484,27 @@ class SequenceTagger(
         found = self._calibration
         return self.weights_ if found is None else found.scale * self.weights_
 
+    def encode(self, X: Any) -> Tokens:
+        """Return sequences as `predict` of taggers with the same features takes them.
+
+        Taggers that learnt from the same `X`, with the same template, share features;
+        `share_features` makes sure of it, and then `X` need be encoded only once.
+        """
+        self._check_fitted()
+        return self._tokens(X)
+
+    def share_features(self, other: SequenceTagger) -> bool:
+        """Use the features of another tagger if they are the same; say whether so."""
+        known: Any = self._input
+        if not hasattr(known, "is_like") or not known.is_like(other._input):
+            return False
+        self._input = other._input
+        return True
+
     def _tokens(self, X: Any) -> Tokens:
         """Encode sequences, with their vectors if the model has any."""
+        if isinstance(X, Tokens):
+            return X
         X, matrices = split_vectors(X)
         X = rereadable(X, self._vectors.tables, self._input.kind)
         tokens = self._input.encode(X, self._jobs())
