@@ -117,6 +117,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "partwise")
 @pytest.fixture
 def eager_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let threads share even the smallest corpus."""
-    from partwise.structures import parallel
+    from partwise.structures import ahead, parallel
 
+    monkeypatch.setattr(ahead, "LEAST_THREADS", 2)
     monkeypatch.setattr(parallel, "worth_threads", lambda n_parts, n_sums: n_parts)

@@ -28,7 +28,7 @@ def numbers() -> Any:
 def test_demo_learns_and_proves_it(numbers: Any) -> None:
     assert numbers["training"]["converged"]
     certificate = numbers["training"]["certificate"]
-    assert 0 <= certificate["relative_gap"] <= 0.01
+    assert 0 <= certificate["relative_gap"] <= 0.03
     assert certificate["lower_bound"] <= certificate["objective"]
     assert numbers["test"]["chunks"]["f1"] > 0.8
 

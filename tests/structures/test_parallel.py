@@ -318,7 +318,8 @@ def test_parallel_estimators_predict_the_same() -> None:
     assert answers[0] == answers[1] == answers[2]
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
-    one, two = (MulticlassClassifier(n_jobs=n, tol=0.1).fit(x, y) for n in (1, 2))
+    made = (MulticlassClassifier("log_loss", n_jobs=n, tol=0.1) for n in (1, 2))
+    one, two = (model.fit(x, y) for model in made)
     np.testing.assert_array_equal(one.predict(x), two.predict(x))
     np.testing.assert_allclose(one.predict_proba(x), two.predict_proba(x), atol=1e-9)
 

@@ -20,6 +20,7 @@ from partwise.solvers.divergences import DIVERGENCES, Divergence
 from partwise.solvers.keeping import Keeper
 from partwise.solvers.log_distributions import LogDistributions
 from partwise.solvers.penalty import conjugate, penalty
+from partwise.structures import ahead
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure
 from partwise.structures.parallel import Crew, Threads, make_crew
@@ -121,12 +122,18 @@ class Problem:
         crew: Crew = make_crew(self.structure, self.n_jobs, self.C, 1, n_sums)
         return crew
 
-    def helpers(self) -> Threads | None:
-        """Return threads to look ahead of a learner; None if it is best left alone."""
+    def threads(self) -> Threads | None:
+        """Return threads to share passes without updates; None if one does it all."""
         if self.n_jobs == 1:
             return None
         crew = self.crew()
         return crew if isinstance(crew, Threads) and crew.size > 1 else None
+
+    def helpers(self) -> Threads | None:
+        """Return threads to look ahead of a learner; None if it is best left alone."""
+        found = self.threads()
+        enough = found is not None and found.size >= ahead.LEAST_THREADS
+        return found if enough else None
 
     def values(self, w: FloatArray) -> FloatArray:
         """Return the loss of every example at `w`."""

@@ -640,7 +640,7 @@ def test_report_and_suspects_of_a_parser(
 ) -> None:
     train, page = folder / "train.conllu", tmp_path / "report.html"
     run("report", model, folder / "test.conllu", "--train", train, "-o", page)
-    assert '"suspects":{"by":"by the mass' in page.read_text()
+    assert '"suspects":{"by":"by the least probable part' in page.read_text()
     found = json.loads(run("suspects", model, train, "--top", "2", "--json").stdout)
     assert len(found["suspects"]) == 2
     scores = [one["score"] for one in found["suspects"]]

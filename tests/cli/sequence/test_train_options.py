@@ -23,8 +23,8 @@ def command(folder: Path, path: Path) -> list[object]:
 def test_train_says_which_c_and_solver_and_why(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "m"
     numbers = json.loads(run(*command(folder, path), "--quiet", "--json").stdout)
-    assert (numbers["C"], numbers["solver"]) == (0.1, "dcd-ssvm")
-    assert numbers["solver_reason"] == "the default for the squared hinge"
+    assert (numbers["C"], numbers["solver"]) == (3.0, "eg")
+    assert numbers["solver_reason"] == "the default for the log loss"
     shown = run(*command(folder, path), "--solver", "dcd-light", "--C", 0.5).stdout
     assert "dcd-light" in shown
     assert "the default for" not in shown

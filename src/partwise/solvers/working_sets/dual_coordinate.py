@@ -303,7 +303,7 @@ class DualCoordinateDescent(Solver):
         """Find the outputs of all examples, then solve over the working sets."""
         n = problem.n_examples
         order, found, done = rng.permutation(n), NOT_FOUND, 0.0
-        if problem.helpers() is not None:
+        if problem.threads() is not None:
             # The weights stay the same: threads find all outputs before any enters.
             worst = make_worst_outputs(output_pointers(problem.structure))
             for fraction in find_worst_outputs(problem, state.w, worst, state.slack):

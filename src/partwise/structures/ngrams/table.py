@@ -118,7 +118,7 @@ def make_ngrams(
     >>> tuples = observed_tuples(seen[0], [0, 4], 2)
     >>> grams = make_ngrams(tuples, observed_tuples(seen[0], [0, 4], 3), 2)
     >>> grams.label.tolist(), grams.source.tolist(), grams.target.tolist()
-    ([-1, 0, 1, 0], [0, 3, 1, 3, 2], [1, 2, 2, 2, 3])
+    ([-1, 0, 1, 0], [0, 1, 3, 2], [1, 2, 2, 3])
     """
     known = {tuple(row) for row in np.asarray(tuples, np.int32).tolist()}
     order = np.asarray(tuples).shape[1]

@@ -27,7 +27,7 @@ def know_codes(s: Segments, wrong: NDArray[np.bool_]) -> PartialOutputs:
     >>> wrong = np.zeros((2, 4), bool)
     >>> wrong[1, 1:] = True  # the second token begins a segment of label 0
     >>> know_codes(s, wrong).forbidden.ids  # a part is a token, a label and a length
-    array([2, 4, 5])
+    array([2, 4])
     """
     K, M = s.layout.n_labels, s.layout.n_shapes
     s = _without_unknown_costs(s, np.asarray(~wrong.any(axis=1)))
