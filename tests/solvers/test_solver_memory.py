@@ -75,7 +75,7 @@ def test_progress_reports_a_large_state_before_training(
     monkeypatch.setattr(progress, "WORTH_TELLING", 1)
     solve(problem, ExponentiatedGradient(), callbacks=[progress.ProgressBar(1e-3)])
     first = capsys.readouterr().err.splitlines()[0]
-    assert first == "ExponentiatedGradient keeps 1 MiB besides the weights"
+    assert first == "eg keeps 1 MiB besides the weights"
 
 
 def test_state_is_as_large_as_was_said(problem: Problem) -> None:

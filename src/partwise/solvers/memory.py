@@ -6,6 +6,7 @@ import os
 
 from partwise.errors import OutOfMemoryError
 from partwise.solvers.base import Problem, Solver
+from partwise.solvers.registry import name_of
 
 
 def available_memory() -> int | None:
@@ -34,7 +35,7 @@ def check_memory(problem: Problem, solver: Solver) -> None:
     """Raise `OutOfMemoryError` if the solver's state would not fit into memory."""
     if not fits_in_memory(problem, solver):
         raise OutOfMemoryError(
-            f"{type(solver).__name__} would keep {in_words(solver.memory(problem))} of "
+            f"{name_of(solver)} would keep {in_words(solver.memory(problem))} of "
             f"variables, more than the {in_words(available_memory() or 0)} that are "
             "free; for the log loss use solver 'eg-primal' or 'lbfgs', for margin "
             "losses 'dcd' (squared hinge) or 'eg-primal' (hinge)"

@@ -12,6 +12,7 @@ from partwise.solvers.base import Problem, Solver
 from partwise.solvers.forecast import passes_left
 from partwise.solvers.loop import Callback, Solution
 from partwise.solvers.memory import in_words
+from partwise.solvers.registry import name_of
 from partwise.solvers.trace import TraceRow
 from partwise.structures.interface import FloatArray
 
@@ -53,7 +54,7 @@ class ProgressBar(Callback):
         kept = solver.memory(problem)
         if kept >= WORTH_TELLING:
             self._screen.keep(
-                f"{type(solver).__name__} keeps {in_words(kept)} besides the weights"
+                f"{name_of(solver)} keeps {in_words(kept)} besides the weights"
             )
 
     def on_progress(self, iteration: int, fraction: float) -> None:
