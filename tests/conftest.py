@@ -67,8 +67,6 @@ GROUPS = {
 }
 
 
-BY_PLAIN_PYTHON = "run by test_plain_python"
-
 # These take long: whoever starts them last works on alone.
 FIRST = ("test_cli", "test_plain_python", "test_wheel")
 
@@ -78,16 +76,23 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Put what takes long first, and leave out what runs elsewhere."""
     items.sort(key=lambda item: item.path.stem not in FIRST)
+    left_out: set[str] = set()
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
+        # test_plain_python runs them; to skip thousands of tests one by one takes long.
         elsewhere = set(map(find, DOCTESTS.split()))
-        for item in items:
-            if item.path in elsewhere:
-                item.add_marker(pytest.mark.skipif(True, reason=BY_PLAIN_PYTHON))
+        left_out = {
+            item.nodeid for item in items if item.path in elsewhere or is_skipped(item)
+        }
     if LEFT_OUT in os.environ:
-        names = set(Path(os.environ[LEFT_OUT]).read_text().split("\n"))
-        left_out = [item for item in items if item.nodeid in names]
-        items[:] = [item for item in items if item.nodeid not in names]
-        config.hook.pytest_deselected(items=left_out)
+        left_out |= set(Path(os.environ[LEFT_OUT]).read_text().split("\n"))
+    gone = [item for item in items if item.nodeid in left_out]
+    items[:] = [item for item in items if item.nodeid not in left_out]
+    config.hook.pytest_deselected(items=gone)
+
+
+def is_skipped(item: pytest.Item) -> bool:
+    """Say whether a test has a mark that it does not run in this process."""
+    return any(mark.args[0] for mark in item.iter_markers("skipif"))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,7 +15,7 @@ from partwise.solvers import checkpoint
 from problems import plain_only
 
 CASES = dict(every_solver())
-ATTEMPTS = 12
+ATTEMPTS = 8
 
 
 @plain_only
