@@ -113,7 +113,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 # The first example of a test may compile a kernel: no deadlines. On a build
 # server the same examples come every time, so that a failure is of the change. Plain
 # Python is slow, and the same bodies are tried compiled: fewer examples are enough.
-EXAMPLES = 15 if os.environ.get("NUMBA_DISABLE_JIT") else 40
+EXAMPLES = 10 if os.environ.get("NUMBA_DISABLE_JIT") else 30
 settings.register_profile("partwise", deadline=None, max_examples=EXAMPLES)
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.load_profile("ci" if os.environ.get("CI") else "partwise")

@@ -15,7 +15,7 @@ from partwise.solvers import checkpoint
 from problems import plain_only
 
 CASES = dict(every_solver())
-ATTEMPTS = 8
+ATTEMPTS = 6
 
 
 @plain_only

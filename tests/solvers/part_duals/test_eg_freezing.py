@@ -75,7 +75,7 @@ def problem_of(make: Any, loss: str, seed: int) -> Problem:
 def test_eg_freezing_any_costs_are_learnt_on_any_structure(
     name: str, loss: str, make: Any
 ) -> None:
-    for seed in (1, 2, 3, 4):
+    for seed in (1, 2, 3):
         solution = solve(
             problem_of(make, loss, seed), make_solver(name), tol=1e-4, max_iter=1000
         )
