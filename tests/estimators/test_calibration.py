@@ -83,6 +83,26 @@ def test_calibration_scale_makes_development_data_most_probable() -> None:
     assert surprise(1.0) < min(surprise(0.7), surprise(1.4))
 
 
+def test_calibration_covers_transitions_and_spans() -> None:
+    chunk = {"L0": "O", "L1": "B-X", "L2": "B-Y"}
+    (X, y), (X_dev, y_dev) = (
+        (data[0], [[chunk[k] for k in one] for one in data[1]]) for data in (TRAIN, DEV)
+    )
+    model = make(calibrate="temperature").fit(X, y, dev=(X_dev, y_dev))
+    (marginals,) = model.predict_marginals(TEST[0][:1])
+    (pairs,) = model.predict_transitions(TEST[0][:1])
+    np.testing.assert_allclose(pairs.sum(axis=2), marginals[:-1])
+    # Chunks of one token are as probable as the label that begins them.
+    (chunks,) = model.predict_span_marginals(TEST[0][:1], at_least=0.0)
+    found = {(one.start, "B-" + one.label): one.score for one in chunks}
+    names = model.classes_.tolist()
+    assert found == {
+        (at, label): pytest.approx(marginals[at, names.index(label)])
+        for at in range(len(marginals))
+        for label in ("B-X", "B-Y")
+    }
+
+
 @pytest.mark.parametrize("risk", [0.02, 0.1, 0.3])
 def test_calibration_sets_keep_their_promise(
     risk: float, tagger: SequenceTagger
