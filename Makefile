@@ -20,6 +20,10 @@ STAMPS := $(VENV)/stamps
 # Modules are compiled when they are first imported: most never are.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile \
 	--disable-pip-version-check
+# uv takes a sixth of pip's time. It does not read pip's settings: where they name an
+# index that is needed, pip installs, and says what is wrong if something is.
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python \
+	--editable '.$(EXTRAS)' 2>/dev/null || $(PIP_INSTALL) --editable '.$(EXTRAS)'
 
 # Without files of compiled modules every program that a test starts would compile all
 # it imports anew.
@@ -95,16 +99,20 @@ $(BIN)/python:
 		echo "Partwise needs Python 3.11 or newer; $(PYTHON) is older or missing." \
 			"Try: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	-@$(PIP_INSTALL) uv 2>/dev/null
 
 # One installation serves several stamps: `check` is what `make test` needs.
+$(STAMPS)/base: EXTRAS :=
 $(STAMPS)/base: pyproject.toml | $(BIN)/python
-	$(PIP_INSTALL) --editable .
+	@echo 'Installing partwise$(EXTRAS) and what it needs into $(VENV)'; $(INSTALL)
 	@mkdir -p $(STAMPS) && touch $@
 
+$(STAMPS)/check: EXTRAS := [test,lint,docs]
 $(STAMPS)/check: pyproject.toml | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[test,lint,docs]'
+	@echo 'Installing partwise$(EXTRAS) and what it needs into $(VENV)'; $(INSTALL)
 	@mkdir -p $(STAMPS) && cd $(STAMPS) && touch base test lint docs check
 
+$(STAMPS)/%: EXTRAS = [$*]
 $(STAMPS)/%: pyproject.toml | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[$*]'
+	@echo 'Installing partwise$(EXTRAS) and what it needs into $(VENV)'; $(INSTALL)
 	@mkdir -p $(STAMPS) && cd $(STAMPS) && touch base $*
