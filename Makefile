@@ -33,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 # Two installations at a time would damage each other.
 .NOTPARALLEL:
-.PHONY: help demo test test-fast test-checked fuzz soak matrix lint docs wheel \
+.PHONY: help demo test test-thorough test-fast test-checked fuzz soak matrix lint docs wheel \
 	bench-quick clean distclean
 
 help: ## List the targets
@@ -48,6 +48,10 @@ test: $(STAMPS)/check ## Run everything: lint, documentation, all tests
 	$(MAKE) --no-print-directory docs BUILDER=dummy & docs=$$!; \
 		$(MAKE) --no-print-directory lint; lint=$$?; wait $$docs && exit $$lint
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+
+# Nightly: matrices of solvers, structures and losses whole, and more damaged files.
+test-thorough: $(STAMPS)/check ## Run all tests in all combinations
+	PARTWISE_THOROUGH=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 # Without compiling, structures and solvers are quick to test on tiny problems.
 test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily work
