@@ -10,6 +10,7 @@ from partwise.cli.options import (
     FEATURES,
     FILES,
     LABEL_COLUMN,
+    Continue,
     Dev,
     LabelColumn,
     ModelPath,
@@ -46,16 +47,7 @@ def tag(
     model: ModelPath,
     dev: Dev = None,
     label_column: LabelColumn = LABEL_COLUMN,
-    go_on_from: Annotated[
-        str | None,
-        in_panel(
-            FILES,
-            "A model to learn on from: its weights are kept as far as TRAIN, new "
-            "examples, allows. Settings are its own, but for those you give.",
-            "--continue",
-            metavar="MODEL",
-        ),
-    ] = None,
+    go_on_from: Continue = None,
     partial: Partial = False,
     predict: Annotated[
         str | None,
@@ -142,7 +134,7 @@ def tag(
             f"{files.format} files name their features themselves; leave out "
             "--template, --columns, --features, --gazetteer, --clusters and --vectors"
         )
-    if go_on_from and (template or columns or features or gazetteer or clusters):
+    if run.goes_on and (template or columns or features or gazetteer or clusters):
         raise ValueError(
             "--continue uses the features of its model; leave out --template, "
             "--columns, --features, --gazetteer and --clusters"
@@ -158,15 +150,12 @@ def tag(
     class_weight = _class_weight(learning.settings["class_weight"])
     tables = read_word_vectors(vectors, keep_vectors)
     _check_conllu(files, train, predict, label_column)
-    if go_on_from:
-        tagger = run.go_on_from(go_on_from, SequenceTagger)
-    else:
-        tagger = run.make(
-            SequenceTagger,
-            class_weight=class_weight,
-            conllu_column=predict,
-            vectors=tables,
-        )
+    tagger = run.make(
+        SequenceTagger,
+        class_weight=class_weight,
+        conllu_column=predict,
+        vectors=tables,
+    )
     if predict is not None:
         place = LabelPlace(predict)
         label_column, columns = place.column, _conllu_columns(columns)
@@ -176,14 +165,14 @@ def tag(
     X, y = labelled(train)
     if partial:
         y = read_labels(y)
-    if files.reads_columns and not go_on_from:
+    if files.reads_columns and not run.goes_on:
         chosen_template = make_template(
             template, token_features, X, label_column, columns
         )
         tagger.set_params(template=chosen_template)
     held_out = None if dev is None else labelled(dev)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
-    run.fit_and_save(tagger, X, y, held_out, sizes, goes_on=bool(go_on_from))
+    run.fit_and_save(tagger, X, y, held_out, sizes)
 
 
 def _check_conllu(

@@ -16,7 +16,7 @@ from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import TrainingData
 from partwise.estimators.best_codes import kbest
-from partwise.estimators.carrying import Block
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.classifier.views import find_reasons, make_views
@@ -91,7 +91,6 @@ class MulticlassClassifier(
     array(['pea'], dtype=object)
     """
 
-    can_forget = True
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
 
@@ -247,8 +246,12 @@ class MulticlassClassifier(
         self._refuse_forgetting_vectors()
         return super()._as_start()
 
-    def _blocks(self) -> list[Block]:
-        return [Block(self.n_features_in_), Block(int(self.fit_intercept))]
+    def _blocks(self) -> Blocks:
+        labels = self._labels.classes
+        return {
+            "features": (self.n_features_in_, labels),
+            "intercept": (int(self.fit_intercept), labels),
+        }
 
     def _survey(self, X: Any, y: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
