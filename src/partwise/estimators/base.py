@@ -43,7 +43,8 @@ from partwise.solvers.base import (
     structure_fingerprint,
 )
 from partwise.solvers.convex_concave import ConvexConcave, as_partial_problem
-from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
+from partwise.solvers.endings import FAILED, INTERRUPTED, MAX_ITER
+from partwise.solvers.loop import Evaluate, Solution
 from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.penalty import vector_of
