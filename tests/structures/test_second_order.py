@@ -6,17 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import problems
-from dependency_cases import all_trees, make_case
-from partwise.testing import LAWS, Case, draw_scores, law_name
+from dependency_cases import make_case
 from partwise.structures import interface as waist
 from partwise.structures.dependency.hashed_arcs import DIRECTION, LENGTHS, LOW_BITS
 from partwise.structures.dependency.second_order import (
-    lost_heads,
     make_hashed_triples,
     make_second_order_trees,
     make_triple_templates,
 )
 from partwise.structures.dependency.second_order.triples import BEYOND, NOBODY
+from partwise.testing import LAWS, Case, draw_scores, law_name
 
 pytestmark = problems.plain_only
 
@@ -48,7 +47,9 @@ def triple_features(random, lengths):
         for m, h in enumerate(heads, 1):
             more = DIRECTION if m < h else 0
             inner = [
-                s for s, g in enumerate(heads, 1) if g == h and min(h, m) < s < max(h, m)
+                s
+                for s, g in enumerate(heads, 1)
+                if g == h and min(h, m) < s < max(h, m)
             ]
             s = min(inner, key=lambda s: abs(s - m), default=None)
             words = [base + h, None if s is None else base + s, base + m]
@@ -82,9 +83,7 @@ def second_order_case(lengths, n_labels, single_root, share, scale, seed):
     s = make_second_order_trees(first, allowed, triples)
     i, n = case.i, lengths[case.i]
     outputs = [
-        y
-        for y in case.outputs
-        if all(masks[i][h, m] for m, h in enumerate(y[:n], 1))
+        y for y in case.outputs if all(masks[i][h, m] for m, h in enumerate(y[:n], 1))
     ]
 
     def features(y):

@@ -237,7 +237,13 @@ def _find_rows(labels: Labels, i: int, n: int, row: int, at: IntArray) -> int:
 
 @kernel
 def score_row(
-    labels: Labels, i: int, n: int, row: int, w: FloatArray, out: FloatArray, at: IntArray
+    labels: Labels,
+    i: int,
+    n: int,
+    row: int,
+    w: FloatArray,
+    out: FloatArray,
+    at: IntArray,
 ) -> None:
     """Write the scores of a row of label parts of sentence `i`."""
     n_labels = labels.n_labels

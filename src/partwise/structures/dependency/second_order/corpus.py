@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures.dependency import labels
+from partwise.structures.dependency.arc_parts import ArcParts, arc_parts
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import NonProjective
 from partwise.structures.dependency.second_order.candidates import (
     Candidates,
-    SentenceArcs,
     arcs_of,
     find_arc,
     make_candidates,
@@ -117,6 +117,16 @@ def _find_rows(
         first[i + 1] = first[i] + count
 
 
+@arc_parts.register
+def _(s: SecondOrderTrees, i: int) -> ArcParts:
+    arcs = arcs_of(s.arcs, i)
+    return ArcParts(
+        arcs.head.astype(np.int64),
+        arcs.modifier.astype(np.int64),
+        np.arange(arcs.n_arcs, dtype=np.int64),
+    )
+
+
 def lost_heads(s: SecondOrderTrees, heads: CodeArray) -> int:
     """Count the words whose head is none of those that are left to choose from."""
     return int(_lost_heads(s.arcs, s.first.ptr, heads))
@@ -130,12 +140,6 @@ def _lost_heads(found: Candidates, ptr: IntArray, heads: CodeArray) -> int:
         for m in range(1, arcs.n + 1):
             lost += find_arc(arcs, heads[ptr[i] + m - 1], m) < 0
     return lost
-
-
-@kernel
-def sentence_arcs(s: SecondOrderTrees, i: int) -> SentenceArcs:
-    """Return the arcs of sentence `i`."""
-    return arcs_of(s.arcs, i)
 
 
 @kernel

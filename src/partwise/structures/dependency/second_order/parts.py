@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
+from partwise.structures.delegation import hand_on
 from partwise.structures.dependency import arcs as arc_features
 from partwise.structures.dependency import labels
 from partwise.structures.dependency.second_order.candidates import (
@@ -37,7 +38,6 @@ from partwise.structures.dependency.second_order.triples import (
     triple_indices,
     triple_score,
 )
-from partwise.structures.delegation import hand_on
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
 hand_on(SecondOrderTrees, "first", waist.n_examples, waist.output_size)
@@ -59,7 +59,9 @@ def borders_of(s: SecondOrderTrees, i: int) -> PartBorders:
     found = s.arcs
     n_arcs = found.first[i + 1] - found.first[i]
     last = found.first[i + 1] + i
-    siblings = n_arcs + (s.rows.first[i + 1] - s.rows.first[i]) * s.first.labels.n_labels
+    siblings = (
+        n_arcs + (s.rows.first[i + 1] - s.rows.first[i]) * s.first.labels.n_labels
+    )
     grand = siblings + found.siblings[last]
     return PartBorders(n_arcs, siblings, grand, grand + found.grand[last])
 
@@ -254,15 +256,16 @@ def _(
     for m in range(1, arcs.n + 1):
         b = find_arc(arcs, y[m - 1], m)
         ids[found] = b
-        rank = rank_of(arcs, b, sibling_of(y, m))
-        ids[found + 1] = at.siblings + arcs.siblings[b] + rank
-        number = parent_number(arcs, y[m - 1], grandparent_of(y, m))
-        ids[found + 2] = at.grand + arcs.grand[b] + number
-        found += 3
+        found += 1
         for kind in range(3 if n_labels else 0):
             row = s.rows.of_arc[s.arcs.first[i] + b, kind]
             ids[found] = at.labels + row * n_labels + y[arcs.n + m - 1]
             found += 1
+        rank = rank_of(arcs, b, sibling_of(y, m))
+        ids[found] = at.siblings + arcs.siblings[b] + rank
+        number = parent_number(arcs, y[m - 1], grandparent_of(y, m))
+        ids[found + 1] = at.grand + arcs.grand[b] + number
+        found += 2
     counts[:found] = 1.0
     return found
 
@@ -348,4 +351,3 @@ def _(s: SecondOrderTrees, i: int, theta: FloatArray) -> None:
 @kernel
 def _weight(s: SecondOrderTrees, word: int) -> float:
     return s.first.word_weight[word] if s.first.word_weight.size else 1.0
-

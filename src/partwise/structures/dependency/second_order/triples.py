@@ -68,7 +68,7 @@ def make_triple_templates(siblings: ArrayLike, grand: ArrayLike) -> TripleTempla
     factor = random.integers(2**28, 2**29, code.shape, np.int64) | 1
     seed = random.integers(0, 2**60, len(code), np.int64)
     return TripleTemplates(
-        np.ascontiguousarray(code), factor, seed, int(len(of_siblings))
+        np.ascontiguousarray(code), factor, seed, len(of_siblings)
     )
 
 
