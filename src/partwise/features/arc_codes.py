@@ -70,7 +70,7 @@ BETWEEN_TEMPLATE = ("u", "u")
 AGREEMENT_TEMPLATE = ("u", "u")
 
 # Codes of three words, for parsers of second order, after McDonald and Pereira (2006),
-# Carreras (2007) and Koo and Collins (2010): a head, the inner sibling and the word; and
+# Carreras (2007) and Koo and Collins (2010): a head, the inner sibling and the word;
 # the head of the head, the head and the word.
 SIBLING_TEMPLATES: tuple[tuple[str, str, str], ...] = (
     ("x", "x", "x"), ("u", "u", "u"), ("any", "x", "x"), ("any", "u", "u"),

@@ -178,7 +178,7 @@ class DependencyParser(
     def _structure(self, sentences: list[Sentence], **options: Any) -> Any:
         """Encode sentences, as trees of the parser's order."""
         first = self._trees.structure(sentences, self._labels, **options)
-        if self._trees.order == 1:
+        if self._pruner is None:  # of first order
             return first
         trees, found = second_order(
             first,
@@ -277,6 +277,7 @@ class DependencyParser(
             "head_cost": float(self.head_cost),
             "label_cost": float(self.label_cost),
         }
+        self._pruner = self.pruning_ = None  # of an earlier fit, maybe
         if self._trees.order > 1:
             self._learn_pruner(trees, given)
         structure = self._structure(trees, **given)

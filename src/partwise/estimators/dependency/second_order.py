@@ -111,7 +111,8 @@ def _numbers(triples: Any) -> list[list[int]]:
 def _hashed(arcs: Any) -> HashedArcs:
     while isinstance(arcs, AddedArcs):
         arcs = arcs.hashed
-    return arcs
+    found: HashedArcs = arcs
+    return found
 
 
 def _for_pruning(s: DependencyTrees) -> DependencyTrees:

@@ -127,7 +127,7 @@ def complete_options(
 
 @kernel
 def _reaches(arcs: SentenceArcs, b: int, h: int, e: int) -> bool:
-    """Say whether the word of arc `b`, which comes from `h`, lies between `h` and `e`."""
+    """Say whether the word of arc `b`, from `h`, lies between `h` and `e`."""
     m = arcs.modifier[b]
     return h < m <= e if e > h else e <= m < h
 

@@ -139,13 +139,26 @@ def is_grand_part(arcs: SentenceArcs, b: int, a: int) -> bool:
     return a < arcs.n_arcs and not covers(arcs, a, arcs.modifier[b])
 
 
+@kernel
+def _arc_entries(
+    s: SecondOrderTrees,
+    i: int,
+    arcs: SentenceArcs,
+    b: int,
+    idx: IntArray,
+    val: FloatArray,
+    ws: Any,
+) -> int:
+    """Write the features of arc `b`; return how many."""
+    h, m = arcs.head[b], arcs.modifier[b]
+    return arc_features.arc_entries(s.first.arcs, i, arcs.n, h, m, idx, val, ws.arcs)
+
+
 @waist.part_scores.implement(SecondOrderTrees)
 def _(s: SecondOrderTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     arcs, at, first = arcs_of(s.arcs, i), borders_of(s, i), s.first
     for b in range(arcs.n_arcs):
-        found = arc_features.arc_entries(
-            first.arcs, i, arcs.n, arcs.head[b], arcs.modifier[b], ws.idx, ws.val, ws.arcs
-        )  # fmt: skip
+        found = _arc_entries(s, i, arcs, b, ws.idx, ws.val, ws)
         total = 0.0
         for j in range(found):
             total += w[ws.idx[j]] * ws.val[j]
@@ -182,9 +195,7 @@ def _(
     for b in range(arcs.n_arcs):
         if mu[b] == 0.0:
             continue
-        found = arc_features.arc_entries(
-            first.arcs, i, arcs.n, arcs.head[b], arcs.modifier[b], ws.idx, ws.val, ws.arcs
-        )  # fmt: skip
+        found = _arc_entries(s, i, arcs, b, ws.idx, ws.val, ws)
         for j in range(found):
             old, step = w[ws.idx[j]], scale * mu[b] * ws.val[j]
             change += step * (2.0 * old + step)
@@ -295,8 +306,7 @@ def _(
 ) -> int:
     arcs, at, first = arcs_of(s.arcs, i), borders_of(s, i), s.first
     if r < at.labels:
-        h, m = arcs.head[r], arcs.modifier[r]
-        return arc_features.arc_entries(first.arcs, i, arcs.n, h, m, idx, val, ws.arcs)
+        return _arc_entries(s, i, arcs, r, idx, val, ws)
     if r < at.siblings:
         n_labels = first.labels.n_labels
         row = s.rows.row[s.rows.first[i] + (r - at.labels) // n_labels]

@@ -37,7 +37,7 @@ def best_second_order_tree(
 ) -> float:
     """Write the heads of the best tree; return its score, -inf if there is none.
 
-    `waiting` has room for two numbers for every word and two more.
+    `waiting` has room for four numbers for every word and four more.
     """
     value = inside(arcs, given, single_root, False, chart)
     if value == -np.inf or arcs.n == 0:

@@ -67,9 +67,7 @@ def make_triple_templates(siblings: ArrayLike, grand: ArrayLike) -> TripleTempla
     random = np.random.Generator(np.random.PCG64(20070628))
     factor = random.integers(2**28, 2**29, code.shape, np.int64) | 1
     seed = random.integers(0, 2**60, len(code), np.int64)
-    return TripleTemplates(
-        np.ascontiguousarray(code), factor, seed, len(of_siblings)
-    )
+    return TripleTemplates(np.ascontiguousarray(code), factor, seed, len(of_siblings))
 
 
 def make_hashed_triples(
