@@ -35,7 +35,8 @@ GROUPS = {
     "partial_fit",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
-    "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
+    "trees": "dependency second_order parser_order arborescence matrix_tree "
+    "dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files vector_arcs "
     "cli_constituency",
     "harm": "hostile_checkpoints fuzz",
