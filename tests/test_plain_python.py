@@ -27,7 +27,7 @@ GROUPS = {
     "slack_rescaling scale_laws",
     "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
     "grammars": "grammar constituency_parser",
-    "segments": "segment_tagger cli_segments calibration partial_labels",
+    "segments": "segment_tagger cli_segments calibration partial_labels hidden_states",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "
