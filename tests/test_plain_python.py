@@ -26,7 +26,7 @@ GROUPS = {
     "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
     "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
-    "grammars": "grammar constituency_parser",
+    "grammars": "grammar constituency_parser known_brackets",
     "segments": "segment_tagger cli_segments calibration partial_labels hidden_states",
     "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
