@@ -26,9 +26,11 @@ GROUPS = {
     "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
     "lattices and grammars": "lattice lattice_ranker cli_lattice pseudo_references "
-    "grammar constituency_parser translation_alignment translation_search "
+    "grammar constituency_parser known_brackets translation_alignment "
+    "translation_search "
     "translation_measures translation_training translation_page",
-    "estimators": "segment_tagger cli_segments calibration partial_labels costs "
+    "estimators": "segment_tagger cli_segments calibration partial_labels "
+    "hidden_states costs "
     "c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "

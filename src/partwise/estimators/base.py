@@ -412,7 +412,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         if not choice.solver.minimises:
             raise ValueError(
                 f"solver {name_of(choice.solver)!r} minimises no objective, and needs "
-                "complete labels; for labels that are known in part use solver='auto'"
+                "complete labels; for labels that are known in part, and for hidden "
+                "states, use solver='auto'"
             )
         return Choice(ConvexConcave(choice.solver, self._noise), choice.reason)
 
