@@ -74,6 +74,7 @@ def fit(
     check_versions(client.run(versions))
 
     def learn(fitted: Any) -> None:
+        fitted._check_for_shards()
         training = _encode(
             fitted, find_parts(fitted, data, client, shards, read, label), client
         )

@@ -17,6 +17,9 @@ class LearnsFromShards(ABC):
     are given what `fit` is given, for a shard.
     """
 
+    def _check_for_shards(self) -> None:
+        """Raise ValueError for settings that need the corpus in one piece."""
+
     @abstractmethod
     def _survey(self, *data: Any) -> Survey:
         """Return what a shard knows, and all have to agree on."""
