@@ -7,7 +7,6 @@ A part is what `fit` of the estimator takes, for a shard of the corpus: ``(X, y)
 from __future__ import annotations
 
 import glob
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,12 +30,6 @@ class Part:
     future: Future
 
 
-def takes_labels(estimator: Any) -> bool:
-    """Say whether `fit` of an estimator is given labels besides the examples."""
-    labels = inspect.signature(estimator.fit).parameters.get("y")
-    return labels is not None and labels.default is inspect.Parameter.empty
-
-
 def find_parts(
     estimator: Any,
     data: Any,
@@ -46,7 +39,7 @@ def find_parts(
     label: Any = None,
 ) -> list[Part]:
     """Return the parts of a corpus, which workers read and keep."""
-    labelled = takes_labels(estimator)
+    labelled = estimator.takes_labels
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):
         return _of_frame(data, label, client)
     if label is not None:
@@ -104,6 +97,12 @@ def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
 
 def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
     """Let workers read files, after asking all of them whether they can."""
+    check_readable(paths, client)
+    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
+
+
+def check_readable(paths: Sequence[str], client: Client) -> None:
+    """Raise `DataError` if some worker cannot read a file."""
     unable = {
         worker: missing
         for worker, missing in client.run(_unreadable, list(paths)).items()
@@ -115,7 +114,6 @@ def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
             f"workers cannot read all the files: {worker} has no {missing[0]}; put the "
             "files where every worker has them, under the same path"
         )
-    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
 
 
 def _of_memory(

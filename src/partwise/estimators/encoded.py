@@ -64,6 +64,10 @@ class EncodedCorpus:
     ----------
     n_examples : int
         How many examples there are.
+    n_labels : int
+        How many labels they have, a label for every token.
+    n_classes : int
+        How many different labels there are.
     n_bytes : int
         How large the arrays are on disk.
     """
@@ -73,6 +77,8 @@ class EncodedCorpus:
         settings = folder.manifest.setting
         self.n_examples = settings("n_examples", int, at_least=1)
         self.n_shards = settings("n_shards", int, at_least=1, below=2**20)
+        self.n_labels = folder.content.tensor("labels", dtype=np.int32).size
+        self.n_classes = folder.manifest.tensor("label_counts", dtype=np.int64).size
         self.n_bytes = folder.n_bytes
 
     @property
@@ -90,6 +96,13 @@ class EncodedCorpus:
         mapped = self.folder.arrays.values()
         with memory_limit(self.memory), keeping_below(self.memory, mapped):
             yield
+
+    def setting(self, name: str, kind: type) -> Any:
+        """Return a setting of the estimator that encoded it; None if it has none."""
+        value = self.folder.manifest.setting("encoding", dict).get(name)
+        if not isinstance(value, kind | None):
+            raise self.folder.manifest.error(f"setting {name!r} is damaged")
+        return value
 
     def bounds(self) -> IntArray:
         """Return where shards of about the same size begin, and the end of the last."""

@@ -111,7 +111,10 @@ def check_new_folder(path: Path, overwrite: bool) -> None:
             "name"
         )
     if not overwrite:
-        raise DataError(f"{path} is there already; choose another name, or overwrite it")
+        raise DataError(
+            f"{path} is there already; choose another name, or overwrite it "
+            "(overwrite=True, --overwrite)"
+        )
 
 
 @contextmanager

@@ -100,13 +100,24 @@ def needed_memory(problem: Problem, solver: Solver) -> int:
 
 def check_memory(problem: Problem, solver: Solver) -> None:
     """Raise `OutOfMemoryError` if the solver's state would not fit into memory."""
-    if not fits_in_memory(problem, solver):
+    if fits_in_memory(problem, solver):
+        return
+    needed, free = needed_memory(problem, solver), available_memory() or 0
+    others = (
+        "for the log loss use solver 'eg-primal' or 'lbfgs', for margin losses 'dcd' "
+        "(squared hinge) or 'eg-primal' (hinge)"
+    )
+    if _LIMIT.get() is None:
         raise OutOfMemoryError(
-            f"{name_of(solver)} would keep {in_words(needed_memory(problem, solver))} "
-            f"of variables, more than the {in_words(available_memory() or 0)} that are "
-            f"{'free' if _LIMIT.get() is None else 'left of the memory given'}; for the log loss use solver 'eg-primal' or 'lbfgs', for margin "
-            "losses 'dcd' (squared hinge) or 'eg-primal' (hinge)"
+            f"{name_of(solver)} would keep {in_words(needed)} of variables, more than "
+            f"the {in_words(free)} that are free; {others}"
         )
+    least = in_words(own_memory() + needed)
+    raise OutOfMemoryError(
+        f"{name_of(solver)} would keep {in_words(needed)} of variables, more than the "
+        f"{in_words(free)} that are left of the memory it was given: give it more than "
+        f"{least}, or fewer features; {others}"
+    )
 
 
 def in_words(n_bytes: int) -> str:

@@ -62,10 +62,7 @@ class EncodedTagging(LearnsFromFolders):
         self: Any, writer: FolderWriter, X: Any, y: Any, sample_weight: Any = None
     ) -> int:
         """Write sequences and their labels."""
-        if sample_weight is not None:
-            raise ValueError(
-                "a folder holds no sample weights; give sample_weight to fit"
-            )
+        checks.check_no_weights(sample_weight)
         y, tokens = checks.label_lists(y), self._input.encode(X)
         checks.check_labelled(tokens.ptr, y)
         gold = self._labels.encode((label for labels in y for label in labels), "y")
