@@ -117,6 +117,21 @@ def test_dask_takes_bags_delayed_parts_and_files(
         np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
 
 
+def test_dask_reads_encoded_folders(client: Client, tmp_path: Path) -> None:
+    corpus = partwise.encode(tagger(), (X, Y), tmp_path / "folder", shards=3)
+    here = tagger(solver="lbfgs").fit(X, Y)
+    found = [
+        partwise.dask.fit(tagger(), data, client).weights_
+        for data in (corpus, tmp_path / "folder")
+    ]
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], here.weights_, **SAME)
+    with pytest.raises(TypeError, match="cannot learn from a folder"):
+        partwise.dask.fit(DependencyParser(), corpus, client)
+    with pytest.raises(ValueError, match="order=1"):
+        partwise.dask.fit(tagger(order=2), corpus, client)
+
+
 def write(path: Path, numbers: Any) -> None:
     lines = []
     for number in numbers:

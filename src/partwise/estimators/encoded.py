@@ -90,6 +90,10 @@ class EncodedCorpus:
         """Say where it is, and how large."""
         return f"<{self.n_examples} encoded examples in {str(self.path)!r}>"
 
+    def __iter__(self) -> Iterator[Any]:
+        """Refuse: examples are not taken out of the folder one by one."""
+        raise TypeError("an encoded corpus is for fit, which learns from all of it")
+
     @contextmanager
     def within_memory(self) -> Iterator[None]:
         """Hold to the memory that was given, as long as this lasts."""
@@ -147,9 +151,7 @@ class CorpusPart:
         window = {name: whole[self.start : self.stop]}
         own = Content(window, {}, self.content.kind, 1, self.content.source)
         size = self.stop - self.start
-        return own.tensor(
-            name, ndim=whole.ndim, length=size, finite=False, **expected
-        )
+        return own.tensor(name, ndim=whole.ndim, length=size, finite=False, **expected)
 
     def rows(self, name: str, n_columns: int) -> Rows:
         """Return rows of features, checked."""
@@ -236,8 +238,8 @@ class LearnsFromFolders(LearnsFromShards):
             given, there = getattr(self, name), known.get(name)
             if given not in (declared[name].default, there):
                 raise DataError(
-                    f"{content.source}: the data was encoded with {name}={there!r}, not "
-                    f"with {given!r}; leave {name} out, or encode the data again"
+                    f"{content.source}: the data was encoded with {name}={there!r}, "
+                    f"not with {given!r}; leave {name} out, or encode the data again"
                 )
 
 
@@ -341,8 +343,8 @@ def encoded(folder: str | Path, memory: int | str | None = None) -> EncodedCorpu
     Parameters
     ----------
     folder : path
-        What `encode`, or ``partwise encode``, has written. Nothing in it is trusted, and
-        nothing executed.
+        What `encode`, or ``partwise encode``, has written. Nothing in it is trusted,
+        and nothing executed.
     memory : int or str, optional
         How much memory the process may take while it learns, in bytes or such as
         ``"2GB"``. Pages of the folder are let go in time; a solver whose own variables
@@ -362,6 +364,6 @@ def check_learns_from_folders(estimator: Any) -> None:
     """Raise `TypeError` for an estimator whose corpora cannot be encoded."""
     if not isinstance(estimator, LearnsFromFolders):
         raise TypeError(
-            f"{type(estimator).__name__} cannot learn from a folder; SequenceTagger and "
-            "MulticlassClassifier can"
+            f"{type(estimator).__name__} cannot learn from a folder; SequenceTagger "
+            "and MulticlassClassifier can"
         )

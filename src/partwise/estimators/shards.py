@@ -20,7 +20,7 @@ class LearnsFromShards(ABC):
     takes_labels: ClassVar[bool] = True
     """Whether examples and labels are given apart."""
 
-    def _check_for_shards(self) -> None:
+    def _check_for_shards(self) -> None:  # noqa: B027 - most have none
         """Raise ValueError for settings that need the corpus in one piece."""
 
     @abstractmethod

@@ -75,7 +75,10 @@ class FolderWriter:
         return self._arrays[name].length if name in self._arrays else 0
 
     def close(
-        self, tensors: Mapping[str, NDArray[Any]], settings: Mapping[str, Any], kind: str
+        self,
+        tensors: Mapping[str, NDArray[Any]],
+        settings: Mapping[str, Any],
+        kind: str,
     ) -> None:
         """Complete all arrays, and write the manifest."""
         described = {}
@@ -208,8 +211,10 @@ def _described(
     code, shape, checksum = described
     if type(code) is not str or code not in _TYPES or type(checksum) is not int:
         raise error
-    if type(shape) is not list or len(shape) not in (1, 2) or not all(
-        type(size) is int and 0 <= size <= MOST for size in shape
+    if (
+        type(shape) is not list
+        or len(shape) not in (1, 2)
+        or not all(type(size) is int and 0 <= size <= MOST for size in shape)
     ):
         raise error
     return code, tuple(shape), checksum

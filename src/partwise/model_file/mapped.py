@@ -4,8 +4,8 @@ An array that is mapped takes no memory of its own. Its pages are those of the f
 system reads them when they are touched, and may take them back at any time. Nothing is
 written to the file; what a program writes to such an array, it writes to a copy.
 
-Nothing in a file is trusted. Its header must be, byte for byte, the one that an array of
-the expected type and shape has, and its size that of the header and the numbers.
+Nothing in a file is trusted. Its header must be, byte for byte, the one that an array
+of the expected type and shape has, and its size that of the header and the numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from partwise.errors import ModelFileError
 
 HEADER = 128
 """The bytes before the numbers, whatever the array: so it can be written last."""
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """How many bytes are read, or written, at a time."""
 LOOK_AFTER = 0.05
 """Seconds between two looks at how much memory is in use."""
@@ -88,7 +88,7 @@ class GrowingArray:
         """Add numbers, or rows, at the end."""
         array = np.ascontiguousarray(values, self.dtype)
         assert array.shape[1:] == self.shape[1:]
-        data = memoryview(array.reshape(-1)).cast("B") if array.size else b""
+        data = array.reshape(-1).view(np.uint8).data
         self.checksum = zlib.crc32(data, self.checksum)
         self._file.write(data)
         self.length += len(array)
@@ -171,11 +171,11 @@ class MappedArray:
 
     def checksum(self) -> int:
         """Return the CRC-32 of the numbers, read without mapping them."""
-        found = 0
+        found, block = 0, memoryview(bytearray(BLOCK))
         with self.path.open("rb") as file:
             file.seek(HEADER)
-            while block := file.read(BLOCK):
-                found = zlib.crc32(block, found)
+            while size := file.readinto(block):
+                found = zlib.crc32(block[:size], found)
         return found
 
     def release(self) -> None:

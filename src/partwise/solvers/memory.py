@@ -12,7 +12,6 @@ from partwise.errors import OutOfMemoryError
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.registry import name_of
 
-
 _LIMIT: ContextVar[int | None] = ContextVar("memory limit", default=None)
 _UNITS = {unit: 10 ** (3 * n) for n, unit in enumerate(["", "K", "M", "G", "T"])}
 _BINARY = {f"{unit}I": 2 ** (10 * n) for n, unit in enumerate("KMGT", 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,7 +43,7 @@ def encode(
     *,
     tokens: TokenOptions,
     files: SequenceFiles,
-    **settings: object,
+    **settings: Any,
 ) -> None:
     """Encode data for a tagger into a folder, for data larger than memory.
 
@@ -81,7 +81,7 @@ def encode(
         *(tagger, lambda: tokens.pieces(files, data), folder),
         shards=shards, overwrite=overwrite,
     )  # fmt: skip
-    numbers = {
+    numbers: dict[str, Any] = {
         "folder": folder,
         "sentences": corpus.n_examples,
         "tokens": corpus.n_labels,

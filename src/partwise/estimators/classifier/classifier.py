@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
 from partwise.estimators.classifier.shards import ShardedClassifying
 from partwise.estimators.classifier.views import find_reasons, make_views
-from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
+from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.distribution import Given, Samples
 from partwise.estimators.encoded import EncodedCorpus
@@ -33,10 +33,8 @@ from partwise.estimators.explanation import (
     named_once,
 )
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
-from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
-    check_sets,
-    is_partial,
     least_costs,
     one_of_each,
     possible_labels,
@@ -154,7 +152,7 @@ class MulticlassClassifier(
                 "or names instead of numbers); give the same, or fit a new model"
             )
         sets = label_sets(y)
-        self._encoder: FeatureDictEncoder | None = None
+        self._encoder = None
         self._vectors = VectorColumns()
         self._row_size = None
         if not named and (matrix is not None or tables or self.scale_vectors):

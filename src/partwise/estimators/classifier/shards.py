@@ -35,6 +35,7 @@ class ShardedClassifying(LearnsFromFolders):
 
     encoding_settings = ("min_count", "hash_bits", "fit_intercept")
     _by_class: FloatArray
+    _encoder: FeatureDictEncoder | None
 
     def _survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
@@ -111,7 +112,9 @@ class ShardedClassifying(LearnsFromFolders):
         self: Any, rows: Rows, gold: CodeArray, sample_weight: FloatArray | None
     ) -> TrainingData:
         """Return examples, whose classes have weights."""
-        weight = (1.0 if sample_weight is None else sample_weight) * self._by_class[gold]
+        weight = (1.0 if sample_weight is None else sample_weight) * self._by_class[
+            gold
+        ]
         structure = self._structure(rows, gold)
         return TrainingData(self._with_costs(structure, self.costs is not None), weight)
 
@@ -144,7 +147,9 @@ class ShardedClassifying(LearnsFromFolders):
         """Become settled as the classifier was that wrote the folder."""
         content = corpus.folder.manifest
         self._refuse_vectors()
-        self.n_features_in_ = content.setting("n_features", int, at_least=0, below=2**31)
+        self.n_features_in_ = content.setting(
+            "n_features", int, at_least=0, below=2**31
+        )
         self._encoder = None
         if content.setting("has_encoder", bool):
             self._encoder = read_encoder(content.part("encoder"))
