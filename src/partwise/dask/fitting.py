@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from distributed import Client, Future, get_client
 
-from partwise.dask.parts import Part, Reader, check_readable, find_parts
+from partwise.dask.parts import Part, Reader, ask_all, check_readable, find_parts
 from partwise.dask.workers import (
     Held,
     Workers,
@@ -80,7 +80,7 @@ def fit(
     """
     check_learns_from_shards(estimator)
     client = client or get_client()
-    check_versions(client.run(versions))
+    check_versions(ask_all(client, versions))
 
     corpus = as_encoded(data)
     if corpus is not None:
@@ -184,7 +184,7 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
 
     client = client or get_client()
     estimator._check_fitted()
-    check_versions(client.run(versions))
+    check_versions(ask_all(client, versions))
     if not hasattr(data, "to_delayed"):
         n_workers = max(len(client.scheduler_info()["workers"]), 1)
         data = dask.bag.from_sequence(data, npartitions=n_workers)

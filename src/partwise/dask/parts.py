@@ -17,7 +17,7 @@ import dask
 from dask.delayed import Delayed
 from distributed import Client, Future
 
-from partwise.errors import DataError
+from partwise.errors import DataError, PartwiseError
 
 Reader = Callable[[str], Any]
 
@@ -105,7 +105,7 @@ def check_readable(paths: Sequence[str], client: Client) -> None:
     """Raise `DataError` if some worker cannot read a file."""
     unable = {
         worker: missing
-        for worker, missing in client.run(_unreadable, list(paths)).items()
+        for worker, missing in ask_all(client, _unreadable, list(paths)).items()
         if missing
     }
     if unable:
@@ -169,6 +169,24 @@ def read_parsed(path: str) -> Any:
     from partwise.data import read_trees
 
     return (read_trees(path),)
+
+
+def ask_all(client: Client, question: Callable[..., Any], *things: Any) -> Any:
+    """Ask all workers; return what each says, by its address.
+
+    A worker that is lost meanwhile says nothing, and another takes its work.
+    """
+    answers = client.run(question, *things, on_error="return")
+    there = {}
+    for worker, answer in answers.items():
+        if isinstance(answer, OSError):  # as Dask's errors of connections are
+            continue
+        if isinstance(answer, Exception):
+            raise answer
+        there[worker] = answer
+    if answers and not there:
+        raise PartwiseError("all workers were lost before they could be asked")
+    return there
 
 
 def _same(part: Any) -> Any:
