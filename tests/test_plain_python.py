@@ -25,10 +25,11 @@ GROUPS = {
     "generalization_bound relay convex_concave",
     "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
-    "lattices": "lattice lattice_ranker cli_lattice pseudo_references",
-    "grammars": "grammar constituency_parser",
-    "segments": "segment_tagger cli_segments calibration partial_labels",
-    "estimators": "costs c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
+    "lattices and grammars": "lattice lattice_ranker cli_lattice pseudo_references "
+    "grammar constituency_parser translation_alignment translation_search "
+    "translation_measures translation_training translation_page",
+    "estimators": "segment_tagger cli_segments calibration partial_labels costs "
+    "c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "
     "partial_fit encoded",
@@ -38,8 +39,6 @@ GROUPS = {
     "arc_explanation cli_parse parser_features parser_files vector_arcs "
     "cli_constituency",
     "harm": "hostile_checkpoints fuzz",
-    "translation": "translation_alignment translation_search translation_measures "
-    "translation_training translation_page",
 }
 
 
