@@ -105,11 +105,16 @@ def _fill_rows(
 
 def _measure(s: Structure, start: int, stop: int, worker: Worker, *things: Any) -> None:
     """Write how long the rows of some examples are."""
-    own = make_room(int(waist.max_features(s)), 1), make_row_scratch(s)
-    _measure_rows(s, start, stop, *things, *own, worker.ws)
+    own = (*things, *_tools(s), worker.ws)
+    _measure_rows(s, start, stop, *own)
 
 
 def _fill(s: Structure, start: int, stop: int, worker: Worker, *things: Any) -> None:
     """Write the rows of some examples where there is room for them."""
-    own = make_room(int(waist.max_features(s)), 1), make_row_scratch(s)
-    _fill_rows(s, start, stop, *things, *own, worker.ws)
+    own = (*things, *_tools(s), worker.ws)
+    _fill_rows(s, start, stop, *own)
+
+
+def _tools(s: Structure) -> tuple[Any, ...]:
+    """Make room for a row, and scratch arrays to write it with."""
+    return make_room(int(waist.max_features(s)), 1), make_row_scratch(s)
