@@ -135,7 +135,7 @@ def _kill_workers(
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of kills
     usual = min(_fit(client, data)[1] for _ in range(2))
     for number in range(count):
-        client.wait_for_workers(2)
+        _wait_for_all(cluster, client)
         nanny = rng.choice(list(cluster.workers.values()))
         timer = threading.Timer(
             0.9 * rng.random() * usual, os.kill, (nanny.pid, signal.SIGKILL)
@@ -156,6 +156,18 @@ def _kill_workers(
         slowest = max(slowest, seconds)
         bench.say(f"worker {number + 1} of {count}: {seconds:.1f} s, {same} the same")
     return same, hangs, slowest
+
+
+def _wait_for_all(cluster: Any, client: Any) -> None:
+    """Wait until all workers answer that have to, not only those before a kill."""
+    deadline = time.monotonic() + HANGS_AFTER
+    while time.monotonic() < deadline:
+        wanted = {nanny.pid for nanny in cluster.workers.values()}
+        answers = client.run(os.getpid, on_error="return").values()
+        if set(map(str, answers)) == set(map(str, wanted)) and len(wanted) == 2:
+            return
+        time.sleep(0.2)
+    raise RuntimeError("a worker that was killed has not come back")
 
 
 @contextmanager

@@ -30,7 +30,7 @@ HEADER = 128
 """The bytes before the numbers, whatever the array: so it can be written last."""
 BLOCK = 1 << 20
 """How many bytes are read, or written, at a time."""
-LOOK_AFTER = 0.05
+LOOK_AFTER = 0.01
 """Seconds between two looks at how much memory is in use."""
 
 
@@ -204,19 +204,22 @@ def resident_memory() -> int | None:
 
 @contextmanager
 def keeping_below(limit: int | None, arrays: Iterable[MappedArray]) -> Iterator[None]:
-    """Let go of pages of arrays whenever this process takes more memory than `limit`.
+    """Let go of pages of arrays whenever this process comes near a limit of memory.
 
-    Where the system does not say how much that is, they are let go again and again.
+    Pages come in fast: half of what is left besides them when this begins is kept for
+    those that come between two looks. Where the system does not say how much memory
+    there is in use, pages are let go again and again.
     """
     if limit is None:
         yield
         return
     mapped, done = list(arrays), threading.Event()
+    enough = (limit + min(resident_memory() or 0, limit)) // 2
 
     def watch() -> None:
         while not done.wait(LOOK_AFTER):
             taken = resident_memory()
-            if taken is None or taken > limit:
+            if taken is None or taken > enough:
                 for one in mapped:
                     one.release()
 
