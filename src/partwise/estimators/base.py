@@ -43,7 +43,8 @@ from partwise.solvers.base import (
     structure_fingerprint,
 )
 from partwise.solvers.convex_concave import ConvexConcave, as_partial_problem
-from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
+from partwise.solvers.endings import FAILED, INTERRUPTED, MAX_ITER
+from partwise.solvers.loop import Evaluate, Solution
 from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.penalty import vector_of
@@ -417,7 +418,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         if not choice.solver.minimises:
             raise ValueError(
                 f"solver {name_of(choice.solver)!r} minimises no objective, and needs "
-                "complete labels; for labels that are known in part use solver='auto'"
+                "complete labels; for labels that are known in part, and for hidden "
+                "states, use solver='auto'"
             )
         return Choice(ConvexConcave(choice.solver, self._noise), choice.reason)
 

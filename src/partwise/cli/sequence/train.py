@@ -27,7 +27,9 @@ from partwise.estimators.sequence.settings import TaggerSettings
 @takes_learning(
     TaggerSettings,
     *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
-    *options_in(FEATURES, "order", "transitions", "start", "end", "scale_vectors"),
+    *options_in(
+        FEATURES, "order", "states", "transitions", "start", "end", "scale_vectors"
+    ),
     SettingOption(
         "constraints",
         help="Allow only label sequences of this scheme: IOB1, IOB2 (BIO), IOBES, "

@@ -36,10 +36,10 @@ class ShardedTagging(LearnsFromShards):
                 "pairs='observed' and transitions='observed' need the whole corpus at "
                 "once; to learn from shards use 'all'"
             )
-        if self.order > 1:
+        if self.order > 1 or self.states > 1:
             raise ValueError(
-                "order=2 and order=3 need the label tuples of the whole corpus at "
-                "once; to learn from shards use order=1"
+                "label tuples and hidden states need the whole corpus at once; to "
+                "learn from shards use order=1 and states=1"
             )
         if self.calibrate is not None:
             raise ValueError(
