@@ -34,7 +34,7 @@ GROUPS = {
     "c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "
-    "partial_fit",
+    "partial_fit encoded",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
     "trees": "dependency second_order parser_order arborescence matrix_tree "

@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.dual_weights import PENALTIES
-from partwise.solvers.memory import fits_in_memory, in_words
+from partwise.solvers.memory import fits_in_memory, in_words, machine_memory
 from partwise.solvers.names import LOSS_NAMES
 from partwise.solvers.registry import default_solver, make_solver, solvers_for
 from partwise.solvers.registry import name_of as name_of
@@ -70,8 +70,10 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose_solver(problem: Problem) -> Choice:
+def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
     """Choose the solver for a problem.
+
+    So many bytes of its corpus, `on_disk`, are read from files as they are needed.
 
     Examples
     --------
@@ -95,6 +97,13 @@ def choose_solver(problem: Problem) -> Choice:
         batch = _able(BATCH[loss].solver, problem)
         if problem.penalty in batch.penalties:
             return Choice(batch, f"the default for {what} of a corpus in shards")
+    free = machine_memory()
+    if on_disk and free is not None and on_disk > free and loss in BATCH:
+        # Visited in any other order than it has, it would be read page by page.
+        batch = _able(BATCH[loss].solver, problem)
+        if problem.penalty in batch.penalties:
+            reason = f"the default for {what} of a corpus larger than memory"
+            return Choice(batch, reason)
     if find_partial(problem.structure) is not None and loss == "log_loss":
         # Its weights begin each convex step where the last one ended; dual variables
         # would have to find their way back.

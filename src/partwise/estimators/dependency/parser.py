@@ -101,6 +101,7 @@ class DependencyParser(
     ((2, 0), ('nsubj', 'root'))
     """
 
+    takes_labels = False
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     least_labels = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from partwise.estimators.calibration import (
 )
 from partwise.estimators.carrying import Block
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
+from partwise.estimators.encoded import EncodedCorpus
 from partwise.estimators.given_vectors import split_vectors
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
@@ -31,6 +32,7 @@ from partwise.estimators.partial_labels import (
     wrong_labels,
 )
 from partwise.estimators.sequence.constraints import Masks, make_masks
+from partwise.estimators.sequence.encoded import EncodedTagging
 from partwise.estimators.sequence.explaining import ExplainsLabels
 from partwise.estimators.sequence.foreign import chain_model_of, fill_from
 from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
@@ -70,7 +72,7 @@ def _size_of_rows(tokens: Tokens, sample_weight: FloatArray | None) -> float | N
     return row_size(tokens.nodes.values, weight)
 
 
-class SequenceTagger(ShardedTagging, ExplainsLabels):
+class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -116,7 +118,7 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         token_weight: Any = None,
@@ -131,7 +133,8 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
             Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
             array per sequence; or, with a template, tuples of column strings. Features
             of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
-            sequence, adds a vector to every token.
+            sequence, adds a vector to every token. Or an encoded corpus (`encoded`),
+            which has its labels: then there is no `y`.
         y : iterable of sequences of labels
             A label (str or int) for every token. None where it is not known, a set
             where it is one of several.
@@ -157,7 +160,7 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     def _prepare(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         token_weight: Any = None,
@@ -166,6 +169,10 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
+        options = {"token_weight": token_weight, "dev": dev, "allowed": allowed}
+        if isinstance(X, EncodedCorpus):
+            checks.check_no_labels(y)
+            return self._prepare_encoded(X, sample_weight, **options)
         if self.pairs == "observed" and self.hash_bits is not None:
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
@@ -194,6 +201,22 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
         wrong = wrong_labels(flat, labels) if in_part else None
         gold = labels.encode(flat, "y") if wrong is None else one_of_each(wrong)
         sample_weight = weighting.sample_weights(sample_weight, len(y))
+        return self._assemble(tokens, y, gold, sample_weight, wrong, **options)
+
+    def _assemble(
+        self,
+        tokens: Tokens,
+        y: Sequence[list[Label]],
+        gold: CodeArray,
+        sample_weight: FloatArray | None,
+        wrong: NDArray[np.bool_] | None = None,
+        *,
+        token_weight: Any,
+        dev: Any,
+        allowed: Any,
+    ) -> TrainingData:
+        """Return what to train on, the features and labels of sequences being known."""
+        labels = self._labels
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
         self._weighs_tokens = token_weight is not None
