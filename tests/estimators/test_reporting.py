@@ -25,6 +25,18 @@ def read_data(page: Any) -> dict[str, Any]:
 
 
 @plain
+def test_reports_of_generative_models_speak_of_probabilities() -> None:
+    model = partwise.HiddenMarkovModel(objective="likelihood").fit(
+        [["a", "b"]], [[0, 1]]
+    )
+    found = read_data(model.report([["a", "b"]], [[0, 1]]))
+    assert found["quantity"] == "probabilities"
+    names = {name for name, _ in found["facts"]}
+    assert "weights" not in names
+    assert "probabilities" in names
+
+
+@plain
 @pytest.mark.parametrize("name", list(tiny_cases()))
 def test_report_says_what_the_model_scores(name: str) -> None:
     model, data, by = tiny_cases()[name]

@@ -203,11 +203,25 @@ def test_all_drawings_draw(driver: Any, tmp_path: Path) -> None:
         "path.edge.wrong": view_path(lattice, [0, 2], [[1, 2]]),
         "svg g.node": view_graph(["a", "b"], [(0, 1)], ["x", "y"], ["x", "x"]),
         ".token .chip.right": view_tags(["a", HOSTILE], ["X", "Y"], ["X", "X"]),
+        "g.arc": view_arcs(Sentence.from_columns(forms=["Go"], heads=[0])),
     }
     for selector, view in pages.items():
         open_page(driver, examples_page([view], "Drawings"), tmp_path)
         assert driver.find_elements("css selector", selector), selector
         assert violations(driver) == []
+        driver.execute_script("document.documentElement.dataset.theme = 'dark'")
+        assert violations(driver) == []
+        # On paper there is the drawing, in dark letters on white, and no controls.
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        ground, controls = driver.execute_script(
+            """return [getComputedStyle(document.body).backgroundColor,
+            [...document.querySelectorAll(".controls")].filter((c) =>
+            c.offsetParent !== null).length]"""
+        )
+        drawn = driver.find_element("css selector", selector)
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        assert (ground, controls) == ("rgb(255, 255, 255)", 0), selector
+        assert drawn.is_displayed()
         assert_quiet(driver)
 
 

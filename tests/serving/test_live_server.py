@@ -129,6 +129,16 @@ def test_silent_and_slow_clients_are_left(server: LiveServer) -> None:
     assert b"200 OK" in ask(server)
 
 
+def test_client_that_takes_no_answers_holds_up_nobody_else(server: LiveServer) -> None:
+    long = chunk(json.dumps(" ".join("a" * 140)) + "\n") * 50
+    with connected(server, post("stream?marginals=true")) as client:
+        client.settimeout(0.5)
+        with pytest.raises(TimeoutError):  # no more lines are read from it
+            client.sendall(long * 4000)
+        assert b"200 OK" in ask(server)
+    assert b"200 OK" in ask(server)
+
+
 def test_clients_that_leave_are_forgotten(server: LiveServer) -> None:
     for path in ("predict", "stream"):
         with connected(server, post(path)) as client:

@@ -101,6 +101,7 @@ class Reporting:
                 trace={name: model.trace_[name].tolist() for name in TRACED},
                 path=[] if path is None else [_point(one) for one in path],
                 weights=_largest_weights(model),
+                quantity="probabilities" if _is_generative(model) else "weights",
                 transitions=_transitions(model),
                 suspects=shown,
             ),
@@ -223,10 +224,13 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     labels = [str(c) for c in classes] if not isinstance(classes, list) else []
     few = " ".join(labels[:30]) + (" …" if len(labels) > 30 else "")
     weights, solver = model.weights_, model.solver_
+    n_weights = f"{weights.size:,}, {np.count_nonzero(weights):,} not zero"
+    generative = _is_generative(model)
     facts = [
         ("kind", type(model).__name__),
         ("labels", f"{len(labels)}: {few}" if labels else ""),
-        ("weights", f"{weights.size:,}, {np.count_nonzero(weights):,} not zero"),
+        ("probabilities", f"{weights.size:,}" if generative else ""),
+        ("weights", "" if generative else n_weights),
         ("solver", solver if isinstance(solver, str) else name_of(solver)),
         ("passes", f"{model.n_iter_:,}" if model.n_iter_ else ""),
         ("training ended", model.status_),
@@ -246,6 +250,11 @@ def _note(model: Any, views: list[View]) -> str:
         "Probabilities are not calibrated: the model was trained for margins, not to "
         "fit probabilities. Train with the log loss for numbers to rely on."
     )
+
+
+def _is_generative(model: Any) -> bool:
+    """Say whether what a model has learnt are probabilities."""
+    return hasattr(model, "objective_")
 
 
 def _largest_weights(model: Any) -> list[tuple[str, list[tuple[str, float]]]]:

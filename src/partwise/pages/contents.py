@@ -52,6 +52,7 @@ def report_page(
     trace: Mapping[str, Sequence[Any]] | None = None,
     path: Sequence[Mapping[str, Any]] = (),
     weights: Sequence[tuple[str, Sequence[tuple[str, float]]]] = (),
+    quantity: str = "weights",
     transitions: tuple[Sequence[str], Any] | None = None,
     suspects: Mapping[str, Any] | None = None,
 ) -> str:
@@ -72,6 +73,8 @@ def report_page(
         ``relative_gap``, ``dev_score``.
     path : sequence of mappings
         One point per C: ``C``, ``dev_score``, ``gap``, ``passes``, ``seconds``.
+    quantity : {"weights", "probabilities"}
+        What a model has learnt.
     weights : sequence of (label, features with their weights)
         What decides.
     transitions : (labels, matrix), optional
@@ -107,6 +110,7 @@ def report_page(
         "path": [
             {name: rounded(value) for name, value in point.items()} for point in path
         ],
+        "quantity": quantity,
         "weights": [
             [label, [[feature, rounded(w)] for feature, w in features]]
             for label, features in weights

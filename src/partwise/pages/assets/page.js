@@ -66,12 +66,13 @@ function pathSection(points) {
     html("table", {}, html("thead", {}, html("tr", {}, ["C", "score", "gap", "passes", "seconds"].map((n) => html("th", {}, n)))), html("tbody", {}, points.map((p) => html("tr", {}, [p.C, p.dev_score, p.gap, p.passes, p.seconds].map((v) => html("td", {class: "number"}, number(v)))))))));
 }
 
-function weightsSection(weights, transitions) {
+function weightsSection(weights, transitions, quantity) {
+  const probable = quantity === "probabilities", sign = (w) => (w < 0 || probable ? "" : "+");
   const lists = weights.map(([label, features]) => html("div", {}, label && html("h3", {}, chip(label, label)),
-    html("table", {class: "features"}, features.map(([feature, w]) => html("tr", {}, html("td", {}, feature), html("td", {class: `number ${w < 0 ? "minus" : "plus"}`}, (w < 0 ? "" : "+") + number(w)))))));
-  return section("weights", "What decides", "The features with the largest weights.",
+    html("table", {class: "features"}, features.map(([feature, w]) => html("tr", {}, html("td", {}, feature), html("td", {class: `number ${w < 0 ? "minus" : "plus"}`}, sign(w) + number(w)))))));
+  return section("weights", "What decides", probable ? "The most probable symbols of every state." : "The features with the largest weights.",
     html("div", {class: "columns"}, lists),
-    transitions && [html("h3", {}, "one label after another"), heatMap({caption: "weights of transitions", rows: transitions.labels, columns: transitions.labels, values: transitions.matrix, diverging: true, corner: "from ↓ to →", text: (row, column, value) => `${column} after ${row}: ${number(value)}`})]);
+    transitions && [html("h3", {}, "one label after another"), heatMap({caption: `${quantity} of transitions`, rows: transitions.labels, columns: transitions.labels, values: transitions.matrix, diverging: true, corner: "from ↓ to →", text: (row, column, value) => `${column} after ${row}: ${number(value)}`})]);
 }
 
 function suspectsSection({by, examples}, drawing) {
@@ -92,7 +93,7 @@ function start() {
   if (data.confusions && Object.keys(data.confusions).length) sections.push(confusionSection(data.confusions, browser));
   if (data.calibration) sections.push(calibrationSection(data.calibration));
   if (data.path && data.path.length) sections.push(pathSection(data.path));
-  if ((data.weights && data.weights.length) || data.transitions) sections.push(weightsSection(data.weights, data.transitions));
+  if ((data.weights && data.weights.length) || data.transitions) sections.push(weightsSection(data.weights, data.transitions, data.quantity));
   if (data.suspects) sections.push(suspectsSection(data.suspects, data.drawing));
   sections.push(browser.node);
   const links = sections.filter((one) => one.id).map((one) => html("a", {href: `#${one.id}`}, one.querySelector("h2").textContent));
