@@ -358,3 +358,24 @@ def test_partial_fit_of_parsers_joins_sentences() -> None:
         parser.partial_fit(some)
     assert parser.classes_.tolist() == ["o", "r", "s"]
     assert parser.score(list(chain(*trees))) == 1.0
+
+
+def test_partial_fit_joins_vectors_beside_words() -> None:
+    words = [[["a"], ["b"]], [["c"]]]
+    matrices = [np.eye(3)[:2], np.ones((1, 3))]
+    labels = [["A", "B"], ["A"]]
+    model = SequenceTagger(tol=1e-4)
+    for i in range(2):
+        model.partial_fit((words[i : i + 1], matrices[i : i + 1]), labels[i : i + 1])
+    whole = SequenceTagger(tol=1e-4).fit((words, matrices), labels)
+    assert model.certificate_.dual <= whole.certificate_.primal * (1 + 1e-9)
+    assert whole.certificate_.dual <= model.certificate_.primal * (1 + 1e-9)
+    assert model.predict((words, matrices)) == labels
+    with pytest.raises(DataError, match="a matrix was given for some"):
+        model.partial_fit(words, labels)
+    with pytest.raises(DataError, match="have 4 columns, expected 3"):
+        model.partial_fit((words[:1], [np.ones((2, 4))]), labels[:1])
+    rows = MulticlassClassifier()
+    for some in (slice(2), slice(2, 3)):
+        rows.partial_fit(([["a"], ["a"], ["a"]][some], np.eye(3)[some]), [*"xyx"][some])
+    assert rows.predict(([["a"]] * 3, np.eye(3))).tolist() == ["x", "y", "x"]

@@ -74,14 +74,13 @@ def split_vectors(X: Any) -> tuple[Any, list[Any] | None]:
 
 def split_matrix(X: Any) -> tuple[Any, Any]:
     """Return examples and the matrix with a vector for each; None without one."""
-    if (
-        isinstance(X, tuple)
-        and len(X) == 2
-        and getattr(X[1], "ndim", 0) == 2
-        and getattr(X[0], "ndim", 0) < 2
-    ):
-        return X
-    return X, None
+    return X if _has_matrix(X) else (X, None)
+
+
+def split_pair(X: Any) -> tuple[Any, Any]:
+    """Return both parts of a pair of examples and vectors; None without vectors."""
+    many = isinstance(X, tuple) and len(X) == 2 and _are_matrices(X[1])
+    return X if many or _has_matrix(X) else (X, None)
 
 
 def split_one(x: Any) -> tuple[Any, Any]:
@@ -91,6 +90,16 @@ def split_one(x: Any) -> tuple[Any, Any]:
     if isinstance(x, tuple) and len(x) == 2 and getattr(x[1], "ndim", 0) == 2:
         return x[0], x[1]
     return x, None
+
+
+def _has_matrix(X: Any) -> bool:
+    """Say whether this is a pair of examples and a matrix with a row for each."""
+    return (
+        isinstance(X, tuple)
+        and len(X) == 2
+        and getattr(X[1], "ndim", 0) == 2
+        and getattr(X[0], "ndim", 0) < 2
+    )
 
 
 def _are_matrices(given: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.errors import DataError
+from partwise.estimators.given_vectors import split_pair
 
 
 class Seen(NamedTuple):
@@ -29,25 +30,30 @@ class Seen(NamedTuple):
         n = count_of(before.X)
         if type(self.X) is not type(before.X) or count_of(self.X) < n:
             return False
-        return _same(self.X[:n], before.X) and (
-            self.y is before.y is None or _same(self.y[:n], before.y)
+        now = (*split_pair(self.X), self.y)
+        then = (*split_pair(before.X), before.y)
+        return all(
+            new is old is None or (new is not None and _same(new[:n], old))
+            for new, old in zip(now, then, strict=True)
         )
 
     def joined(self, new: Seen, owner: str) -> Seen:
         """Return these examples and new ones, for an estimator of class `owner`."""
-        before, after = kind_of(self.X), kind_of(new.X)
+        (X, vectors), (more, more_vectors) = split_pair(self.X), split_pair(new.X)
+        before, after = kind_of(X), kind_of(more)
         if before != after and None not in (before, after):
             raise DataError(
                 f"the examples seen so far are {before}, these are {after}; give the "
                 "same kind, or fit a new model"
             )
-        _check_width(self.X, new.X, owner)
+        _check_width(X, more, owner)
         options = {
             name: _join_option(name, self.options.get(name), new.options.get(name))
             for name in {**self.options, **new.options}
         }
+        X, vectors = _join(X, more, "X"), _join(vectors, more_vectors, "a matrix")
         return Seen(
-            _join(self.X, new.X, "X"),
+            X if vectors is None else (X, vectors),
             _join(self.y, new.y, "y"),
             _join_weights(self, new),
             options,
@@ -159,4 +165,5 @@ def _join_weights(before: Seen, after: Seen) -> Any:
 
 def count_of(X: Any) -> int:
     """Return how many examples there are."""
+    X, _ = split_pair(X)
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
