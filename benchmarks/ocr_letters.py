@@ -77,7 +77,9 @@ def run(bench: Bench) -> Report:
         words = Words(*words.where(some), words.fold[some])
     path = bench.scratch / "peer.crfsuite"
     warm_up = words.where(words.fold == 0)
-    SequenceTagger("squared_hinge", tol=0.5).fit(warm_up[0][:30], warm_up[1][:30]).predict(warm_up[0])
+    SequenceTagger("squared_hinge", tol=0.5).fit(
+        warm_up[0][:30], warm_up[1][:30]
+    ).predict(warm_up[0])
 
     rows: list[list[Any]] = []
     figures = []
