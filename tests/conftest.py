@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from covering import THOROUGH, left_over
 from once_more import DOCTESTS, LEFT_OUT, find
 from places import ROOT
 
@@ -77,10 +78,12 @@ def pytest_collection_modifyitems(
     """Put what takes long first, and leave out what runs elsewhere."""
     items.sort(key=lambda item: item.path.stem not in FIRST)
     left_out: set[str] = set()
+    if not THOROUGH:
+        left_out |= {item.nodeid for item in left_over(items)}
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
         # test_plain_python runs them; to skip thousands of tests one by one takes long.
         elsewhere = set(map(find, DOCTESTS.split()))
-        left_out = {
+        left_out |= {
             item.nodeid for item in items if item.path in elsewhere or is_skipped(item)
         }
     if LEFT_OUT in os.environ:

@@ -19,6 +19,7 @@ from safetensors.numpy import load_file
 import problems
 from class_data import as_dicts, easy_classes
 from corruption import corruptions, join, split
+from covering import THOROUGH
 from partwise import (
     Constraints,
     DualCoordinateDescent,
@@ -297,9 +298,10 @@ def test_damaged_models_fail_cleanly(models: Any, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_two_thousand_damaged_models_fail_cleanly(models: Any, tmp_path: Path) -> None:
-    tried, survived = corrupt(models, tmp_path, 290, seed=0)
-    assert tried > 2000
+def test_many_damaged_models_fail_cleanly(models: Any, tmp_path: Path) -> None:
+    times = 290 if THOROUGH else 100
+    tried, survived = corrupt(models, tmp_path, times, seed=0)
+    assert tried >= 7 * times
     assert 0 < survived < tried / 2
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from corruption import forge
+from covering import THOROUGH
 from hostile_checkpoints import Case, every_solver
 from partwise import model_file
 from partwise.errors import ModelFileError
@@ -15,7 +16,7 @@ from partwise.solvers import checkpoint
 from problems import plain_only
 
 CASES = dict(every_solver())
-ATTEMPTS = 6
+ATTEMPTS = 6 if THOROUGH else 2
 
 
 @plain_only

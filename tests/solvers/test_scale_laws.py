@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import problems
+from covering import a_third
 from partwise import SequenceTagger
 from partwise.losses import get_loss
 from partwise.solvers import Problem, Solution, make_problem, solve
@@ -109,8 +110,8 @@ def few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_scale_laws_powers_of_two_change_no_bit(case: tuple[str, str, str]) -> None:
-    learnt = 0
-    for number, make in enumerate(kinds(case[0])):
+    learnt = []
+    for number, make in enumerate(a_third(kinds(case[0]), CASES.index(case))):
         corpus = problems.make_small(make, 4)
         # Powers that no product or quotient of them undoes.
         sign = 1 if number % 2 else -1
@@ -119,8 +120,8 @@ def test_scale_laws_powers_of_two_change_no_bit(case: tuple[str, str, str]) -> N
         again, other = train(corpus, case, units, tol=1e-9, max_iter=2)
         np.testing.assert_array_equal(w, again, err_msg=make.__name__)
         assert gap_of(solution) == gap_of(other), make.__name__
-        learnt += w.any()
-    assert learnt >= 4, "too little to compare"
+        learnt.append(w.any())
+    assert np.mean(learnt) >= 0.3, "too little to compare"
 
 
 OTHER_UNITS = (
@@ -136,7 +137,7 @@ def test_scale_laws_other_units_give_the_same_predictions(
     """And gaps that are as small, though paths may part where rounding differs."""
     corpus, tol = problems.make_small(problems.classes_costs, 4), 1e-2
     w, solution = train(corpus, case, Units(), tol=tol, max_iter=60)
-    for units in OTHER_UNITS:
+    for units in a_third(OTHER_UNITS, CASES.index(case)):
         again, other = train(corpus, case, units, tol=tol, max_iter=60)
         assert solution.converged == other.converged, (units, other.status)
         assert gap_of(other) <= max(gap_of(solution), tol) * (1 + 1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -43,7 +43,8 @@ from partwise.solvers.base import (
     structure_fingerprint,
 )
 from partwise.solvers.convex_concave import ConvexConcave, as_partial_problem
-from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
+from partwise.solvers.endings import FAILED, INTERRUPTED, MAX_ITER
+from partwise.solvers.loop import Evaluate, Solution
 from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.penalty import vector_of
@@ -80,6 +81,10 @@ class TrainingData:
         The numbers of the examples that are left, where some were left out.
     calibrate : callable or None
         Returns what development data says about the probabilities of weights.
+    on_disk : int
+        How many bytes of the corpus are read from files as they are needed.
+    within : callable
+        Returns a context to train in.
     """
 
     structure: Structure
@@ -88,6 +93,8 @@ class TrainingData:
     reference: FloatArray | None = None
     kept: Sequence[int] | None = None
     calibrate: Callable[[FloatArray], Calibration] | None = None
+    on_disk: int = 0
+    within: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 class StructuredEstimator(Reporting, Estimator, TrainingSettings):
@@ -401,9 +408,9 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         """Encode what `fit` is given; everything is checked before training starts."""
         raise NotImplementedError(f"{type(self).__name__} learns in its own way")
 
-    def _choose_solver(self, problem: Problem) -> Choice:
+    def _choose_solver(self, problem: Problem, on_disk: int = 0) -> Choice:
         if self.solver == "auto":
-            return choose_solver(problem)
+            return choose_solver(problem, on_disk)
         return Choice(make_solver(self.solver), "")
 
     def _in_convex_steps(self, choice: Choice) -> Choice:
@@ -411,7 +418,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         if not choice.solver.minimises:
             raise ValueError(
                 f"solver {name_of(choice.solver)!r} minimises no objective, and needs "
-                "complete labels; for labels that are known in part use solver='auto'"
+                "complete labels; for labels that are known in part, and for hidden "
+                "states, use solver='auto'"
             )
         return Choice(ConvexConcave(choice.solver, self._noise), choice.reason)
 
@@ -423,6 +431,13 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         `previous` is where training with another C on the same data ended; progress
         begins with the `title`.
         """
+        with data.within():
+            return self._train_within(data, previous, title)
+
+    def _train_within(
+        self, data: TrainingData, previous: State | None, title: str
+    ) -> Solution:
+        """Solve, and keep what follows from the solution."""
         structure = self._rescaled(data.structure)
         problem = make_problem(
             structure,
@@ -438,7 +453,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
-        choice = self._choose_solver(problem)
+        choice = self._choose_solver(problem, data.on_disk)
         if find_partial(structure) is not None:
             choice = self._in_convex_steps(choice)
             problem = as_partial_problem(problem)

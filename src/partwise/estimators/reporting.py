@@ -277,7 +277,7 @@ def _transitions(model: Any) -> tuple[list[str], Any] | None:
         matrix = model.probabilities_.transitions
     else:
         return None
-    labels = [str(label) for label in model.classes_]
+    labels = [str(label) for label in getattr(model, "states_", model.classes_)]
     return (labels, matrix) if len(labels) <= MOST_LABELS else None
 
 

@@ -22,7 +22,8 @@ from partwise.pycrfsuite.parameters import INT_MAX, Parameters
 from partwise.solvers import AROW, PassiveAggressive, Perceptron
 from partwise.solvers.automatic import choose_solver
 from partwise.solvers.base import SEPARATED, Problem, Solver, make_problem
-from partwise.solvers.loop import MAX_ITER, Callback, solve
+from partwise.solvers.endings import MAX_ITER
+from partwise.solvers.loop import Callback, solve
 from partwise.solvers.mistake_driven.base import (
     MISTAKES,
     VISITS,

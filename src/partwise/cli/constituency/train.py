@@ -21,7 +21,9 @@ from partwise.errors import DataError
 from partwise.estimators.constituency.settings import ConstituencySettings
 
 if TYPE_CHECKING:
-    from partwise.constituents import Tree
+    from partwise.constituents import KnownBrackets, Tree
+
+    Example = Tree | KnownBrackets
 
 GRAMMAR = "Grammar"
 
@@ -42,7 +44,7 @@ GRAMMAR = "Grammar"
         GRAMMAR,
         "A file of productions such as S -> NP VP, instead of those of the trees.",
     ),
-    *options_in(GRAMMAR, "underivable", "given_tags"),
+    *options_in(GRAMMAR, "states", "underivable", "given_tags"),
     *options_in(FEATURES, "hash_bits"),
     *options_in(LEARNING, "span_cost", "word_cost", "dev_metric"),
 )
@@ -54,6 +56,15 @@ def constituency(
         int | None,
         in_panel(FILES, "Skip training sentences of more words than this.", min=1),
     ] = None,
+    partial: Annotated[
+        bool,
+        in_panel(
+            FILES,
+            "Trees may be known in part: where a label is ?, all brackets of the tree "
+            "are right, but there may be others.",
+            "--partial",
+        ),
+    ] = False,
     *,
     files: BracketFiles,
     learning: Learning,
@@ -77,7 +88,8 @@ def constituency(
         else read_text(grammar, encoding=files.encoding),
         horizontal=_horizontal(learning.settings["horizontal"]),
     )
-    trees = _short([placed.tree for placed in files.read(train)], train, max_length)
+    found = [placed.tree for placed in files.read(train, partial)]
+    trees = _short(found, train, max_length)
     held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
     sizes = {"sentences": len(trees), "words": sum(map(_n_words, trees))}
     run.fit_and_save(parser, trees, None, held_out, sizes, _scores)
@@ -94,13 +106,13 @@ def _horizontal(text: str) -> int | None:
         ) from None
 
 
-def _n_words(tree: Tree) -> int:
-    from partwise.constituents import words
+def _n_words(tree: Example) -> int:
+    from partwise.constituents import Tree, words
 
-    return len(words(tree))
+    return len(words(tree) if isinstance(tree, Tree) else tree.words)
 
 
-def _short(trees: list[Tree], path: str, max_length: int | None) -> list[Tree]:
+def _short(trees: list[Example], path: str, max_length: int | None) -> list[Example]:
     if max_length is None:
         return trees
     short = [tree for tree in trees if _n_words(tree) <= max_length]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from partwise.cli.dependency.columns import columns_read, note_on_tags
 from partwise.cli.dependency.files import TreebankFiles
+from partwise.cli.dependency.pruning import told_of_pruning
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -31,6 +32,7 @@ TREES = "Trees"
 @takes_learning(
     DependencySettings,
     SettingOption("projective", TREES, flags=("--projective/--nonprojective",)),
+    *options_in(TREES, "order", "prune"),
     SettingOption("crossing", TREES),
     SettingOption("single_root", TREES, flags=("--single-root/--multiple-roots",)),
     SettingOption(
@@ -94,7 +96,7 @@ def parse(
     columns = columns_read(parser, sentences)
     run.fit_and_save(
         *(parser, sentences, None, held_out, sizes, _scores),
-        tell=lambda _: {"reads": ", ".join(columns)},
+        tell=lambda fitted: {"reads": ", ".join(columns), **told_of_pruning(fitted)},
     )
     note = note_on_tags(columns, train)
     if note is not None and learning.verbose:

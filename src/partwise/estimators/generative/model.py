@@ -15,7 +15,8 @@ from partwise.estimators.generative.reference_distributions import counted
 from partwise.estimators.generative.settings import GenerativeSettings
 from partwise.solvers import log_distributions
 from partwise.solvers.divergences import DIVERGENCES
-from partwise.solvers.loop import CONVERGED, Evaluate
+from partwise.solvers.endings import CONVERGED
+from partwise.solvers.loop import Evaluate
 from partwise.solvers.registry import default_solver
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, Structure

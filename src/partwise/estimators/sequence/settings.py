@@ -54,6 +54,9 @@ class TaggerSettings(
         How many labels before it a label depends on. With 2 or 3 the label tuples of
         the training data are the only ones there are, and those of up to one more label
         have weights.
+    states
+        How many hidden states there are behind each label. They are found in training,
+        which begins at random and ends in a local optimum.
     constraints : str or Constraints
         "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
         decoding, k-best and marginals.
@@ -87,6 +90,7 @@ class TaggerSettings(
     start: bool = setting(default=True, allowed=FLAG)
     end: bool = setting(default=True, allowed=FLAG)
     order: int = setting(default=1, allowed=number(1, 3, whole=True))
+    states: int = setting(default=1, allowed=number(1, 100, whole=True))
     costs: Any = None
     constraints: Any = None
     conllu_column: str | None = None
