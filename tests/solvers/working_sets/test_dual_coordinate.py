@@ -263,6 +263,7 @@ def test_dual_coordinate_additions_lead_to_the_enumerated_optimum(
     assert certificate.primal == pytest.approx(problem.primal(solution.w), rel=1e-12)
 
 
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="too much for plain Python")
 def test_dual_coordinate_additions_save_passes() -> None:
     s = problems.make_small(problems.ANY, count=12)
     problem = make_problem(s, SQUARED_HINGE, 30.0)
