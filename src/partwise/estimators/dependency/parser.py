@@ -164,7 +164,7 @@ class DependencyParser(
         find_groups(self.features)
         if self.order > 1 and not self.projective:
             raise ValueError(
-                "order=2 is for projective trees; leave out projective=False, or order"
+                "order=2 is for projective trees only; use order=1 for all trees"
             )
 
     def _settings(self) -> TreeSettings:
