@@ -105,7 +105,7 @@ def test_segment_tagger_sees_what_no_chain_of_labels_can() -> None:
     labels = spell(cut, map(len, X), "O")
     model = tagger(C=100.0).fit(X, cut)
     assert model.score(X, cut) == 1.0
-    chain = SequenceTagger(C=100.0, tol=0.1).fit(X, labels)
+    chain = SequenceTagger("squared_hinge", C=100.0, tol=0.1).fit(X, labels)
     assert chain.predict(X) != labels
     assert model.limits_ == {"O": 1, "even": 4, "odd": 3}
 
