@@ -33,6 +33,7 @@ from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.second_order import (
     Pruner,
     Pruning,
+    check_parts,
     learn_pruner,
     measure_pruning,
     second_order,
@@ -188,6 +189,7 @@ class DependencyParser(
             self._jobs(),
             gold=options.get("gold", False),
         )
+        check_parts(trees, sentences, self._jobs())
         if found is not None and self.pruning_ is not None:
             self.pruning_.setdefault("train", found)
         return trees

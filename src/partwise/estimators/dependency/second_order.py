@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise import model_file
+from partwise._threads import count_jobs
+from partwise.data.treebank import Sentence
+from partwise.errors import OutOfMemoryError
+from partwise.estimators.dependency.corpus import named
 from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
 from partwise.losses import get_loss
 from partwise.model_file import Content, prefixed
 from partwise.solvers import make_problem, solve
+from partwise.solvers.memory import available_memory, in_words
 from partwise.solvers.registry import make_solver
 from partwise.structures.decoding import decode
 from partwise.structures.dependency import AddedArcs, DependencyTrees, HashedArcs
@@ -26,7 +32,7 @@ from partwise.structures.dependency.second_order import (
     prune_arcs,
     without_labels,
 )
-from partwise.structures.interface import FloatArray, n_weights
+from partwise.structures.interface import FloatArray, n_parts, n_weights
 
 PRUNER_PASSES = 2
 PRUNER_BITS = 18
@@ -95,6 +101,24 @@ def second_order(
     found = measure_pruning(make_second_order_trees(first, allowed, triples))
     allowed[_right_cells(first)] = 1
     return make_second_order_trees(first, allowed, triples), found
+
+
+def check_parts(
+    s: SecondOrderTrees, sentences: Sequence[Sentence], n_jobs: int
+) -> None:
+    """Refuse a sentence whose chart would not fit into memory."""
+    free, n_threads = available_memory(), count_jobs(n_jobs)
+    for i, sentence in enumerate(sentences if free is not None else ()):
+        n_arcs = int(s.arcs.first[i + 1] - s.arcs.first[i])
+        # Scores and masses of parts, and twice the items of the chart.
+        numbers = 4 * n_parts(s, i) + 2 * (n_arcs + 1) * (len(sentence) + 1)
+        if free is not None and 8 * n_threads * numbers > free:
+            raise OutOfMemoryError(
+                f"{named(sentence, i)} has {len(sentence):,} words and {n_arcs:,} arcs "
+                f"after pruning; its parts would take {in_words(8 * numbers)} for each "
+                f"thread, more than the {in_words(free)} that are free (use a larger "
+                "prune, or split it into sentences)"
+            )
 
 
 def measure_pruning(s: SecondOrderTrees, heads: Any = None) -> Pruning:
