@@ -22,17 +22,19 @@ GROUPS = {
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "dual_elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
-    "generalization_bound relay convex_concave",
+    "generalization_bound relay convex_concave multiples",
     "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
     "lattices and grammars": "lattice lattice_ranker cli_lattice pseudo_references "
-    "grammar constituency_parser translation_alignment translation_search "
+    "grammar constituency_parser known_brackets translation_alignment "
+    "translation_search "
     "translation_measures translation_training translation_page",
-    "estimators": "segment_tagger cli_segments calibration partial_labels costs "
+    "estimators": "segment_tagger cli_segments calibration partial_labels "
+    "hidden_states costs "
     "c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "
-    "partial_fit",
+    "partial_fit encoded",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
     "trees": "dependency second_order parser_order arborescence matrix_tree "

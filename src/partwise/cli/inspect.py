@@ -102,7 +102,7 @@ def describe(model: Any, path: str, top: int, own: Findings) -> dict[str, Any]:
         "status": model.status_,
         "generalization_bound": getattr(model, "bound_", None),
         "settings": _settings(model),
-        "transitions": _strongest_transitions(model, classes, top),
+        "transitions": _strongest_transitions(model, top),
         "trace": model.trace_.to_dict(),
     }
 
@@ -123,17 +123,18 @@ def top_features(
     model: Any, top: int, label: str | None, sign: str = "any"
 ) -> dict[str, Any]:
     """Return how many features there are, and those of labels with large weights."""
-    classes, weights = model.classes_.tolist(), model._weights
+    weights, chosen = model._weights, set(chosen_labels(model, label))
+    # With hidden states, each of them has weights of its own.
+    of_codes = getattr(model, "_states", model._labels).classes
     return {
         "features": len(weights.names),
         "top_features": {
-            str(one): [
+            str(weights.classes[code]): [
                 {"feature": feature, "weight": weight}
-                for feature, _, weight in weights.top(
-                    model.weights_, top, classes.index(one), sign
-                )
+                for feature, _, weight in weights.top(model.weights_, top, code, sign)
             ]
-            for one in chosen_labels(model, label)
+            for code, one in enumerate(of_codes)
+            if one in chosen
         },
     }
 
@@ -186,22 +187,21 @@ def _settings(model: Any) -> dict[str, Any]:
     }
 
 
-def _strongest_transitions(
-    model: Any, classes: list[Any], top: int
-) -> list[dict[str, Any]]:
+def _strongest_transitions(model: Any, top: int) -> list[dict[str, Any]]:
     """Return the largest and the smallest weights of one label after another."""
     import numpy as np
 
     if not hasattr(model, "transitions_"):
         return []
     matrix = model.transitions_
+    names = getattr(model, "states_", model.classes_)
     order = np.argsort(-matrix, axis=None, kind="stable")
     ends = order if order.size <= 2 * top else np.r_[order[:top], order[-top:]]
     if not top:
         ends = order[:0]
     rows, columns = np.unravel_index(ends, matrix.shape)
     return [
-        {"from": classes[a], "to": classes[b], "weight": float(matrix[a, b])}
+        {"from": names[a], "to": names[b], "weight": float(matrix[a, b])}
         for a, b in zip(rows, columns, strict=True)
     ]
 

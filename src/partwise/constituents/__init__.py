@@ -4,6 +4,7 @@ No function here recurs, so trees may be of any depth.
 """
 
 from partwise.constituents.binary import Symbol, binarize, read_symbol, restore
+from partwise.constituents.known import KnownBrackets, read_known
 from partwise.constituents.tree import (
     EMPTY_TAG,
     Bracket,
@@ -20,11 +21,13 @@ from partwise.constituents.tree import (
 __all__ = [
     "EMPTY_TAG",
     "Bracket",
+    "KnownBrackets",
     "RuleApplication",
     "Symbol",
     "Tree",
     "binarize",
     "clean",
+    "read_known",
     "read_symbol",
     "restore",
     "spans",

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from partwise.constituents import Tree, subtrees
+from partwise.constituents import Tree, read_known, subtrees
 from partwise.constituents import clean as without_empty_elements
+from partwise.constituents.known import UNKNOWN
 from partwise.data.files import Source, Target, open_output, read_lines, source_name
 from partwise.errors import DataError
 
@@ -29,9 +30,9 @@ NO_PARSE = "(())"
 
 
 class PlacedTree(NamedTuple):
-    """A tree, and the line of its file where it begins."""
+    """A tree, or what is known of one, and the line of its file where it begins."""
 
-    tree: Tree
+    tree: Any
     file: str
     line: int
 
@@ -42,8 +43,12 @@ class PlacedTree(NamedTuple):
 
 
 def read_brackets(
-    source: Source, *, clean: bool = True, encoding: str = "utf-8"
-) -> list[Tree]:
+    source: Source,
+    *,
+    clean: bool = True,
+    encoding: str = "utf-8",
+    partial: bool = False,
+) -> list[Any]:
     r"""Read trees in brackets.
 
     Parameters
@@ -54,11 +59,15 @@ def read_brackets(
         Leave out empty elements and function tags; see `partwise.constituents.clean`.
     encoding : str, default="utf-8"
         The encoding of the file.
+    partial : bool, default=False
+        Trees may be known in part: in a tree with a label ``?`` all brackets are right,
+        but there may be others. Its words need no tags: ``(S (NP the dog) (? barks))``.
+        A label that is a question mark is written with a backslash before it.
 
     Returns
     -------
     list of Tree
-        All trees of the file.
+        All trees of the file; `KnownBrackets` in the place of those known in part.
 
     Raises
     ------
@@ -80,17 +89,21 @@ def read_brackets(
     (S (NP (NNS Dogs)) (VP (VBP bark)))
     (INTJ (UH Hush))
     """
-    return list(iter_brackets(source, clean=clean, encoding=encoding))
+    return list(iter_brackets(source, clean=clean, encoding=encoding, partial=partial))
 
 
 def iter_brackets(
-    source: Source, *, clean: bool = True, encoding: str = "utf-8"
-) -> Iterator[Tree]:
+    source: Source,
+    *,
+    clean: bool = True,
+    encoding: str = "utf-8",
+    partial: bool = False,
+) -> Iterator[Any]:
     r"""Read trees in brackets, each as soon as its last bracket is there.
 
     Parameters
     ----------
-    source, clean, encoding
+    source, clean, encoding, partial
         As in `read_brackets`.
 
     Yields
@@ -104,12 +117,16 @@ def iter_brackets(
     >>> [tree.label for tree in iter_brackets(io.StringIO("(UH Hush) (FRAG (IN But))"))]
     ['UH', 'FRAG']
     """
-    for placed in iter_placed(source, clean=clean, encoding=encoding):
+    for placed in iter_placed(source, clean=clean, encoding=encoding, partial=partial):
         yield placed.tree
 
 
 def iter_placed(
-    source: Source, *, clean: bool = True, encoding: str = "utf-8"
+    source: Source,
+    *,
+    clean: bool = True,
+    encoding: str = "utf-8",
+    partial: bool = False,
 ) -> Iterator[PlacedTree]:
     r"""Read trees in brackets, with the line where each begins.
 
@@ -120,10 +137,10 @@ def iter_placed(
     ['<input>:2']
     """
     file = source_name(source)
-    for tree, line in _numbered(source, file, clean, encoding):
+    for tree, line in _numbered(source, file, clean, encoding, partial):
         if tree is None:
             raise DataError(_empty(""), path=file, line=line)
-        yield PlacedTree(tree, file, line)
+        yield PlacedTree(read_known(tree) if partial else tree, file, line)
 
 
 def iter_parses(
@@ -142,7 +159,7 @@ def iter_parses(
 
 
 def _numbered(
-    source: Source, file: str, clean: bool, encoding: str
+    source: Source, file: str, clean: bool, encoding: str, partial: bool = False
 ) -> Iterator[tuple[Tree | None, int]]:
     """Yield trees with the lines where they begin; None for a line ``(())``."""
     # The brackets that are open, the outermost first.
@@ -163,6 +180,8 @@ def _numbered(
                 stack[-1].add(token)
             else:
                 closed = stack.pop()
+                if partial:
+                    closed.leave_tags_open()
                 tree = _closed(closed, file, is_outermost=not stack)
                 if stack:
                     stack[-1].children.append(tree)
@@ -256,6 +275,14 @@ class _Open:
             self.label = intern(text)
         else:
             self.children.append(intern(text))
+
+    def leave_tags_open(self) -> None:
+        """Give words among others a tag that is not known."""
+        if len(self.children) > 1:
+            self.children = [
+                Tree(UNKNOWN, (child,)) if isinstance(child, str) else child
+                for child in self.children
+            ]
 
 
 def _closed(bracket: _Open, file: str, is_outermost: bool) -> Tree:

@@ -22,6 +22,7 @@ from partwise.estimators.given_vectors import WithVectors, split_vectors
 from partwise.losses import get_loss
 from partwise.model_file import Content
 from partwise.structures.interface import FloatArray, IntArray, Structure
+from partwise.structures.probabilities import log_probabilities_without
 
 MOST = np.log(1e4)
 """No scale is larger than this, or smaller than its inverse, in logarithms."""
@@ -88,17 +89,26 @@ def split_dev(dev: Any, method: str) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     return (X[::2], y[::2]), (X[1::2], y[1::2])
 
 
-def best_scale(s: Structure, w: FloatArray, n_jobs: int) -> float:
+def best_scale(
+    s: Structure,
+    w: FloatArray,
+    n_jobs: int,
+    without: tuple[IntArray, IntArray] | None = None,
+) -> float:
     """Return what to multiply weights by, so that right outputs are most probable.
 
-    The negative log-likelihood is convex in the scale.
+    The negative log-likelihood is convex in the scale; but where right outputs are all
+    those `without` some parts, this finds a local optimum.
     """
     from scipy.optimize import minimize_scalar
 
     loss = get_loss("log_loss")
 
     def surprise(log_scale: float) -> float:
-        return float(loss.values(s, np.exp(log_scale) * w, n_jobs).mean())
+        scaled = np.exp(log_scale) * w
+        if without is not None:
+            return -float(log_probabilities_without(s, scaled, *without, n_jobs).mean())
+        return float(loss.values(s, scaled, n_jobs).mean())
 
     found = minimize_scalar(surprise, bounds=(-MOST, MOST), method="bounded")
     return float(np.exp(found.x))

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from partwise.errors import DataError
 from partwise.estimators.snapshot import of_one_model
-from partwise.structures.interface import CodeArray, FloatArray, Structure
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.probabilities import (
     draw,
     expected_features,
     log_probabilities,
+    log_probabilities_without,
 )
 
 
@@ -32,12 +33,16 @@ class Given(NamedTuple):
         Turns the codes of an output of an example into what users know.
     legal : array of bool, optional
         Which of the outputs that were given are possible at all; by default all are.
+    without : pair of arrays, optional
+        Where several outputs are what users know as one: the parts that none of them
+        has, and where those of an example begin.
     """
 
     structure: Structure
     weights: FloatArray
     read: Callable[[int, CodeArray], Any]
     legal: NDArray[np.bool_] | None = None
+    without: tuple[IntArray, IntArray] | None = None
 
 
 class Distribution:
@@ -79,7 +84,11 @@ class Distribution:
         (1.0, True)
         """
         given = self._given(X, y, **options)
-        result = log_probabilities(given.structure, given.weights, self._jobs())
+        corpus, w, parts = given.structure, given.weights, given.without
+        if parts is None:
+            result = log_probabilities(corpus, w, self._jobs())
+        else:
+            result = log_probabilities_without(corpus, w, *parts, self._jobs())
         if given.legal is not None:
             result[~given.legal] = -np.inf
         return result

@@ -187,12 +187,15 @@ class RowWeights:
         )
 
     def top(
-        self, w: FloatArray, n: int, label: int | None, sign: str = "any"
+        self, w: FloatArray, n: int, label: Any, sign: str = "any"
     ) -> list[tuple[str, Label, float]]:
-        """Return the `n` weights largest in absolute value, of one label if given."""
+        """Return the `n` weights largest in absolute value, of one label if given.
+
+        `label` is a code, or several, or None.
+        """
         index = of_sign(w[: self.size], sign)
         if label is not None:
-            index = index[self._split(index)[1] == label]
+            index = index[np.isin(self._split(index)[1], label)]
         if 0 < n < index.size:  # sorting a few is faster than sorting all
             cut = np.argpartition(-np.abs(w[index]), n - 1)[:n]
             index = np.sort(index[cut])
@@ -262,9 +265,17 @@ def contributions(total: dict[int, float], names: RowWeights) -> list[Contributi
 
 
 def explain_sequence(
-    s: Chain, w: FloatArray, names: RowWeights, words: Sequence[str]
+    s: Chain,
+    w: FloatArray,
+    names: RowWeights,
+    words: Sequence[str],
+    labels: Sequence[Label],
 ) -> Explanation:
-    """Explain every label of the one sequence in `s`."""
+    """Explain every label of the one sequence in `s`.
+
+    `labels` are what the codes mean; those behind which there are hidden states are
+    there several times.
+    """
     ws = waist.workspace(s, 1)
     _, best, score = decode(s, w)
     length, K = best.size, s.layout.n_labels
@@ -273,11 +284,10 @@ def explain_sequence(
     )
     result = Explanation()
     for t in range(length):
-        allowed = open_labels.copy()
-        allowed[t, best[t]] = 0
+        label, allowed = labels[best[t]], open_labels.copy()
+        allowed[t, [other == label for other in labels]] = 0
         mask = s.mask._replace(tokens=allowed)
         _, other, other_score = decode(s._replace(mask=mask), w)
-        label = names.classes[best[t]]
         if np.isneginf(other_score[0]):
             result.append(Choice(words[t], label, None, float("inf"), []))
             continue
@@ -285,7 +295,7 @@ def explain_sequence(
             Choice(
                 words[t],
                 label,
-                names.classes[other[t]],
+                labels[other[t]],
                 float(score[0] - other_score[0]),
                 contributions(difference(s, w, best, other, ws), names),
             )

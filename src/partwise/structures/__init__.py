@@ -40,6 +40,7 @@ from partwise.structures.probabilities import (
     draw,
     expected_features,
     log_probabilities,
+    log_probabilities_without,
 )
 from partwise.structures.pseudo_references import (
     GoodAndBad,
@@ -112,6 +113,7 @@ __all__ = [
     "find_pseudo_references",
     "good_and_bad",
     "log_probabilities",
+    "log_probabilities_without",
     "make_applications",
     "make_bayesian_network",
     "make_chain",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from partwise._jit import kernel
 from partwise.errors import DataError, PairingError
@@ -111,6 +111,24 @@ def make_partial(
     elif waist.add_costs.provided_by(type(waist.innermost(s))):
         make_crew(s).run(_cost_parts, ptr, ids, partial.forbidden.numbers)
     return best_completions(partial, np.zeros(int(waist.n_weights(s))))
+
+
+def have_completions(s: Structure, ptr: IntArray, ids: IntArray) -> NDArray[np.bool_]:
+    """Say of every example whether it has an output without the forbidden parts.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 0], 2)
+    >>> have_completions(s, np.array([0, 1, 3]), np.array([1, 0, 1])).tolist()
+    [True, False]
+    """
+    code_ptr, forbidden = output_pointers(s), PartList(ptr, ids, np.zeros(ids.size))
+    w, codes = np.zeros(int(waist.n_weights(s))), np.zeros(int(code_ptr[-1]), np.int32)
+    score = np.zeros(code_ptr.size - 1)
+    places = borders(code_ptr), filled(codes, code_ptr), filled(score)
+    make_crew(s).run(_complete, w, forbidden, *places)
+    return np.asarray(score > -np.inf)
 
 
 @kernel

@@ -66,6 +66,59 @@ def log_probabilities(s: Structure, w: FloatArray, n_jobs: int = 1) -> FloatArra
 
 
 @kernel
+def _log_probabilities_without(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    w: FloatArray,
+    ptr: IntArray,
+    ids: IntArray,
+    out: FloatArray,
+) -> None:
+    theta, ws = worker.scratch.theta, worker.ws
+    for i in range(start, stop):
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, theta, ws)
+        every = waist.log_partition(s, i, theta, ws)
+        for j in range(ptr[i], ptr[i + 1]):
+            theta[ids[j]] = -np.inf
+        some = waist.log_partition(s, i, theta, ws)
+        out[i] = min(some - every, 0.0) if some > -np.inf else -np.inf
+
+
+def log_probabilities_without(
+    s: Structure, w: FloatArray, ptr: IntArray, ids: IntArray, n_jobs: int = 1
+) -> FloatArray:
+    """Return the log-probability that the output of an example has none of some parts.
+
+    Parameters
+    ----------
+    s : structure
+        A corpus of any structure that answers `log_partition`.
+    w : array
+        The weights of its features.
+    ptr, ids : arrays of int
+        The parts of example `i` are ``ids[ptr[i]:ptr[i + 1]]``.
+    n_jobs : int
+        How many threads share the examples.
+
+    Examples
+    --------
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0]]), [0], 4)
+    >>> parts = np.array([0, 1]), np.array([2])
+    >>> np.exp(log_probabilities_without(s, np.zeros(4), *parts)).round(6).tolist()
+    [0.75]
+    """
+    out = np.zeros(int(waist.n_examples(s)))
+    make_crew(s, n_jobs).run(
+        _log_probabilities_without, w, borders(ptr), given(ids, ptr), filled(out)
+    )
+    return out
+
+
+@kernel
 def _least_probable_parts(
     s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, out: FloatArray
 ) -> None:

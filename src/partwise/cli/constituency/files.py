@@ -73,11 +73,16 @@ class BracketFiles:
     encoding: Encoding = "utf-8"
     keep_functions: KeepFunctions = False
 
-    def stream(self, path: str) -> Iterator[PlacedTree]:
+    def stream(self, path: str, partial: bool = False) -> Iterator[PlacedTree]:
         """Read trees one by one, as they come in."""
         from partwise.data.bracketed import iter_placed
 
-        return iter_placed(path, clean=not self.keep_functions, encoding=self.encoding)
+        return iter_placed(
+            path,
+            clean=not self.keep_functions,
+            encoding=self.encoding,
+            partial=partial,
+        )
 
     def parses(self, path: str) -> list[Tree | None]:
         """Read what a parser wrote; None where it found no parse."""
@@ -86,9 +91,9 @@ class BracketFiles:
         clean = not self.keep_functions
         return list(iter_parses(path, clean=clean, encoding=self.encoding))
 
-    def read(self, path: str) -> list[PlacedTree]:
+    def read(self, path: str, partial: bool = False) -> list[PlacedTree]:
         """Read all trees of a file, which must not be empty."""
-        trees = list(self.stream(path))
+        trees = list(self.stream(path, partial))
         if not trees:
             raise DataError(f"{path}: holds no trees (expected brackets)")
         return trees

@@ -18,6 +18,8 @@ def inspect(model: ConstituencyParser, top: int) -> Findings:
         "rules": len(grammar.rules),
         "words": len(grammar.lexicon.words),
     }
+    if grammar.n_states > 1:
+        sizes["states of each symbol"] = grammar.n_states
     if model._own is not None:
         sizes["rule features"] = model._own.n_columns
     in_words = ", ".join(f"{size:,} {name}" for name, size in sizes.items())

@@ -11,6 +11,7 @@ from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
+    Continue,
     Dev,
     ModelPath,
     Train,
@@ -21,7 +22,9 @@ from partwise.errors import DataError
 from partwise.estimators.constituency.settings import ConstituencySettings
 
 if TYPE_CHECKING:
-    from partwise.constituents import Tree
+    from partwise.constituents import KnownBrackets, Tree
+
+    Example = Tree | KnownBrackets
 
 GRAMMAR = "Grammar"
 
@@ -42,7 +45,7 @@ GRAMMAR = "Grammar"
         GRAMMAR,
         "A file of productions such as S -> NP VP, instead of those of the trees.",
     ),
-    *options_in(GRAMMAR, "underivable", "given_tags"),
+    *options_in(GRAMMAR, "states", "underivable", "given_tags"),
     *options_in(FEATURES, "hash_bits"),
     *options_in(LEARNING, "span_cost", "word_cost", "dev_metric"),
 )
@@ -50,10 +53,20 @@ def constituency(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
+    go_on_from: Continue = None,
     max_length: Annotated[
         int | None,
         in_panel(FILES, "Skip training sentences of more words than this.", min=1),
     ] = None,
+    partial: Annotated[
+        bool,
+        in_panel(
+            FILES,
+            "Trees may be known in part: where a label is ?, all brackets of the tree "
+            "are right, but there may be others.",
+            "--partial",
+        ),
+    ] = False,
     *,
     files: BracketFiles,
     learning: Learning,
@@ -67,9 +80,11 @@ def constituency(
     from partwise.data.files import read_text
 
     grammar = learning.settings["grammar"]
-    run = TrainingRun(
-        model, {"TRAIN": train, "--dev": dev, "--grammar": grammar}, learning
-    )
+    sources = {
+        **{"TRAIN": train, "--dev": dev},
+        **{"--grammar": grammar, "--continue": go_on_from},
+    }
+    run = TrainingRun(model, sources, learning)
     parser = run.make(
         ConstituencyParser,
         grammar=None
@@ -77,7 +92,8 @@ def constituency(
         else read_text(grammar, encoding=files.encoding),
         horizontal=_horizontal(learning.settings["horizontal"]),
     )
-    trees = _short([placed.tree for placed in files.read(train)], train, max_length)
+    found = [placed.tree for placed in files.read(train, partial)]
+    trees = _short(found, train, max_length)
     held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
     sizes = {"sentences": len(trees), "words": sum(map(_n_words, trees))}
     run.fit_and_save(parser, trees, None, held_out, sizes, _scores)
@@ -94,13 +110,13 @@ def _horizontal(text: str) -> int | None:
         ) from None
 
 
-def _n_words(tree: Tree) -> int:
-    from partwise.constituents import words
+def _n_words(tree: Example) -> int:
+    from partwise.constituents import Tree, words
 
-    return len(words(tree))
+    return len(words(tree) if isinstance(tree, Tree) else tree.words)
 
 
-def _short(trees: list[Tree], path: str, max_length: int | None) -> list[Tree]:
+def _short(trees: list[Example], path: str, max_length: int | None) -> list[Example]:
     if max_length is None:
         return trees
     short = [tree for tree in trees if _n_words(tree) <= max_length]

@@ -42,9 +42,10 @@ def inspect(
             raise PartwiseError("was trained without a template")
         say(str(read.text).rstrip("\n"))
         return None
-    resources = {**_resources(read), **vectors_in(model)}
+    resources = {**_states(model), **_resources(read), **vectors_in(model)}
     found = top_features(model, top, label, sign)
     pairs = [
+        *_states_in_words(resources),
         *_resources_in_words(resources),
         *vectors_in_words(resources),
         ("features", found["features"]),
@@ -55,6 +56,18 @@ def inspect(
         pairs,
         partial(print_top_features, found),
     )
+
+
+def _states(model: SequenceTagger) -> dict[str, Any]:
+    """Return the names of hidden states, if a model has any."""
+    return {"states": model.states_} if model._n_states > 1 else {}
+
+
+def _states_in_words(found: dict[str, Any]) -> list[tuple[str, object]]:
+    if "states" not in found:
+        return []
+    each = int(str(found["states"][-1]).rpartition("#")[2])
+    return [("states", f"{each} behind each label")]
 
 
 def _resources(template: Any) -> dict[str, Any]:

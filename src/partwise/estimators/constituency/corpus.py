@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,12 +11,11 @@ import numpy as np
 
 from partwise._moved import renamed
 from partwise._threads import count_jobs
-from partwise.constituents import Tree, binarize, tags, words
+from partwise.constituents import KnownBrackets, Tree, binarize, tags, words
 from partwise.data.bracketed import BLANKS, check_writable, escape_brackets
 from partwise.errors import Advice, DataError, OutOfMemoryError
 from partwise.estimators.checks import check_listed
 from partwise.estimators.constituency.grammar import TreebankGrammar
-from partwise.estimators.constituency.productions import Production, describe_lack
 from partwise.features import span_codes
 from partwise.solvers.memory import available_memory, in_words
 from partwise.structures.grammar import ConstituencyTrees, make_constituency_trees
@@ -150,16 +149,35 @@ class GrammarSettings:
             )
 
 
-def as_trees(trees: Any, what: str = "trees") -> list[Tree]:
-    """Return a list of trees; raise `DataError` for anything else."""
+def as_trees(trees: Any, what: str = "trees", first: int = 0) -> list[Tree]:
+    """Return a list of trees; raise `DataError` for anything else.
+
+    Messages count them from `first`.
+    """
     hint = " (read_brackets reads them from a file)"
     check_listed(trees, f"{what} must be a list of Tree", hint, no=(Tree,))
     result = list(trees)
-    for i, tree in enumerate(result):
+    for i, tree in enumerate(result, first):
         if not isinstance(tree, Tree):
             kind = type(tree).__name__
             raise DataError(f"{what}: number {i} is a {kind}, not a Tree")
         check_writable(tree, f"{what}: number {i}")
+    return result
+
+
+def as_examples(trees: Any) -> list[Tree | KnownBrackets]:
+    """Return a list of trees and of what is known of trees, checked."""
+    hint = " (read_brackets reads them from a file)"
+    check_listed(trees, "trees must be a list of Tree", hint, no=(Tree, KnownBrackets))
+    result: list[Tree | KnownBrackets] = []
+    for i, one in enumerate(trees):
+        if isinstance(one, KnownBrackets):
+            wrong = one.problem()
+            if wrong:
+                raise DataError(f"trees: number {i}: {wrong}")
+            result.append(one)
+        else:
+            result += as_trees([one], "trees", i)
     return result
 
 
@@ -182,6 +200,8 @@ def _as_words(sentence: Any, given_tags: bool, place: str) -> TaggedWords:
     if isinstance(sentence, Tree):
         check_writable(sentence, place)
         return TaggedWords(words(sentence), tags(sentence))
+    if isinstance(sentence, KnownBrackets):
+        return _words_of_known(sentence, given_tags, place)
     if isinstance(sentence, str | bytes) or not isinstance(sentence, Iterable):
         raise DataError(f"{place} is {sentence!r}, not a list of words (split it)")
     found = list(sentence)
@@ -210,6 +230,17 @@ def _as_words(sentence: Any, given_tags: bool, place: str) -> TaggedWords:
     )
 
 
+def _words_of_known(known: KnownBrackets, given_tags: bool, place: str) -> TaggedWords:
+    tags = known.tags or (None,) * len(known.words)
+    if given_tags and None in tags:
+        raise DataError(
+            f"{place} has a word without a tag, but tags are given (given_tags=True): "
+            "give the tags of all words"
+        )
+    found = _writable(list(known.words), "word", place)
+    return TaggedWords(found, tuple(map(str, tags)) if given_tags else None)
+
+
 def _writable(texts: Sequence[str], what: str, place: str) -> tuple[str, ...]:
     """Return words or tags as trees in brackets have them."""
     for t, text in enumerate(texts):
@@ -231,59 +262,38 @@ def _is_pair(word: Any) -> bool:
     )
 
 
-def derivations(
-    trees: Sequence[Tree],
-    grammar: TreebankGrammar,
-    settings: GrammarSettings,
-    policy: str,
-    productions: Sequence[Production] = (),
-) -> tuple[list[list[int]], list[int]]:
-    """Return the codes of trees, and the numbers of those that the grammar derives.
+def find_derivations(
+    trees: Sequence[Tree], grammar: TreebankGrammar, settings: GrammarSettings
+) -> tuple[dict[int, list[int]], dict[int, str]]:
+    """Return the codes of trees that the grammar derives, and why of the others."""
+    found, failed = {}, {}
+    for i, tree in enumerate(trees):
+        try:
+            found[i] = grammar.derivation(settings.binarize(tree))
+        except LookupError as error:
+            failed[i] = str(error)
+    return found, failed
 
-    Trees that it does not derive are refused or left out, as `policy` says; what is
-    missing is told in terms of `productions`, which the grammar was made of.
+
+def check_derivable(failed: Mapping[int, str], n_trees: int, policy: str) -> list[int]:
+    """Return the numbers of the trees that the grammar derives.
+
+    `failed` says why not of all others, which are refused or left out, as `policy`
+    says.
     """
-    found, kept = find_derivations(trees, grammar, settings)
-    failed = sorted(set(range(len(trees))).difference(kept))
     if failed:
-        i = failed[0]
-        lack = describe_lack(trees[i], productions) if productions else None
-        why = lack or _why_underivable(trees[i], grammar, settings)
+        i = min(failed)
         message = (
-            f"the grammar does not derive {len(failed)} of {len(trees)} trees (the "
-            f"first is tree {i}: {why})"
+            f"the grammar does not derive {len(failed)} of {n_trees} trees (the first "
+            f"is tree {i}: {failed[i]})"
         )
-        if policy == "refuse" or not kept:
+        if policy == "refuse" or len(failed) == n_trees:
             raise DataError(
                 f"{message}; add what is missing to the grammar",
                 advice=[Advice("underivable", "skip", "leaves these trees out")],
             )
-        warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=5)
-    return found, kept
-
-
-def find_derivations(
-    trees: Sequence[Tree], grammar: TreebankGrammar, settings: GrammarSettings
-) -> tuple[list[list[int]], list[int]]:
-    """Return the codes of trees that the grammar derives, and which these are."""
-    found, kept = [], []
-    for i, tree in enumerate(trees):
-        try:
-            found.append(grammar.derivation(settings.binarize(tree)))
-            kept.append(i)
-        except LookupError:
-            continue
-    return found, kept
-
-
-def _why_underivable(
-    tree: Tree, grammar: TreebankGrammar, settings: GrammarSettings
-) -> str:
-    try:
-        grammar.derivation(settings.binarize(tree))
-    except LookupError as error:
-        return str(error)
-    raise AssertionError("the grammar derives the tree")
+        warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=6)
+    return [i for i in range(n_trees) if i not in failed]
 
 
 def batches(

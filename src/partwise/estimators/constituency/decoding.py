@@ -161,7 +161,7 @@ def _brackets(
             for label in read_symbol(grammar.symbols[symbol]).labels[:-1]:
                 found[Bracket(label, t - first, t - first + 1)] += float(mu[at])
             at += 1
-    classes = [read_symbol(name) for name in grammar.span_classes]
+    classes = grammar.span_symbols
     n = last - first
     spans = [(a, b) for a in range(n) for b in range(a + 2, n + 1)]
     table = mu[at:].reshape(len(spans), len(classes))

@@ -6,13 +6,14 @@ The names of symbols are those of `partwise.constituents.binarize`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
-from partwise.constituents import Tree, read_symbol, subtrees
+from partwise.constituents import Symbol, Tree, read_symbol, subtrees
 from partwise.estimators.constituency.lexicon import Lexicon, learn_lexicon
 from partwise.structures.grammar import Grammar, make_grammar
 from partwise.structures.rows import SparseRows, make_sparse_rows
@@ -36,6 +37,9 @@ class TreebankGrammar:
         The symbols of words: tags, and chains of phrases that end in a tag.
     lexicon : Lexicon
         The tags of words.
+    n_states : int
+        How many hidden states there are behind each symbol; if there are several, the
+        names of symbols end in ``^`` and a number.
     """
 
     symbols: tuple[str, ...]
@@ -43,6 +47,7 @@ class TreebankGrammar:
     roots: tuple[int, ...]
     word_symbols: tuple[int, ...]
     lexicon: Lexicon
+    n_states: int = 1
 
     @cached_property
     def symbol_number(self) -> dict[str, int]:
@@ -67,12 +72,35 @@ class TreebankGrammar:
     def span_classes(self) -> tuple[str, ...]:
         """What the spans of symbols have features of."""
         parents = {rule[0] for rule in self.rules}
-        return tuple(sorted({_class(self.symbols[number]) for number in parents}))
+        return tuple(sorted({self._class(self.symbols[a]) for a in parents}))
+
+    @cached_property
+    def span_symbols(self) -> tuple[Symbol, ...]:
+        """What the span classes stand for."""
+        found = {}
+        for parent in {rule[0] for rule in self.rules}:
+            symbol = self.symbols[parent]
+            found[self._class(symbol)] = read_symbol(symbol)
+        return tuple(found[name] for name in self.span_classes)
 
     @cached_property
     def word_classes(self) -> tuple[str, ...]:
         """What the words of symbols have features of."""
-        return tuple(sorted({_class(self.symbols[a]) for a in self.word_symbols}))
+        return tuple(sorted({self._class(self.symbols[a]) for a in self.word_symbols}))
+
+    def without_state(self, name: str) -> str:
+        """Return the name of a symbol, or of a class, without that of its state."""
+        return name.rpartition("^")[0] if self.n_states > 1 else name
+
+    def unsplit_class(self, symbol: str) -> str:
+        """Return a symbol without what it remembers of its surroundings."""
+        labels, is_rest = read_symbol(symbol)
+        return "+".join(labels) + "|" * is_rest
+
+    def _class(self, symbol: str) -> str:
+        """Return what the spans and words of a symbol have features of."""
+        state = f"^{symbol.rpartition('^')[2]}" if self.n_states > 1 else ""
+        return self.unsplit_class(symbol) + state
 
     @cached_property
     def structure(self) -> Grammar:
@@ -82,15 +110,48 @@ class TreebankGrammar:
             for names in (self.span_classes, self.word_classes)
         )
         parents, of_words = {rule[0] for rule in self.rules}, set(self.word_symbols)
-        names = [_class(symbol) for symbol in self.symbols]
+        names = [self._class(symbol) for symbol in self.symbols]
+        unsplit = [self.unsplit_class(symbol) for symbol in self.symbols]
         return make_grammar(
             np.array(self.rules, np.int64).reshape(-1, 3),
             len(self.symbols),
             self.roots,
-            rows=rule_rows(self.rules, names),
+            rows=rule_rows(self.rules, unsplit)[0],
             span_class=[span[n] if a in parents else -1 for a, n in enumerate(names)],
             word_class=[word[n] if a in of_words else -1 for a, n in enumerate(names)],
         )
+
+    @property
+    def rule_features(self) -> list[Hashable]:
+        """What rules have weights for, in names: rules, and what they have in common.
+
+        A rule is three symbols in a tuple of their own, since classes have names too.
+        """
+        names = [self.unsplit_class(symbol) for symbol in self.symbols]
+        return [
+            (tuple(self.symbols[number] for number in feature),)
+            if feature in self.rule_number
+            else feature
+            for feature in rule_rows(self.rules, names)[1]
+        ]
+
+    def beyond(self, before: TreebankGrammar) -> TreebankGrammar:
+        """Return this grammar with all that another one allows, too."""
+        rules = {
+            tuple(own.symbols[number] for number in rule)
+            for own in (before, self)
+            for rule in own.rules
+        }
+        roots, of_words = (
+            dict.fromkeys(
+                own.symbols[number]
+                for own in (before, self)
+                for number in getattr(own, name)
+            )
+            for name in ("roots", "word_symbols")
+        )
+        lexicon = self.lexicon.beyond(before.lexicon)
+        return name_grammar(rules, roots, of_words, lexicon)
 
     @cached_property
     def common_root(self) -> str:
@@ -186,21 +247,20 @@ class TreebankGrammar:
         return found[0, n]
 
 
-def _class(symbol: str) -> str:
-    """Return a symbol without what it remembers of its surroundings."""
-    labels, is_rest = read_symbol(symbol)
-    return "+".join(labels) + "|" * is_rest
+def rule_rows(
+    rules: Sequence[Rule], classes: Sequence[str]
+) -> tuple[SparseRows, list[Hashable]]:
+    """Return the features of rules, and what these are.
 
-
-def rule_rows(rules: Sequence[Rule], classes: Sequence[str]) -> SparseRows:
-    """Return the features of rules: itself, and what is left of it in classes.
+    Each rule has itself, and what is left of it in classes.
 
     Examples
     --------
-    >>> rule_rows([(0, 1, 2), (3, 1, 2)], ["S", "NP", "VP", "S"]).idx.tolist()
-    [0, 1, 2, 3, 4, 1, 2, 3]
+    >>> rows, features = rule_rows([(0, 1, 2), (3, 1, 2)], ["S", "NP", "VP", "S"])
+    >>> rows.idx.tolist(), features[4]
+    ([0, 1, 2, 3, 4, 1, 2, 3], (3, 1, 2))
     """
-    columns: dict[object, int] = {}
+    columns: dict[Hashable, int] = {}
     entries = []
     for rule in rules:
         parent, left, right = (classes[a] for a in rule)
@@ -212,11 +272,15 @@ def rule_rows(rules: Sequence[Rule], classes: Sequence[str]) -> SparseRows:
         ):
             entries.append(columns.setdefault(feature, len(columns)))
     ptr = np.arange(len(rules) + 1) * 4
-    return make_sparse_rows(ptr, entries, None, len(columns))
+    return make_sparse_rows(ptr, entries, None, len(columns)), list(columns)
 
 
-def read_grammar(trees: Iterable[Tree]) -> TreebankGrammar:
+def read_grammar(
+    trees: Iterable[Tree], tagged: Iterable[tuple[str, str]] = ()
+) -> TreebankGrammar:
     """Read the grammar off binary trees: every rule that is in one of them.
+
+    Words that are `tagged` elsewhere may have their tags, too.
 
     Examples
     --------
@@ -228,7 +292,7 @@ def read_grammar(trees: Iterable[Tree]) -> TreebankGrammar:
     rules: set[tuple[str, ...]] = set()
     roots: Counter[str] = Counter()
     of_words: set[str] = set()
-    tagged = []
+    tagged = list(tagged)
     for tree in trees:
         roots[tree.label] += 1
         for node in subtrees(tree):
@@ -260,3 +324,30 @@ def name_grammar(
         tuple(sorted(number[name] for name in of_words)),
         lexicon,
     )
+
+
+def split_symbols(grammar: TreebankGrammar, n_states: int) -> TreebankGrammar:
+    """Return a grammar with so many hidden states behind each symbol.
+
+    Every rule becomes one for all states of its three symbols.
+
+    Examples
+    --------
+    >>> dogs, bark = Tree("NP+NNS", ("dogs",)), Tree("VP+VBP", ("bark",))
+    >>> split = split_symbols(read_grammar([Tree("S", (dogs, bark))]), 2)
+    >>> split.symbols[:3], len(split.rules)
+    (('NP+NNS^1', 'NP+NNS^2', 'S^1'), 8)
+    """
+    if n_states == 1:
+        return grammar
+
+    def split(number: int) -> list[str]:
+        return [f"{grammar.symbols[number]}^{s + 1}" for s in range(n_states)]
+
+    made = name_grammar(
+        (names for rule in grammar.rules for names in product(*map(split, rule))),
+        (name for root in grammar.roots for name in split(root)),
+        (name for number in grammar.word_symbols for name in split(number)),
+        grammar.lexicon,
+    )
+    return replace(made, n_states=n_states)

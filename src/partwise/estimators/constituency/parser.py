@@ -14,19 +14,30 @@ from partwise.constituents import (
     RuleApplication,
     Tree,
     read_symbol,
-    subtrees,
 )
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.constituency import corpus, decoding
 from partwise.estimators.constituency.corpus import GrammarSettings, TaggedWords
 from partwise.estimators.constituency.decoding import Model
-from partwise.estimators.constituency.grammar import TreebankGrammar, read_grammar
+from partwise.estimators.constituency.grammar import (
+    TreebankGrammar,
+    read_grammar,
+    split_symbols,
+)
+from partwise.estimators.constituency.known import (
+    Example,
+    Knowledge,
+    known_tags,
+    whole_trees,
+)
 from partwise.estimators.constituency.persistence import fill, store
 from partwise.estimators.constituency.productions import (
     Production,
     compile_grammar,
+    describe_lack,
     read_productions,
 )
 from partwise.estimators.constituency.rule_features import (
@@ -42,13 +53,17 @@ from partwise.estimators.constituency.views import make_views
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.distribution import Given, Samples
+from partwise.estimators.hidden_states import NOISE
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.metrics.brackets import bracket_scores
 from partwise.solvers.loop import Evaluate
 from partwise.structures.interface import FloatArray
-from partwise.structures.probabilities import log_probabilities
+from partwise.structures.partial import make_partial
+from partwise.structures.probabilities import (
+    log_probabilities,
+    log_probabilities_without,
+)
 
-Trees = Sequence[Tree]
 RuleFeatures = RuleFunction | Sequence[Any]
 
 MEASURES: dict[str, Callable[[Any, Any], float]] = {
@@ -114,6 +129,7 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
         ----------
         trees : iterable of Tree
             As `read_brackets` reads them: without empty elements and function tags.
+            `KnownBrackets` in the place of a tree whose brackets are known in part.
         y : ignored
             Trees hold their sentences; for scikit-learn.
         sample_weight : array, optional
@@ -157,25 +173,30 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
-        gold = corpus.as_trees(trees)
+        gold = corpus.as_examples(trees)
         if not gold:
             raise DataError("there are no trees to learn from")
         weights = sample_weights(sample_weight, len(gold))
-        self._settings, self._grammar, productions = self._read_grammar(gold)
-        codes, kept = corpus.derivations(
-            gold, self._grammar, self._settings, self.underivable, productions
-        )
+        self._settings, grammar, productions = self._read_grammar(gold)
+        if self._start is not None:
+            self._check_start()
+            grammar = grammar.beyond(self._start._grammar)
+        self._grammar = split_symbols(grammar, int(self.states))
+        self._name_symbols()
+        known = Knowledge(self._grammar, self._settings)
+        codes, failed = self._derive(gold, grammar, known, productions)
+        kept = corpus.check_derivable(failed, len(gold), self.underivable)
         self.n_skipped_ = len(gold) - len(kept)
         gold = [gold[i] for i in kept]
         if weights is not None:
             weights = weights[kept]
-        self._name_symbols()
         sentences = corpus.as_words(gold, bool(self.given_tags))
         self._settings.check_memory(self._grammar, sentences, self._jobs())
-        structure = self._settings.structure(
+        in_part = self.states > 1 or len(codes) < len(gold)
+        structure: Any = self._settings.structure(
             self._grammar,
             sentences,
-            codes,
+            None if in_part else list(codes.values()),
             span_cost=float(self.span_cost),
             word_cost=float(self.word_cost),
         )
@@ -186,6 +207,8 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
             self._own, structure = learn_own_features(
                 given, self._grammar, structure, shown
             )
+        if in_part:
+            structure = make_partial(structure, *known.wrong_parts(structure, gold))
         evaluate = None
         if dev is not None:
             of_dev = rule_features if callable(rule_features) else dev_rule_features
@@ -194,20 +217,82 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
             raise ValueError("dev_rule_features are given, but no dev trees")
         return TrainingData(structure, weights, evaluate, kept=kept)
 
+    def _derive(
+        self,
+        examples: Sequence[Example],
+        grammar: TreebankGrammar,
+        known: Knowledge,
+        productions: Sequence[Production],
+    ) -> tuple[dict[int, list[int]], dict[int, str]]:
+        """Return the codes of whole trees, and why there is no derivation of others."""
+        trees = {i: one for i, one in enumerate(examples) if isinstance(one, Tree)}
+        numbers = list(trees)
+        codes, failed = corpus.find_derivations(
+            list(trees.values()), grammar, self._settings
+        )
+        why = {
+            numbers[j]: (productions and describe_lack(trees[numbers[j]], productions))
+            or reason
+            for j, reason in failed.items()
+        }
+        why |= known.underivable(examples, bool(self.given_tags))
+        return {numbers[j]: own for j, own in codes.items()}, why
+
+    @property
+    def _noise(self) -> float:  # type: ignore[override]
+        """How random the first weights are."""
+        return NOISE if self.states > 1 else 0.0
+
     def _read_grammar(
-        self, trees: Trees
+        self, examples: Sequence[Example]
     ) -> tuple[GrammarSettings, TreebankGrammar, list[Production]]:
         bits, given_tags = int(self.hash_bits), bool(self.given_tags)
         if self.grammar is not None:
             settings = GrammarSettings(None, 1, given_tags, bits)
             productions = read_productions(self.grammar)
-            nodes = (node for tree in trees for node in subtrees(tree))
-            tagged = ((node.word, node.label) for node in nodes if node.is_tag)
+            tagged = known_tags(examples)
             grammar = compile_grammar(productions, tagged, given_tags=given_tags)
             return settings, grammar, productions
         horizontal = None if self.horizontal is None else int(self.horizontal)
         settings = GrammarSettings(horizontal, int(self.vertical), given_tags, bits)
-        return settings, read_grammar(map(settings.binarize, trees)), []
+        trees = map(settings.binarize, whole_trees(examples))
+        more = known_tags(one for one in examples if not isinstance(one, Tree))
+        grammar = read_grammar(trees, more)
+        if not grammar.roots:
+            raise DataError(
+                "no tree is known completely: there is nothing to read a grammar from; "
+                "give whole trees, too, or a grammar"
+            )
+        return settings, grammar, []
+
+    def _check_start(self) -> None:
+        """Refuse settings that are not those of the model to go on from."""
+        if self._start._settings != self._settings:
+            raise DataError(
+                "the parser has learnt with other settings of horizontal, vertical, "
+                "given_tags or hash_bits; give the same, or fit a new model"
+            )
+
+    def _as_start(self) -> ConstituencyParser:
+        if self.states > 1 or self._grammar.n_states > 1:
+            raise ValueError("forget=True needs states=1; or leave forget out")
+        if self._own is not None:
+            raise ValueError(
+                "forget=True keeps the weights of the parser's own features, not of "
+                "rule_features: leave forget out, or rule_features"
+            )
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        grammar, n_rows = self._grammar, 1 << self._settings.hash_bits
+        own = 0 if self._own is None else self._own.n_columns
+        return {
+            "rules": (grammar.rule_features,),
+            "words": (n_rows, grammar.word_classes),
+            "spans": (n_rows, grammar.span_classes),
+            "splits": (n_rows,),
+            "applications": (own,),
+        }
 
     def _output_space(self) -> Any:
         """Return the symbols and the rules, which codes number."""
@@ -293,7 +378,8 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
         if not hasattr(self, "weights_"):
             self._check_settings()
             trees = corpus.as_trees(sentences)
-            parser._settings, parser._grammar, _ = self._read_grammar(trees)
+            parser._settings, grammar, _ = self._read_grammar(trees)
+            parser._grammar = split_symbols(grammar, int(self.states))
             sentences = trees
         words = corpus.as_words(sentences, parser._settings.given_tags)
         encoded = parser._settings.structure(parser._grammar, words)
@@ -318,17 +404,27 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
     ) -> FloatArray:
         """Return the log-probability of every tree, given its words.
 
-        Precisely, of its derivation under the grammar; -inf for trees that it does not
-        derive. `y` is ignored, `rule_features` are as in `predict`.
+        Precisely, of its derivation under the grammar, or of all of them, where symbols
+        have hidden states; -inf for trees that it does not derive. Of `KnownBrackets`,
+        that all of them are right. `y` is ignored, `rule_features` are as in `predict`.
         """
         self._check_fitted()
-        given = corpus.as_trees(trees)
-        result = np.full(len(given), -np.inf)
-        codes, kept = corpus.find_derivations(given, self._grammar, self._settings)
+        given = corpus.as_examples(trees)
+        whole = whole_trees(given)
+        if self._grammar.n_states > 1 or len(whole) < len(given):
+            encoded = self._trained_model(rule_features).corpus(self._encode(given))
+            known = Knowledge(self._grammar, self._settings)
+            ptr, ids, _ = known.wrong_parts(encoded, given)
+            w, jobs = self.weights_, self._jobs()
+            return log_probabilities_without(encoded, w, ptr, ids, jobs)
+        result = np.full(len(whole), -np.inf)
+        codes, _ = corpus.find_derivations(whole, self._grammar, self._settings)
+        kept = list(codes)
         if kept:
             model = self._trained_model(of_sentences(rule_features, kept))
-            derived = model.corpus(self._encode([given[i] for i in kept]))
-            derived = derived._replace(gold=np.concatenate(codes).astype(np.int32))
+            derived = model.corpus(self._encode([whole[i] for i in kept]))
+            gold = np.concatenate(list(codes.values())).astype(np.int32)
+            derived = derived._replace(gold=gold)
             result[kept] = log_probabilities(derived, self.weights_, self._jobs())
         return result
 

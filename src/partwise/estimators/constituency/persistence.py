@@ -68,6 +68,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             "vertical": settings.vertical,
             "given_tags": settings.given_tags,
             "hash_bits": settings.hash_bits,
+            "states": grammar.n_states,
         },
         "features": mark_of(span_features()),
         "n_skipped": int(model.n_skipped_),
@@ -95,7 +96,10 @@ def fill(model: Any, content: Content) -> int:
         trees.setting("hash_bits", int, at_least=4, below=25),
     )
     check_mark(content, span_features())
-    model._grammar = _read_grammar(model._labels.classes, content)
+    n_states = 1
+    if "states" in trees.settings:  # files of older versions have none
+        n_states = trees.setting("states", int, at_least=1, below=101)
+    model._grammar = _read_grammar(model._labels.classes, content, n_states)
     model.n_skipped_ = content.setting("n_skipped", int, at_least=0)
     model._name_symbols()
     if content.settings.get("grammar") is not None:
@@ -119,7 +123,9 @@ def _read_own(content: Content) -> OwnFeatures | None:
     return OwnFeatures(names, n_columns)
 
 
-def _read_grammar(symbols: list[Any], content: Content) -> TreebankGrammar:
+def _read_grammar(
+    symbols: list[Any], content: Content, n_states: int
+) -> TreebankGrammar:
     if not all(isinstance(symbol, str) for symbol in symbols):
         raise content.error("the symbols of the grammar are not names")
     below = len(symbols)
@@ -140,6 +146,7 @@ def _read_grammar(symbols: list[Any], content: Content) -> TreebankGrammar:
         tuple(roots),
         tuple(of_words),
         _read_lexicon(content),
+        n_states,
     )
 
 

@@ -28,6 +28,10 @@ class ConstituencySettings(LearningSettings):
     vertical
         How many levels of the tree are part of a label: 1 for the label alone, 2 for it
         and that of its parent, and so on.
+    states
+        How many hidden states there are behind each label and tag. They are found in
+        training, which begins at random and ends in a local optimum. Every rule becomes
+        one for all states of its symbols.
     given_tags
         Whether the input has tags that are kept, instead of predicting them.
     underivable
@@ -54,6 +58,7 @@ class ConstituencySettings(LearningSettings):
         default=1, allowed=allow.number(0, 1000, whole=True), optional=True
     )
     vertical: int = setting(default=1, allowed=allow.number(1, 1000, whole=True))
+    states: int = setting(default=1, allowed=allow.number(1, 100, whole=True))
     given_tags: bool = setting(default=False, allowed=allow.FLAG)
     underivable: str = setting(default="refuse", allowed=allow.one_of("refuse", "skip"))
     hash_bits: int = setting(default=15, allowed=allow.number(4, 24, whole=True))

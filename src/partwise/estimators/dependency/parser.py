@@ -12,6 +12,7 @@ from partwise.data.tree_format import NOT_GIVEN
 from partwise.data.treebank import Sentence
 from partwise.errors import Advice, DataError
 from partwise.estimators.base import TrainingData
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency import features
 from partwise.estimators.dependency.calibration import make_calibrator, split_trees
@@ -79,6 +80,7 @@ class DependencyParser(PredictsTrees):
     ((2, 0), ('nsubj', 'root'))
     """
 
+    takes_labels = False
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     least_labels = 0
@@ -137,7 +139,7 @@ class DependencyParser(PredictsTrees):
         find_groups(self.features)
         if self.order > 1 and not self.projective:
             raise ValueError(
-                "order=2 is for projective trees; leave out projective=False, or order"
+                "order=2 is for projective trees only; use order=1 for all trees"
             )
 
     def _settings(self) -> TreeSettings:
@@ -189,7 +191,26 @@ class DependencyParser(PredictsTrees):
         data = self._encoded(
             trees, sample_weight, matrices, dev, dev_arc_features, vectors=vectors
         )
+        if self._start is not None and self._start._trees != self._trees:
+            raise DataError(
+                "the parser has learnt with other features of arcs (hash_bits, suffix, "
+                "features, arc_features or vectors), or from other trees; give the "
+                "same, or fit a new model"
+            )
         return replace(data, kept=kept)
+
+    def _as_start(self) -> DependencyParser:
+        self._refuse_forgetting_vectors()
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        trees = self._trees
+        return {
+            "arcs": (1 << trees.hash_bits,),
+            "listed arcs": (trees.n_arc_features,),
+            "labels": (1 << trees.label_bits, self._labels.classes),
+            "pairs of arcs": (1 << trees.hash_bits if trees.order > 1 else 0,),
+        }
 
     def _encoded(
         self,
@@ -265,8 +286,11 @@ class DependencyParser(PredictsTrees):
                     example=i,
                     advice=[Advice("order", 1, "learns from trees known in part")],
                 )
-        first = self._trees.structure(trees, self._labels, **given)
-        self._pruner = learn_pruner(first, float(self.prune), self._seed())
+        if self._start is not None:  # examples that are forgotten taught it
+            self._pruner = self._start._pruner
+        else:
+            first = self._trees.structure(trees, self._labels, **given)
+            self._pruner = learn_pruner(first, float(self.prune), self._seed())
         self.pruning_ = {}
 
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
@@ -300,6 +324,7 @@ class DependencyParser(PredictsTrees):
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""
+        known = () if self._start is None else self._start._labels.classes
         if self.labelled is False:
             return []
         without = [
@@ -307,7 +332,8 @@ class DependencyParser(PredictsTrees):
             for i, s in enumerate(trees)
             if len(s) and s.labels is None and not s.unknown
         ]
-        if len(without) == sum(len(s) > 0 for s in trees) and self.labelled is None:
+        none = len(without) == sum(len(s) > 0 for s in trees)
+        if none and self.labelled is None and not known:
             return []
         if without:
             i = without[0]
@@ -317,13 +343,11 @@ class DependencyParser(PredictsTrees):
                 example=i,
                 advice=[Advice("labelled", False, "trains without labels")],
             )
-        return sorted_classes(
-            [
-                label
-                for s in trees
-                for label in s.labels or ()
-                if not (s.unknown and label == NOT_GIVEN)
-            ]
+        return self._all_classes(
+            label
+            for s in trees
+            for label in s.labels or ()
+            if not (s.unknown and label == NOT_GIVEN)
         )
 
     def _measure(self) -> Callable[[Trees, Trees], float]:

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from partwise._notebooks import html_table
 from partwise.estimators.checks import check_k, check_possible
+from partwise.estimators.hidden_states import HiddenStates
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.metrics.chunks import spans
 from partwise.structures import decoding
 from partwise.structures.chain import Chain, segment_probabilities, untied
 from partwise.structures.interface import FloatArray
+
+Codes = LabelCodes | HiddenStates
+"""What the codes of a chain mean: labels, or states behind them."""
 
 
 class Ranked(NamedTuple):
@@ -42,29 +46,30 @@ class Span(NamedTuple):
 
 
 def best_labels(
-    chain: Chain, w: FloatArray, labels: LabelCodes, n_jobs: int
+    chain: Chain, w: FloatArray, labels: Codes, n_jobs: int
 ) -> list[list[Label]]:
     """Return the labels of every sequence with the highest score."""
     return _sequences(_decode(chain, w, n_jobs), labels)
 
 
 def best_ranked(
-    chain: Chain, w: FloatArray, labels: LabelCodes, k: int, n_jobs: int
+    chain: Chain, w: FloatArray, labels: Codes, k: int, n_jobs: int
 ) -> list[list[Ranked]]:
-    """Return the `k` best label sequences, best first; fewer where there are fewer."""
+    """Return the `k` best label sequences, best first; fewer where there are fewer.
+
+    Of state sequences with the same labels the best one counts.
+    """
     check_k(k)
     ptr, codes, scores, found = decoding.decode_kbest(chain, w, k, n_jobs)
     check_possible(scores[:, 0])
-    return [
-        [
-            Ranked(
-                labels.decode(codes[j, ptr[i] : ptr[i + 1]].tolist()),
-                float(scores[i, j]),
-            )
-            for j in range(found[i])
-        ]
-        for i in range(found.size)
-    ]
+    result = []
+    for i, (a, b) in enumerate(pairwise(ptr.tolist())):
+        best: dict[tuple[Label, ...], float] = {}
+        for j in range(found[i]):
+            read = tuple(labels.decode(codes[j, a:b].tolist()))
+            best.setdefault(read, float(scores[i, j]))
+        result.append([Ranked(list(read), score) for read, score in best.items()])
+    return result
 
 
 def label_probabilities(
@@ -104,7 +109,7 @@ def check_chunks(labels: Sequence[Label]) -> None:
 
 
 def best_spans(
-    chain: Chain, w: FloatArray, labels: LabelCodes, scheme: str | None, n_jobs: int
+    chain: Chain, w: FloatArray, labels: Codes, scheme: str | None, n_jobs: int
 ) -> list[list[Span]]:
     """Return the chunks of the best labels, with their probabilities."""
     check_chunks(labels.classes)
@@ -117,7 +122,10 @@ def best_spans(
     owner = np.array([item[0] for item in found], np.int64)
     start = np.array([item[1] for item in found], np.int64)
     stop = np.array([item[2] for item in found], np.int64)
-    score = segment_probabilities(chain, w, owner, start, stop, best.codes, n_jobs)
+    groups = labels.label if isinstance(labels, HiddenStates) else None
+    score = segment_probabilities(
+        chain, w, owner, start, stop, best.codes, n_jobs, groups
+    )
     result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
     for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
         result[i].append(Span(a, b, label, value))
@@ -130,6 +138,6 @@ def _decode(chain: Chain, w: FloatArray, n_jobs: int) -> decoding.Decoded:
     return best
 
 
-def _sequences(best: decoding.Decoded, labels: LabelCodes) -> list[list[Label]]:
+def _sequences(best: decoding.Decoded, labels: Codes) -> list[list[Label]]:
     flat = labels.decode(best.codes.tolist())
     return [flat[a:b] for a, b in pairwise(best.ptr.tolist())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from partwise.estimators import costs as weighting
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.distribution import Samples
 from partwise.estimators.given_vectors import split_vectors
+from partwise.estimators.hidden_states import NOISE, HiddenStates
 from partwise.estimators.labels import Label
 from partwise.estimators.partial_labels import check_complete, least_costs
 from partwise.estimators.sequence.constraints import Masks
@@ -37,10 +39,10 @@ from partwise.structures.rows import Pairs
 
 def _any_cost(chain: Chain) -> bool:
     """Say whether some mistake costs something."""
-    costly = chain.costs.max(axis=1)[chain.labels] > 0
+    costly = chain.costs.max(axis=1) > 0
     if chain.token_weight.size:
-        costly &= chain.token_weight > 0
-    return bool(costly.any())
+        return bool((costly[chain.labels] & (chain.token_weight > 0)).any())
+    return bool(costly.all() or costly[chain.labels].any())
 
 
 class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
@@ -51,6 +53,32 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     _costs: FloatArray
     _pairs: Pairs | None
     _memory: Memory | None = None  # of a model of higher order
+    _n_states: int = 1  # behind each label
+
+    @property
+    def _states(self) -> HiddenStates:
+        """What the codes of chains mean."""
+        return HiddenStates(self._labels, self._n_states)
+
+    @property
+    def _noise(self) -> float:  # type: ignore[override]
+        """How random the first weights are."""
+        return NOISE if self._n_states > 1 else 0.0
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.states > 1 and (
+            self.order > 1
+            or self.transitions == "observed"
+            or self.rescaling == "slack"
+        ):
+            raise ValueError(
+                f"states={self.states} is for order=1, transitions='all' and "
+                "rescaling='margin'; choose these, or states=1"
+            )
+
+    def _output_space(self) -> Any:
+        return super()._output_space(), self._n_states
 
     def encode(self, X: Any) -> Tokens:
         """Return sequences as `predict` of taggers with the same features takes them.
@@ -82,13 +110,8 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         self._check_fitted()
         return self._chain(self._tokens(X), None, allowed)
 
-    def _learn_memory(self, gold: CodeArray, tokens: Tokens, in_part: bool) -> Memory:
+    def _learn_memory(self, gold: CodeArray, tokens: Tokens) -> Memory:
         """Find the label tuples of a tagger of higher order."""
-        if in_part:
-            raise ValueError(
-                f"order={self.order} learns from tuples of complete labels; for labels "
-                "that are known in part use order=1"
-            )
         if tokens.edges.n_columns:
             raise ValueError(
                 "transition_features, and templates that begin with B, are for "
@@ -99,7 +122,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     def _labelled(
         self,
         tokens: Tokens,
-        y: list[list[Label]],
+        y: Sequence[list[Label]],
         gold: CodeArray,
         by_class: FloatArray,
         allowed: Any = None,
@@ -113,7 +136,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         costs = by_class[:, None] * self._costs
         chain = self._chain(tokens, gold, allowed, costs, token_weight)
         if wrong is not None:
-            return self._known(chain, wrong, y)
+            return self._known(chain, self._states.spread(wrong, 1), y)
         if self.transitions == "observed" and self._memory is None:
             chain = with_observed_transitions(chain)
         if self._chosen_loss() != "log_loss" and not _any_cost(chain):
@@ -129,7 +152,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         return chain
 
     def _known(
-        self, chain: Chain, wrong: NDArray[np.bool_], y: list[list[Any]]
+        self, chain: Chain, wrong: NDArray[np.bool_], y: Sequence[list[Any]]
     ) -> PartialOutputs:
         """Return the corpus with labels that are known in part, checked."""
         if self.transitions == "observed":
@@ -175,12 +198,16 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         costs: FloatArray | None = None,
         token_weight: FloatArray | None = None,
     ) -> Any:
-        """Wrap encoded tokens, with everything the model knows, into a structure."""
-        nodes = tokens.nodes
+        """Wrap encoded tokens, with everything the model knows, into a structure.
+
+        Of hidden states, the first of each label is taken for the right one.
+        """
+        nodes, forbidden = tokens.nodes, self._masks
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
         if tokens.vectors is not None:
             nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
+        ruled_out = checks.forbidden_labels(tokens.ptr, allowed, self._labels)
         if self._memory is not None:
             return make_ngram_chain(
                 nodes,
@@ -191,25 +218,24 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
                 end=self.end,
                 costs=costs,
                 token_weight=token_weight,
-                forbidden_end=self._masks.end,
-                forbidden_labels=checks.forbidden_labels(
-                    tokens.ptr, allowed, self._labels
-                ),
+                forbidden_end=forbidden.end,
+                forbidden_labels=ruled_out,
             )
+        states = self._states
         return make_chain(
             nodes,
             tokens.ptr,
-            gold,
-            len(self._labels),
+            gold if gold is None else states.first[gold],
+            len(states),
             edges=tokens.edges if tokens.edges.n_columns else None,
             start=self.start,
             end=self.end,
-            costs=costs,
+            costs=states.spread(costs, 0, 1),
             token_weight=token_weight,
-            forbidden_transitions=self._masks.transitions,
-            forbidden_start=self._masks.start,
-            forbidden_end=self._masks.end,
-            forbidden_labels=checks.forbidden_labels(tokens.ptr, allowed, self._labels),
+            forbidden_transitions=states.spread(forbidden.transitions, 0, 1),
+            forbidden_start=states.spread(forbidden.start, 0),
+            forbidden_end=states.spread(forbidden.end, 0),
+            forbidden_labels=states.spread(ruled_out, 1),
         )
 
     def _gold_chain(self, X: Any, y: Any) -> tuple[Chain, NDArray[np.int64]]:

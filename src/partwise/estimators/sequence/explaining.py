@@ -35,7 +35,7 @@ class ExplainsLabels(PredictsLabels):
             )
         return ChainWeights(
             self._input.names(),
-            self._labels.classes,
+            self._states.names,
             self._pairs,
             self._input.edge_names(),
             self.start,
@@ -44,10 +44,19 @@ class ExplainsLabels(PredictsLabels):
         )
 
     @property
-    def transitions_(self) -> NDArray[np.float64]:
-        """The weight of every label (row) being followed by every other (column)."""
+    def states_(self) -> list[Label]:
+        """The names of hidden states; those of labels, if there is one each."""
         self._check_fitted()
-        K, at = len(self._labels), self._weights.transition_at
+        return list(self._states.names)
+
+    @property
+    def transitions_(self) -> NDArray[np.float64]:
+        """The weight of every label (row) being followed by every other (column).
+
+        With hidden states, that of every state, in the order of `states_`.
+        """
+        self._check_fitted()
+        K, at = len(self._states), self._weights.transition_at
         if self._memory is not None:
             return pair_weights(self._memory, self.weights_, at, K)
         return self.weights_[at : at + K * K].reshape(K, K).copy()
@@ -71,8 +80,8 @@ class ExplainsLabels(PredictsLabels):
         list of (feature, label, weight)
         """
         self._check_fitted()
-        code = None if label is None else self._labels.code(label, "top_features")
-        return self._weights.top(self.weights_, n, code, sign)
+        codes = None if label is None else self._states.of(label, "top_features")
+        return self._weights.top(self.weights_, n, codes, sign)
 
     def explain(self, x: Any) -> Explanation:
         """Say which features made each label of one sequence win.
@@ -94,4 +103,6 @@ class ExplainsLabels(PredictsLabels):
         x = x if hasattr(x, "__len__") else list(x)
         chain = self._encode([x] if matrix is None else ([x], [matrix]))
         words = [explanation.show_token(token) for token in x]
-        return explanation.explain_sequence(chain, self.weights_, self._weights, words)
+        return explanation.explain_sequence(
+            chain, self.weights_, self._weights, words, self._states.classes
+        )

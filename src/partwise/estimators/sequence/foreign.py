@@ -34,7 +34,7 @@ def fill_from(tagger: Any, model: ChainModel, source: str) -> None:
     tagger._costs = weighting.cost_matrix(None, labels)
     tagger._pairs = make_pairs(model.ptr, model.label, K)
     tagger._vectors = VectorColumns()
-    tagger._memory = None
+    tagger._memory, tagger._n_states = None, 1
     parts = (model.weight, model.transitions.ravel(), model.edge_weight.ravel())
     status = f"trained by another program; read from {source}"
     tagger._keep(untrained(np.concatenate(parts), READ, status), tagger.solver)
@@ -105,6 +105,7 @@ def _refuse_more_than_pairs(tagger: Any, K: int) -> None:
         "hashed features, which have no names": tagger.hash_bits is not None,
         "dense features, which have no names": tagger._input.kind == "dense",
         "label tuples; train with order=1": tagger._memory is not None,
+        "hidden states; train with states=1": tagger._n_states > 1,
         "vectors": tagger._vectors.width > 0,
         "features of transitions": tagger._input.n_edge_features > 0,
         "constraints; leave them out": any(mask.any() for mask in tagger._masks),

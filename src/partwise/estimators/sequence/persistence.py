@@ -51,6 +51,8 @@ def fill(model: Any, content: Content) -> int:
     fill_shared(model, content)
     if isinstance(model._input, DictInput):
         model.transition_features = model._input.encoder.transition_features
+    model._n_states = int(model.states)
+    K *= model._n_states
     n_nodes = read_pairs(model, content, K)
     model._calibration = read_calibration(content, model.calibrate)
     model._row_size = read_row_size(content)

@@ -19,7 +19,8 @@ from partwise.estimators.sequence.orders import illegal_of
 from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.structures.chain import Chain, legal_sequences
-from partwise.structures.interface import FloatArray
+from partwise.structures.chain.known import wrong_parts
+from partwise.structures.interface import CodeArray, FloatArray
 
 
 class PredictsLabels(TaggerCorpora):
@@ -34,10 +35,15 @@ class PredictsLabels(TaggerCorpora):
 
     def _shares(self, chain: Chain) -> list[NDArray[np.float64]]:
         """Return the probability of every label at every token, calibrated if asked."""
-        K, found = len(self._labels), self._calibration
-        w = self._scaled_weights
-        shares = answers.label_probabilities(chain, w, K, self._jobs())
+        found, w = self._calibration, self._scaled_weights
+        shares = self._label_shares(chain, w)
         return shares if found is None else [*map(found.adjust, shares)]
+
+    def _label_shares(self, chain: Chain, w: FloatArray) -> list[NDArray[np.float64]]:
+        """Return the probability of every label, whatever the state behind it."""
+        states = self._states
+        shares = answers.label_probabilities(chain, w, len(states), self._jobs())
+        return [states.gather(one, 1) for one in shares]
 
     @property
     def _scaled_weights(self) -> FloatArray:
@@ -46,26 +52,35 @@ class PredictsLabels(TaggerCorpora):
         return self.weights_ if found is None else found.scale * self.weights_
 
     def _decode(self, chain: Chain, w: FloatArray) -> list[list[Label]]:
-        return answers.best_labels(chain, w, self._labels, self._jobs())
+        return answers.best_labels(chain, w, self._states, self._jobs())
 
     def _given(self, X: Any, y: Any = None, *, allowed: Any = None) -> Given:
         chain = self._encode(X, allowed)
-        legal = None
+        legal = without = None
         if y is not None:
             y = checks.label_lists(y)
             checks.check_labelled(chain.ptr, y)
             flat = [label for labels in y for label in labels]
-            chain = chain._replace(labels=self._labels.encode(flat, "y"))
+            codes = self._labels.encode(flat, "y")
+            chain = chain._replace(labels=self._states.first[codes])
             legal = legal_sequences(chain, illegal_of(chain))
-        decode = self._labels.decode
-        return Given(
-            chain, self._scaled_weights, lambda i, y: decode(y.tolist()), legal
-        )
+            without = self._without(chain, codes)
+        decode, w = self._states.decode, self._scaled_weights
+        return Given(chain, w, lambda i, y: decode(y.tolist()), legal, without)
+
+    def _without(self, chain: Chain, codes: CodeArray) -> Any:
+        """Return the parts that labels rule out, if there are states behind them."""
+        states = self._states
+        if states.each == 1:
+            return None
+        return wrong_parts(chain, states.label != codes[:, None])
 
     def predict(
         self, X: Any, *, allowed: Any = None, risk: float | None = None
     ) -> list[list[Label]]:
         """Return the best labels of every sequence.
+
+        With hidden states, the labels of the best sequence of states.
 
         Parameters
         ----------
@@ -87,7 +102,7 @@ class PredictsLabels(TaggerCorpora):
         if allowed is None and risk is None and alone:
             codes, score = self._slates.best(self._chain, self.weights_, tokens)
             checks.check_possible(score)
-            return [self._labels.decode(codes)]
+            return [self._states.decode(codes)]
         chain = self._chain(tokens, None, allowed)
         best = self._decode(chain, self.weights_)
         if risk is None:
@@ -150,9 +165,11 @@ class PredictsLabels(TaggerCorpora):
             ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
         """
         self._refuse_memory("predict_transitions")
-        chain, K = self._encode(X, allowed), len(self._labels)
-        w = self._scaled_weights
-        return answers.transition_probabilities(chain, w, K, self._jobs())
+        chain, states = self._encode(X, allowed), self._states
+        pairs = answers.transition_probabilities(
+            chain, self._scaled_weights, len(states), self._jobs()
+        )
+        return [states.gather(one, 1, 2) for one in pairs]
 
     def predict_span_marginals(
         self,
@@ -184,11 +201,11 @@ class PredictsLabels(TaggerCorpora):
             ``(start, end, label, score)``, the most probable first.
         """
         self._refuse_memory("predict_span_marginals")
-        chain, K = self._encode(X, allowed), len(self._labels)
+        chain, K = self._encode(X, allowed), len(self._states)
         w, jobs = self._scaled_weights, self._jobs()
         pairs = answers.transition_probabilities(chain, w, K, jobs)
         nodes = answers.label_probabilities(chain, w, K, jobs)
-        spelling = Spelling(self._labels.classes, scheme)
+        spelling = Spelling(self._states.classes, scheme)
         return [
             span_probabilities(*both, spelling, at_least)
             for both in zip(nodes, pairs, strict=True)
@@ -202,10 +219,12 @@ class PredictsLabels(TaggerCorpora):
         Returns
         -------
         list of list of Ranked
-            Each a ``(labels, score)``; fewer than `k` where fewer are possible.
+            Each a ``(labels, score)``; fewer than `k` where fewer are possible. With
+            hidden states the `k` best sequences of states are looked at, of which
+            several may have the same labels: these are listed once.
         """
         chain = self._encode(X, allowed)
-        return answers.best_ranked(chain, self.weights_, self._labels, k, self._jobs())
+        return answers.best_ranked(chain, self.weights_, self._states, k, self._jobs())
 
     def predict_spans(
         self, X: Any, *, scheme: str | None = None, allowed: Any = None
@@ -229,7 +248,7 @@ class PredictsLabels(TaggerCorpora):
         """
         chain = self._encode(X, allowed)
         return answers.best_spans(
-            chain, self._scaled_weights, self._labels, scheme, self._jobs()
+            chain, self._scaled_weights, self._states, scheme, self._jobs()
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -25,9 +25,10 @@ class TaggerSettings(
     ----------
     loss
         ... With it the model is a conditional random field.
-        If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
-        `solver`, `costs` or `class_weight` is given, it is the squared hinge, or what
-        the solver minimises.
+        If it is left out, it is the log loss, of rows of numbers the hinge, or else
+        what goes with the other settings: the squared hinge with `costs`,
+        `class_weight` or a solver such as "dcd-ssvm", which does not minimise the log
+        loss.
     template : str, path, list, TokenFeatures or Template
         Tokens are words, or tuples of column strings that begin with the word, and this
         turns them into features: "default", "ner" or "pos" for a good choice, a list of
@@ -53,6 +54,9 @@ class TaggerSettings(
         How many labels before it a label depends on. With 2 or 3 the label tuples of
         the training data are the only ones there are, and those of up to one more label
         have weights.
+    states
+        How many hidden states there are behind each label. They are found in training,
+        which begins at random and ends in a local optimum.
     constraints : str or Constraints
         "BIO", "IOB1", "IOBES", "BILOU", "BMEWO", or your own; they hold in training,
         decoding, k-best and marginals.
@@ -86,6 +90,7 @@ class TaggerSettings(
     start: bool = setting(default=True, allowed=FLAG)
     end: bool = setting(default=True, allowed=FLAG)
     order: int = setting(default=1, allowed=number(1, 3, whole=True))
+    states: int = setting(default=1, allowed=number(1, 100, whole=True))
     costs: Any = None
     constraints: Any = None
     conllu_column: str | None = None

@@ -6,8 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise.structures.chain.corpus import Chain
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.partial import PartialOutputs, make_partial
+
+
+def wrong_parts(s: Chain, wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return the parts of wrong labels, and where those of every sequence begin."""
+    position, label = np.nonzero(wrong)
+    at = np.searchsorted(position, s.ptr)
+    first = np.repeat(s.ptr[:-1], np.diff(at))
+    return at, (position - first) * s.layout.n_labels + label
 
 
 def know_labels(
@@ -32,10 +40,7 @@ def know_labels(
     >>> know_labels(chain, np.array([[False, True], [False, False]])).forbidden.ids
     array([1])
     """
-    position, label = np.nonzero(wrong)
-    at = np.searchsorted(position, s.ptr)
-    first = np.repeat(s.ptr[:-1], np.diff(at))
-    ids = (position - first) * s.layout.n_labels + label
+    at, ids = wrong_parts(s, wrong)
     return make_partial(s, at, ids, None if costs is None else costs[wrong])
 
 

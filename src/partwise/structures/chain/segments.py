@@ -22,6 +22,7 @@ def _segment_log_probabilities(
     start: IntArray,
     stop: IntArray,
     codes: CodeArray,
+    groups: CodeArray,
     out: FloatArray,
     worker: Worker,
 ) -> None:
@@ -36,9 +37,9 @@ def _segment_log_probabilities(
             before = i
         at = s.ptr[i]
         for t in range(at + start[j], at + stop[j]):
-            keep = allowed[t, codes[t]]
-            allowed[t, :] = 0
-            allowed[t, codes[t]] = keep
+            for k in range(s.layout.n_labels):
+                if groups[k] != groups[codes[t]]:
+                    allowed[t, k] = 0
         out[j] = waist.log_partition(restricted, i, scratch.theta, ws) - log_z
         for t in range(at + start[j], at + stop[j]):
             for k in range(s.layout.n_labels):
@@ -54,6 +55,7 @@ def segment_probabilities(
     stop: IntArray,
     codes: CodeArray,
     n_jobs: int = 1,
+    groups: CodeArray | None = None,
 ) -> FloatArray:
     """Return the probability that positions start..stop-1 carry these labels.
 
@@ -70,7 +72,12 @@ def segment_probabilities(
         A label for every position of the corpus.
     n_jobs : int
         Threads that share the sequences.
+    groups : array of int32, optional
+        Labels with the same number are as good as each other; by default each has its
+        own.
     """
+    if groups is None:
+        groups = np.arange(s.layout.n_labels, dtype=np.int32)
     n_tokens = int(s.ptr[-1])
     allowed = (
         s.mask.tokens.copy()
@@ -83,7 +90,18 @@ def segment_probabilities(
     def work(s: Chain, begin: int, end: int, worker: Worker) -> None:
         first, last = np.searchsorted(owner, [begin, end]).tolist()
         _segment_log_probabilities(
-            s, restricted, w, first, last, owner, start, stop, codes, out, worker
+            s,
+            restricted,
+            w,
+            first,
+            last,
+            owner,
+            start,
+            stop,
+            codes,
+            groups,
+            out,
+            worker,
         )
 
     Threads(s, n_jobs).run(work)
