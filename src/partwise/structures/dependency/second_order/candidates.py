@@ -150,18 +150,17 @@ def _fill(found: Candidates, allowed: NDArray[np.uint8], of_cells: IntArray) -> 
 
 @kernel
 def _list_arcs(arcs: SentenceArcs, cells: NDArray[np.uint8]) -> None:
-    a = 0
-    for h in range(arcs.n + 1):
+    n, a = arcs.n, 0
+    for h in range(n + 1):
         arcs.below[h] = a
-        for m in range(1, arcs.n + 1):
-            if m == h + 1 or (h == arcs.n and m == h):
-                arcs.right[h] = a
-            if h != m and cells[h, m] != 0:
-                arcs.head[a], arcs.modifier[a] = h, m
-                a += 1
-        if h == arcs.n:
+        for side in range(2):
+            start, stop = (1, h) if side == 0 else (h + 1, n + 1)
             arcs.right[h] = a
-    arcs.below[arcs.n + 1] = arcs.right[arcs.n + 1] = a
+            for m in range(start, stop):
+                if cells[h, m] != 0:
+                    arcs.head[a], arcs.modifier[a] = h, m
+                    a += 1
+    arcs.below[n + 1] = arcs.right[n + 1] = a
 
 
 @kernel
