@@ -1,22 +1,17 @@
-"""Training on a Dask cluster: one worker against two, bytes a pass, and lost workers.
+"""Training on a Dask cluster: one worker against two, and bytes a pass.
 
 A generated corpus in files, which the workers read: the log loss by ``lbfgs``, with and
 without a start by parameter mixing. Workers are processes of this machine, with one
 thread each. A pass sends the weights and one number for every example, and brings a sum
 as long as the weights back from every shard; what was handed out is compared with that.
-Then workers are killed at random moments, and the weights must be those of an
-undisturbed run. The time of a pass is taken apart into computing and sending, which
-tells what larger clusters would need.
+The time of a pass is taken apart into computing and sending, which tells what larger
+clusters would need. `cluster_faults` kills workers.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import random
-import signal
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -69,7 +64,7 @@ class Run(NamedTuple):
 
 
 def run(bench: Bench) -> Report:
-    """Train with one worker and with two; kill some."""
+    """Train with one worker and with two."""
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -94,8 +89,6 @@ def run(bench: Bench) -> Report:
         np.array_equal(runs[mixes, 1].weights, runs[mixes, 2].weights)
         for mixes in (False, True)
     )
-    kills = bench.choose(50, 1)
-    survived = _kill_workers(bench, pattern, gap, runs[False, 2], kills)
     one, two = runs[False, 1], runs[False, 2]
     mixed = {n: runs[True, n].seconds for n in (1, 2)}
     model = _model(one, two, n_sentences)
@@ -106,7 +99,6 @@ def run(bench: Bench) -> Report:
             Figure("s to 1%, two workers / one", mixed[2] / mixed[1], "", at_most=0.7),
             Figure("sent in a pass / formula", rows[1][-1], "", at_most=1.1),
             Figure("same weights from one worker and two", float(same), "", 1),
-            Figure("runs with a lost worker, same weights", survived, "", kills),
         ],
         settings={"sentences": n_sentences, "shards": SHARDS, "gap": gap},
         seeds=[0],
@@ -179,26 +171,6 @@ def _train(
         float(np.median(sent)),
         watch.problem.n_examples,
     )
-
-
-def _kill_workers(
-    bench: Bench, pattern: str, gap: float, whole: Run, kills: int
-) -> int:
-    """Return how many runs had the same weights although a worker was killed."""
-    rng, same = random.Random(0), 0
-    for number in range(kills):
-        bench.say(f"killing a worker, {number + 1} of {kills}")
-        with _cluster(2) as (cluster, client):
-            nanny = next(iter(cluster.workers.values()))
-            delay = rng.random() * max(whole.seconds, 1.0)
-            timer = threading.Timer(delay, os.kill, (nanny.pid, signal.SIGKILL))
-            timer.start()
-            begin = time.perf_counter()
-            found = _train(client, pattern, False, gap)
-            timer.join()
-            bench.say(f"took {time.perf_counter() - begin:.1f} s")
-            same += np.array_equal(found.weights, whole.weights)
-    return same
 
 
 class Model(NamedTuple):

@@ -22,7 +22,7 @@ GROUPS = {
     "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "dual_elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
-    "generalization_bound relay convex_concave",
+    "generalization_bound relay convex_concave multiples",
     "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
     "lattices and grammars": "lattice lattice_ranker cli_lattice pseudo_references "
@@ -34,10 +34,11 @@ GROUPS = {
     "c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "
-    "partial_fit",
+    "partial_fit encoded",
     "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
-    "trees": "dependency arborescence matrix_tree dependency_parser parser_input "
+    "trees": "dependency second_order parser_order arborescence matrix_tree "
+    "dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files vector_arcs "
     "cli_constituency",
     "harm": "hostile_checkpoints fuzz",

@@ -59,6 +59,8 @@ _HOME = {
     "WithVectors": "partwise.estimators.given_vectors",
     "WordVectors": "partwise.features",
     "convert": "partwise.estimators.persistence",
+    "encode": "partwise.estimators.encoded",
+    "encoded": "partwise.estimators.encoded",
     "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
     "good_and_bad": "partwise.structures",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser
+    from partwise.estimators.encoded import encode, encoded
     from partwise.estimators.given_vectors import WithVectors
     from partwise.estimators.graph.inputs import GraphArrays
     from partwise.estimators.graph.labeler import GraphLabeler
@@ -183,6 +186,8 @@ __all__ = [
     "WordVectors",
     "__version__",
     "convert",
+    "encode",
+    "encoded",
     "find_pseudo_references",
     "generalization_bound",
     "good_and_bad",

@@ -11,6 +11,7 @@ import pytest
 import partwise
 import problems
 from partwise import (
+    ColumnGeneration,
     DataError,
     DependencyParser,
     LatticeRanker,
@@ -86,6 +87,30 @@ def test_dask_finds_the_model_of_one_machine(client: Client, solver: str) -> Non
     assert there.predict(X) == here.predict(X)
 
 
+@pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
+@pytest.mark.filterwarnings("ignore::partwise.errors.ConvergenceWarning")
+def test_dask_generates_columns(client: Client) -> None:
+    settings = {"loss": "hinge", "penalty": "l1", "tol": 1e-6, "C": 0.5}
+    for margins in ({}, {"margin": "unit", "positive": True}):
+        own = settings | margins
+        here = tagger(**own, solver="column-generation-highs").fit(X, Y)
+        there = partwise.dask.fit(
+            tagger(**own, solver="column-generation-highs"), (X, Y), client, shards=3
+        )
+        assert there.certificate_.relative_gap <= 1e-6
+        assert there.certificate_.primal == pytest.approx(
+            here.certificate_.primal, rel=1e-5
+        )
+        assert (there.bound_ is None) == (not margins)
+        if margins:
+            assert there.bound_ == pytest.approx(here.bound_, rel=1e-4)
+    # Rows, and their order, are those of one machine that does not begin online.
+    settings |= {"max_iter": 3, "solver": ColumnGeneration(passes=0)}
+    here = tagger(**settings).fit(X, Y)
+    there = partwise.dask.fit(tagger(**settings), (X, Y), client, shards=2)
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+
+
 def test_dask_shards_decide_the_bits_not_workers(client: Client) -> None:
     found = {}
     for shards in (1, 4):
@@ -115,6 +140,21 @@ def test_dask_takes_bags_delayed_parts_and_files(
     for data in (tmp_path / "*.txt", [tmp_path / "0.txt", tmp_path / "1.txt"]):
         there = partwise.dask.fit(tagger(template=template), data, client)
         np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+
+
+def test_dask_reads_encoded_folders(client: Client, tmp_path: Path) -> None:
+    corpus = partwise.encode(tagger(), (X, Y), tmp_path / "folder", shards=3)
+    here = tagger(solver="lbfgs").fit(X, Y)
+    found = [
+        partwise.dask.fit(tagger(), data, client).weights_
+        for data in (corpus, tmp_path / "folder")
+    ]
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], here.weights_, **SAME)
+    with pytest.raises(TypeError, match="cannot learn from a folder"):
+        partwise.dask.fit(DependencyParser(), corpus, client)
+    with pytest.raises(ValueError, match="order=1"):
+        partwise.dask.fit(tagger(order=2), corpus, client)
 
 
 def write(path: Path, numbers: Any) -> None:
@@ -322,7 +362,7 @@ def test_dask_refuses_other_versions(
 ) -> None:
     old = of_workers.versions() | {"Partwise": "0.0.1"}
     message = f"has Partwise 0.0.1, but this process has {partwise.__version__}"
-    monkeypatch.setattr(client, "run", lambda function: {"tcp://far:1": old})
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"tcp://far:1": old})
     with pytest.raises(PartwiseError, match=message):
         partwise.dask.fit(tagger(), (X, Y), client)
 

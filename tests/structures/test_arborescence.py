@@ -21,16 +21,16 @@ from partwise.structures.dependency.arborescence import (
     arborescence,
     make_arborescence_space,
 )
-from partwise.structures.dependency.arborescence_kbest import (
-    arborescence_kbest,
-    make_arborescence_kbest_space,
+from partwise.structures.dependency.partition import (
+    best_trees_by_partition,
+    make_partition_space,
 )
 
 LONGEST, MOST = 40, 60
 
 # Used by all sentences in turn: what one leaves behind must not harm the next.
 SPACE = make_arborescence_space(LONGEST)
-KBEST_SPACE = make_arborescence_kbest_space(LONGEST, MOST)
+KBEST_SPACE = make_partition_space(LONGEST, MOST)
 
 
 def best_tree(sentence: Sentence) -> tuple[float, Array]:
@@ -42,8 +42,8 @@ def best_trees(ranked: Array, single_root: bool, k: int) -> tuple[Array, Array, 
     n = ranked.shape[0] - 1
     heads, ranks = np.full((k, n), -1, np.int32), np.full((k, n), -1, np.int32)
     scores = np.zeros(k)
-    found = arborescence_kbest(
-        ranked, single_root, k, heads, ranks, scores, KBEST_SPACE
+    found = best_trees_by_partition(
+        ranked, single_root, k, heads, ranks, scores, KBEST_SPACE, SPACE
     )
     return heads[:found], ranks[:found], scores[:found]
 

@@ -121,6 +121,8 @@ def make_app(kinds: Sequence[Kind]) -> typer.Typer:
     app.callback()(partwise)
     app.command()(demo_command(kinds))
     app.add_typer(train_commands(kinds), name="train")
+    for kind in [kind for kind in kinds if kind.has("encode")][:1]:
+        app.command("encode")(kind.function("encode"))
     app.command()(KindOptions(["predict"], kinds).command(predict))
     app.command()(KindOptions(["evaluate", "compare"], kinds).command(evaluate))
     app.command()(KindOptions(["inspect"], kinds).command(inspect))

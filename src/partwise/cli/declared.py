@@ -141,6 +141,24 @@ def keyword_options(function: Callable[..., Any]) -> Declared:
     return Declared.by(one.replace(annotation=hints[one.name]) for one in options)
 
 
+def takes_groups(
+    *more: inspect.Parameter,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of its groups, and more that it takes by name."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        found = inspect.signature(command, eval_str=True).parameters.values()
+        named = [one for one in found if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        declared = Declared.by([*named, *more])
+
+        def run(**given: Any) -> None:
+            command(**declared.grouped(given))
+
+        return as_command(run, command, map(with_values, declared.parameters))
+
+    return decorate
+
+
 CONTEXT = inspect.Parameter(
     "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
 )

@@ -54,6 +54,9 @@ class Kind:
         What its command below ``partwise train`` is called.
     train : str or callable, optional
         That command: a function with all its arguments and options.
+    encode : str or callable, optional
+        The command ``partwise encode``, which one kind has: a function with all its
+        arguments and options.
     predict : str or callable, optional
         ``predict(model, input, output, *, ...)`` writes a file.
     evaluate : str or callable, optional
@@ -98,6 +101,7 @@ class Kind:
     data: str = "files of its own"
     command: str | None = None
     train: Reference | None = None
+    encode: Reference | None = None
     predict: Reference | None = None
     evaluate: Reference | None = None
     compare: Reference | None = None

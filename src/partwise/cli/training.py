@@ -50,7 +50,7 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model, or let it learn on; Ctrl-C keeps the weights so far."""
-    from partwise.solvers.loop import FAILED
+    from partwise.solvers.endings import FAILED
 
     with plain_warnings(quiet):
         if goes_on:
@@ -86,7 +86,7 @@ def summary(model: Any, seconds: float, compile_seconds: float) -> dict[str, Any
 
     from partwise.cli import certificates
     from partwise.solvers.automatic import name_of
-    from partwise.solvers.loop import INTERRUPTED
+    from partwise.solvers.endings import INTERRUPTED
 
     solution = model.solution_
     trace = solution.trace

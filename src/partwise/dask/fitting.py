@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from itertools import islice
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distributed import Client, get_client
+from distributed import Client, Future, get_client
 
-from partwise.dask.parts import Part, Reader, find_parts
+from partwise.dask.parts import Part, Reader, ask_all, check_readable, find_parts
 from partwise.dask.workers import (
     Held,
     Workers,
@@ -20,8 +21,14 @@ from partwise.dask.workers import (
 )
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
+from partwise.estimators.encoded import (
+    EncodedCorpus,
+    check_learns_from_folders,
+    encoded,
+)
 from partwise.estimators.shards import check_learns_from_shards
 from partwise.estimators.survey import merge
+from partwise.model_file.folder import MANIFEST, is_folder
 from partwise.structures.shards import Shards, tree_sum
 from partwise.structures.sharing import arranged
 
@@ -42,12 +49,14 @@ def fit(
     estimator : SequenceTagger, MulticlassClassifier or DependencyParser
         What to fit; all its settings mean what they mean elsewhere. The solver must be
         one that visits all examples between two steps (``"auto"`` is).
-    data : bag, list of delayed parts, data frame, file names, or what `fit` takes
+    data : bag, list of delayed parts, data frame, names, folder, or what `fit` takes
         A bag of pairs ``(x, y)``, or of sentences for a parser; delayed parts, each
         ``(X, y)`` or ``(X, y, sample_weight)``; a pattern such as
         ``"/data/train-*.txt"`` or a list of names, of files that every worker can
-        read; for a classifier, a data frame with the label in a column; or a tuple
-        ``(X, y)`` of this process. Each part, partition or file is a shard.
+        read; for a classifier, a data frame with the label in a column; a folder that
+        `partwise.encode` has written, where every worker can read it; or a tuple
+        ``(X, y)`` of this process. Each part, partition or file is a shard; a folder
+        says itself how many it has.
     client : Client, optional
         The cluster; by default the client made last.
     shards : int, optional
@@ -71,15 +80,46 @@ def fit(
     """
     check_learns_from_shards(estimator)
     client = client or get_client()
-    check_versions(client.run(versions))
+    check_versions(ask_all(client, versions))
+
+    corpus = as_encoded(data)
+    if corpus is not None:
+        check_learns_from_folders(estimator)
 
     def learn(fitted: Any) -> None:
-        training = _encode(
-            fitted, find_parts(fitted, data, client, shards, read, label), client
-        )
+        fitted._check_for_shards()
+        if corpus is not None:
+            training = _open(fitted, corpus, client)
+        else:
+            parts = find_parts(fitted, data, client, shards, read, label)
+            training = _encode(fitted, parts, client)
         fitted._train(training)
 
     return estimator._fit_by(learn)
+
+
+def as_encoded(data: Any) -> EncodedCorpus | None:
+    """Return data as an encoded corpus, if it is one, or the path of one."""
+    if isinstance(data, str | Path) and is_folder(data):
+        return encoded(data)
+    return data if isinstance(data, EncodedCorpus) else None
+
+
+def _open(fitted: Any, corpus: EncodedCorpus, client: Client) -> TrainingData:
+    """Let workers map the shards of a folder, each of them its own."""
+    fitted._check_settings()
+    folder = str(corpus.path.absolute())
+    check_readable([f"{folder}/{MANIFEST}"], client)
+    fitted._take_encoding(corpus)
+    settled = client.submit(_same, _for_workers(fitted), pure=False)
+    held = [
+        Part(
+            f"shard {n}",
+            client.submit(_read_shard, settled, folder, a, b, pure=False),
+        )
+        for n, (a, b) in enumerate(pairwise(corpus.bounds().tolist()))
+    ]
+    return _in_shards(held, fitted._prepare_part(corpus.part(0, 1)), client)
 
 
 def _encode(fitted: Any, parts: list[Part], client: Client) -> TrainingData:
@@ -94,20 +134,30 @@ def _encode(fitted: Any, parts: list[Part], client: Client) -> TrainingData:
         raise DataError("there are no data: no part, and no file")
     fitted._settle(whole.result())
     settled = submit(_same, _for_workers(fitted), pure=False)
-    encoded = [
+    held = [
         Part(part.name, submit(_prepare, settled, part.future, pure=False))
         for part in parts
     ]
+    first = submit(_prepare_first, settled, parts[0].future, pure=False)
+    return _in_shards(held, first, client)
+
+
+def _in_shards(held: list[Part], first: Any, client: Client) -> TrainingData:
+    """Return what to train on, shards being encoded where they are.
+
+    `first` is an example of the first, or will be.
+    """
     looks = gathered(
-        [submit(look_at, part.future, pure=False) for part in encoded], names
+        [client.submit(look_at, part.future, pure=False) for part in held],
+        [part.name for part in held],
     )
-    first = submit(_prepare_first, settled, parts[0].future, pure=False).result()
+    first = first.result() if isinstance(first, Future) else first
     facts = tuple(facts for facts, _ in looks)
     weights = [
         np.ones(own.n_parts.size) if weight is None else weight for own, weight in looks
     ]
     return TrainingData(
-        Shards(first.structure, facts, Workers(client, encoded)),
+        Shards(first.structure, facts, Workers(client, held)),
         np.concatenate(weights),
     )
 
@@ -134,7 +184,7 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
 
     client = client or get_client()
     estimator._check_fitted()
-    check_versions(client.run(versions))
+    check_versions(ask_all(client, versions))
     if not hasattr(data, "to_delayed"):
         n_workers = max(len(client.scheduler_info()["workers"]), 1)
         data = dask.bag.from_sequence(data, npartitions=n_workers)
@@ -172,6 +222,13 @@ def _count(survey: Any) -> int:
 
 def _prepare(estimator: Any, part: Any) -> Held:
     data = _arrived(estimator)._prepare_shard(*part)
+    return Held(data.structure, data.sample_weight)
+
+
+def _read_shard(estimator: Any, folder: str, start: int, stop: int) -> Held:
+    """Map some examples of a folder."""
+    part = encoded(folder).part(start, stop)
+    data = _arrived(estimator)._prepare_part(part)
     return Held(data.structure, data.sample_weight)
 
 

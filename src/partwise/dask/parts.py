@@ -7,7 +7,6 @@ A part is what `fit` of the estimator takes, for a shard of the corpus: ``(X, y)
 from __future__ import annotations
 
 import glob
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +17,7 @@ import dask
 from dask.delayed import Delayed
 from distributed import Client, Future
 
-from partwise.errors import DataError
+from partwise.errors import DataError, PartwiseError
 
 Reader = Callable[[str], Any]
 
@@ -31,12 +30,6 @@ class Part:
     future: Future
 
 
-def takes_labels(estimator: Any) -> bool:
-    """Say whether `fit` of an estimator is given labels besides the examples."""
-    labels = inspect.signature(estimator.fit).parameters.get("y")
-    return labels is not None and labels.default is inspect.Parameter.empty
-
-
 def find_parts(
     estimator: Any,
     data: Any,
@@ -46,7 +39,7 @@ def find_parts(
     label: Any = None,
 ) -> list[Part]:
     """Return the parts of a corpus, which workers read and keep."""
-    labelled = takes_labels(estimator)
+    labelled = estimator.takes_labels
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):
         return _of_frame(data, label, client)
     if label is not None:
@@ -104,9 +97,15 @@ def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
 
 def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
     """Let workers read files, after asking all of them whether they can."""
+    check_readable(paths, client)
+    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
+
+
+def check_readable(paths: Sequence[str], client: Client) -> None:
+    """Raise `DataError` if some worker cannot read a file."""
     unable = {
         worker: missing
-        for worker, missing in client.run(_unreadable, list(paths)).items()
+        for worker, missing in ask_all(client, _unreadable, list(paths)).items()
         if missing
     }
     if unable:
@@ -115,7 +114,6 @@ def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
             f"workers cannot read all the files: {worker} has no {missing[0]}; put the "
             "files where every worker has them, under the same path"
         )
-    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
 
 
 def _of_memory(
@@ -171,6 +169,24 @@ def read_parsed(path: str) -> Any:
     from partwise.data import read_trees
 
     return (read_trees(path),)
+
+
+def ask_all(client: Client, question: Callable[..., Any], *things: Any) -> Any:
+    """Ask all workers; return what each says, by its address.
+
+    A worker that is lost meanwhile says nothing, and another takes its work.
+    """
+    answers = client.run(question, *things, on_error="return")
+    there = {}
+    for worker, answer in answers.items():
+        if isinstance(answer, OSError):  # as Dask's errors of connections are
+            continue
+        if isinstance(answer, Exception):
+            raise answer
+        there[worker] = answer
+    if answers and not there:
+        raise PartwiseError("all workers were lost before they could be asked")
+    return there
 
 
 def _same(part: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ from partwise._screen import progress_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.calibration import Calibration
-from partwise.estimators.carrying import Block, carry_over, label_places
+from partwise.estimators.carrying import Blocks, carry_over
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
@@ -43,7 +43,8 @@ from partwise.solvers.base import (
     structure_fingerprint,
 )
 from partwise.solvers.convex_concave import ConvexConcave, as_partial_problem
-from partwise.solvers.loop import FAILED, INTERRUPTED, MAX_ITER, Evaluate, Solution
+from partwise.solvers.endings import FAILED, INTERRUPTED, MAX_ITER
+from partwise.solvers.loop import Evaluate, Solution
 from partwise.solvers.names import either, solver_names
 from partwise.solvers.pairing import check_objective
 from partwise.solvers.penalty import vector_of
@@ -80,6 +81,10 @@ class TrainingData:
         The numbers of the examples that are left, where some were left out.
     calibrate : callable or None
         Returns what development data says about the probabilities of weights.
+    on_disk : int
+        How many bytes of the corpus are read from files as they are needed.
+    within : callable
+        Returns a context to train in.
     """
 
     structure: Structure
@@ -88,6 +93,8 @@ class TrainingData:
     reference: FloatArray | None = None
     kept: Sequence[int] | None = None
     calibrate: Callable[[FloatArray], Calibration] | None = None
+    on_disk: int = 0
+    within: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 class StructuredEstimator(Reporting, Estimator, TrainingSettings):
@@ -120,8 +127,6 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     default_C: ClassVar[dict[str, float]]
     """What ``C=None`` means, by loss."""
-    can_forget: ClassVar[bool] = False
-    """Whether it can learn on from weights alone."""
     least_labels: ClassVar[int] = 2
     """How few labels a saved model may have."""
 
@@ -358,11 +363,6 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     def _as_start(self) -> Self:
         """Return this model to start from: its weights without its examples."""
-        if not self.can_forget:
-            raise ValueError(
-                f"{type(self).__name__} needs its examples to learn on; forget=True is "
-                "for SequenceTagger and MulticlassClassifier"
-            )
         start = copy.copy(self)
         start._seen = start._start = None
         start.solution_ = replace(self.solution_, state=None)
@@ -378,7 +378,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         known = () if start is None else start._labels.classes
         return sorted_classes([*found, *known])
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self) -> Blocks:
         """Say what the weights belong to, in order."""
         raise NotImplementedError
 
@@ -387,10 +387,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         start = self._start
         if start is None:
             return None
-        classes = self._labels.classes
-        places = label_places(start._labels.classes, classes)
-        blocks = start._blocks(), self._blocks()
-        w = carry_over(start.weights_, *blocks, places, len(classes))
+        w = carry_over(start.weights_, start._blocks(), self._blocks())
         return vector_of(w, self._l1_share())
 
     def _learn(self, *data: Any, **options: Any) -> None:
@@ -401,9 +398,9 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         """Encode what `fit` is given; everything is checked before training starts."""
         raise NotImplementedError(f"{type(self).__name__} learns in its own way")
 
-    def _choose_solver(self, problem: Problem) -> Choice:
+    def _choose_solver(self, problem: Problem, on_disk: int = 0) -> Choice:
         if self.solver == "auto":
-            return choose_solver(problem)
+            return choose_solver(problem, on_disk)
         return Choice(make_solver(self.solver), "")
 
     def _in_convex_steps(self, choice: Choice) -> Choice:
@@ -424,6 +421,13 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         `previous` is where training with another C on the same data ended; progress
         begins with the `title`.
         """
+        with data.within():
+            return self._train_within(data, previous, title)
+
+    def _train_within(
+        self, data: TrainingData, previous: State | None, title: str
+    ) -> Solution:
+        """Solve, and keep what follows from the solution."""
         structure = self._rescaled(data.structure)
         problem = make_problem(
             structure,
@@ -439,7 +443,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         )
         if not problem.C.any():
             raise DataError("every sample weight is zero: nothing to learn from")
-        choice = self._choose_solver(problem)
+        choice = self._choose_solver(problem, data.on_disk)
         if find_partial(structure) is not None:
             choice = self._in_convex_steps(choice)
             problem = as_partial_problem(problem)

@@ -113,6 +113,18 @@ def check_labelled(ptr: IntArray, y: list[list[Label]]) -> None:
         raise DataError("all sequences are empty: there is nothing to learn from")
 
 
+def check_no_labels(y: Any) -> None:
+    """Raise `DataError` for labels beside an encoded corpus."""
+    if y is not None:
+        raise DataError("an encoded corpus has its labels; leave y out")
+
+
+def check_no_weights(sample_weight: Any) -> None:
+    """Raise `DataError` for sample weights of a corpus that is encoded."""
+    if sample_weight is not None:
+        raise DataError("a folder holds no sample weights; give sample_weight to fit")
+
+
 def check_possible(scores: FloatArray) -> None:
     """Raise `DataError` if some sequence has no legal labels, or scores overflow.
 

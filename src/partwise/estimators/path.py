@@ -16,7 +16,8 @@ from partwise.estimators.base import StructuredEstimator, is_unfinished
 from partwise.estimators.protocol import warn_of_convergence
 from partwise.losses import Certificate
 from partwise.solvers.base import State
-from partwise.solvers.loop import INTERRUPTED, Solution
+from partwise.solvers.endings import INTERRUPTED
+from partwise.solvers.loop import Solution
 from partwise.solvers.trace import Trace
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from partwise.estimators.base import TrainingData
 from partwise.estimators.survey import Survey
@@ -16,6 +16,12 @@ class LearnsFromShards(ABC):
     vocabularies, labels, and all that follows; then each shard is encoded. The methods
     are given what `fit` is given, for a shard.
     """
+
+    takes_labels: ClassVar[bool] = True
+    """Whether examples and labels are given apart."""
+
+    def _check_for_shards(self) -> None:  # noqa: B027 - most have none
+        """Raise ValueError for settings that need the corpus in one piece."""
 
     @abstractmethod
     def _survey(self, *data: Any) -> Survey:

@@ -7,7 +7,7 @@ that they would have had in one piece.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from partwise.errors import DataError
@@ -62,6 +62,20 @@ class Survey:
         """Count the features that an encoder has just learnt."""
         self.nodes, self.edges = encoder.key_counts(encoded)
 
+    def go_on_with(self, other: Survey) -> None:
+        """Add the survey of examples that come after these."""
+        if self.form != other.form:
+            raise DataError(
+                f"shards are not alike: some have {self.form}, others {other.form}; "
+                "give all of them the same kind of examples, with labels"
+            )
+        self.n_examples += other.n_examples
+        _add(self.labels, other.labels)
+        _add(self.nodes, other.nodes)
+        _add(self.edges, other.edges)
+        self.n_rows += other.n_rows
+        self.squares += other.squares
+
 
 def merge(first: Survey, second: Survey) -> Survey:
     """Return the survey of two runs of examples, one after the other.
@@ -71,28 +85,19 @@ def merge(first: Survey, second: Survey) -> Survey:
     >>> merge(Survey(1, {"N": 2}), Survey(2, {"V": 1, "N": 1})).labels
     {'N': 3, 'V': 1}
     """
-    if first.form != second.form:
-        raise DataError(
-            f"shards are not alike: some have {first.form}, others {second.form}; "
-            "give all of them the same kind of examples, with labels"
-        )
-    return Survey(
-        first.n_examples + second.n_examples,
-        _added(first.labels, second.labels),
-        _added(first.nodes, second.nodes),
-        _added(first.edges, second.edges),
-        first.form,
-        first.source,
-        first.n_rows + second.n_rows,
-        first.squares + second.squares,
+    both = replace(
+        first,
+        labels=dict(first.labels),
+        nodes=dict(first.nodes),
+        edges=dict(first.edges),
     )
+    both.go_on_with(second)
+    return both
 
 
-def _added(first: dict[Any, int], second: dict[Any, int]) -> dict[Any, int]:
-    total = dict(first)
-    for key, count in second.items():
+def _add(total: dict[Any, int], more: dict[Any, int]) -> None:
+    for key, count in more.items():
         total[key] = total.get(key, 0) + count
-    return total
 
 
 def frequent(counts: KeyCounts, min_count: int) -> list[Key]:

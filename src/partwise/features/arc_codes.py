@@ -69,6 +69,24 @@ ARC_TEMPLATES: tuple[tuple[str, str], ...] = (
 BETWEEN_TEMPLATE = ("u", "u")
 AGREEMENT_TEMPLATE = ("u", "u")
 
+# Codes of three words, for parsers of second order, after McDonald and Pereira (2006),
+# Carreras (2007) and Koo and Collins (2010): a head, the inner sibling and the word;
+# the head of the head, the head and the word.
+SIBLING_TEMPLATES: tuple[tuple[str, str, str], ...] = (
+    ("x", "x", "x"), ("u", "u", "u"), ("any", "x", "x"), ("any", "u", "u"),
+    ("any", "l", "l"), ("any", "l", "x"), ("any", "x", "l"),
+    ("l", "x", "x"), ("x", "l", "x"), ("x", "x", "l"),
+    ("l", "l", "x"), ("x", "l", "l"), ("l", "x", "l"),
+    ("um", "um", "um"), ("any", "um", "um"),
+)  # fmt: skip
+GRANDPARENT_TEMPLATES: tuple[tuple[str, str, str], ...] = (
+    ("x", "x", "x"), ("u", "u", "u"), ("x", "any", "x"), ("u", "any", "u"),
+    ("l", "any", "l"), ("l", "any", "x"), ("x", "any", "l"),
+    ("l", "x", "x"), ("x", "l", "x"), ("x", "x", "l"),
+    ("l", "l", "x"), ("x", "l", "l"), ("l", "x", "l"),
+    ("um", "um", "um"), ("um", "any", "um"),
+)  # fmt: skip
+
 LABEL_CLASS = "uxm"
 """Words that are alike to the label of an arc, besides what they say alone."""
 MODIFIER_TEMPLATES = (

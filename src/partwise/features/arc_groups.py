@@ -30,6 +30,7 @@ GROUPS = (*dict.fromkeys(GROUP_OF_LETTER.values()), NEIGHBOURS, BETWEEN, AGREEME
 """All groups, in the order in which they are shown."""
 
 Pair: TypeAlias = tuple[str, str]
+Triple: TypeAlias = tuple[str, str, str]
 
 
 class ChosenTemplates(NamedTuple):
@@ -45,6 +46,8 @@ class ChosenTemplates(NamedTuple):
         The codes that labels see of the modifier, and of the head.
     pairs : tuple of pairs
         The codes that labels see of both.
+    siblings, grandparents : tuple of triples
+        Codes of three words, for parsers of second order.
     """
 
     arcs: tuple[Pair, ...]
@@ -53,6 +56,8 @@ class ChosenTemplates(NamedTuple):
     modifier: tuple[str, ...]
     head: tuple[str, ...]
     pairs: tuple[Pair, ...]
+    siblings: tuple[Triple, ...]
+    grandparents: tuple[Triple, ...]
 
 
 def groups_of(*codes: str) -> set[str]:
@@ -84,6 +89,9 @@ def choose_templates(groups: Collection[str]) -> ChosenTemplates:
     def pairs(templates: Iterable[Pair]) -> tuple[Pair, ...]:
         return tuple(pair for pair in templates if groups_of(*pair) <= on)
 
+    def triples(templates: Iterable[Triple]) -> tuple[Triple, ...]:
+        return tuple(triple for triple in templates if groups_of(*triple) <= on)
+
     def codes(templates: Iterable[str]) -> tuple[str, ...]:
         return tuple(code for code in templates if groups_of(code) <= on)
 
@@ -97,6 +105,8 @@ def choose_templates(groups: Collection[str]) -> ChosenTemplates:
         codes(arc_codes.MODIFIER_TEMPLATES),
         codes(arc_codes.HEAD_TEMPLATES),
         pairs(arc_codes.PAIR_TEMPLATES),
+        triples(arc_codes.SIBLING_TEMPLATES),
+        triples(arc_codes.GRANDPARENT_TEMPLATES),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.solvers.base import Problem, Solver
 from partwise.solvers.dual_weights import PENALTIES
-from partwise.solvers.memory import fits_in_memory, in_words
+from partwise.solvers.memory import fits_in_memory, in_words, machine_memory
 from partwise.solvers.names import LOSS_NAMES
 from partwise.solvers.registry import default_solver, make_solver, solvers_for
 from partwise.solvers.registry import name_of as name_of
@@ -36,18 +36,27 @@ class Batch(NamedTuple):
     batch solver pays for more weights than parts. So it starts where
     ``sqrt(C) * size / count >= least * (1 + weights / parts) ** power``. That form, and
     its numbers, were fitted to races on sequences with dense and with sparse features.
+
+    With the squared hinge, simplicial decomposition is far ahead of cutting planes
+    where much can be learnt, and a little behind them where little can: so it goes
+    first, as long as it gets on.
     """
 
     solver: str
     least: float
     power: float
+    before: str = ""
 
 
 BATCH = {
     "log_loss": Batch("lbfgs", 0.02, 5.0),
     "hinge": Batch("cutting-plane", 3.0, 3.0),
-    "squared_hinge": Batch("cutting-plane", 3.0, 3.0),
+    "squared_hinge": Batch("cutting-plane", 3.0, 3.0, before="simplicial"),
 }
+
+
+PATIENCE = 30
+"""Passes in which a batch solver must get on: each of its passes is one small step."""
 
 
 SHRINKING = {"lbfgs": "owlqn"}
@@ -61,8 +70,10 @@ class Choice(NamedTuple):
     reason: str
 
 
-def choose_solver(problem: Problem) -> Choice:
+def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
     """Choose the solver for a problem.
+
+    So many bytes of its corpus, `on_disk`, are read from files as they are needed.
 
     Examples
     --------
@@ -86,6 +97,13 @@ def choose_solver(problem: Problem) -> Choice:
         batch = _able(BATCH[loss].solver, problem)
         if problem.penalty in batch.penalties:
             return Choice(batch, f"the default for {what} of a corpus in shards")
+    free = machine_memory()
+    if on_disk and free is not None and on_disk > free and loss in BATCH:
+        # Visited in any other order than it has, it would be read page by page.
+        batch = _able(BATCH[loss].solver, problem)
+        if problem.penalty in batch.penalties:
+            reason = f"the default for {what} of a corpus larger than memory"
+            return Choice(batch, reason)
     if find_partial(problem.structure) is not None and loss == "log_loss":
         # Its weights begin each convex step where the last one ended; dual variables
         # would have to find their way back.
@@ -94,22 +112,22 @@ def choose_solver(problem: Problem) -> Choice:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"
         return Choice(_able(SMALLEST[loss], problem), reason)
-    other = _batch_solver(problem)
-    if other is None:
+    known = BATCH.get(loss)
+    other = _batch_solver(problem, known.solver) if known else None
+    if known is None or other is None:
         return Choice(solver, f"the default for {what}")
-    if _suits_batches(problem, BATCH[loss]):
+    if _suits_batches(problem, known):
         reason = f"for {what} with few examples for their size and C"
-        return Choice(other, reason)
+        before = _batch_solver(problem, known.before) if known.before else None
+        return Choice(Relay(before, other, PATIENCE) if before else other, reason)
     return Choice(Relay(solver, other), f"the default for {what}")
 
 
-def _batch_solver(problem: Problem) -> Solver | None:
-    """Return the solver that moves all examples at once, if it can be used."""
+def _batch_solver(problem: Problem, name: str) -> Solver | None:
+    """Return a solver that moves all examples at once, if it can be used."""
     loss = problem.loss.name
-    if loss not in BATCH:
-        return None
     structure = type(waist.innermost(problem.structure))
-    solver = _able(BATCH[loss].solver, problem)
+    solver = _able(name, problem)
     if name_of(solver) not in solvers_for(loss, structure, problem.penalty):
         return None
     return solver if fits_in_memory(problem, solver) else None

@@ -28,7 +28,7 @@ TRACE = "trace."
 
 @dataclass
 class Run:
-    """What changes while the loop runs; all of it goes into a checkpoint."""
+    """What changes while the loop runs; it goes into a checkpoint."""
 
     state: State
     rng: np.random.Generator
@@ -39,6 +39,8 @@ class Run:
     since_best: int = 0
     # The estimated gap must fall below this before it is worth an exact look.
     look_below: float = math.inf
+    # What the weights are multiplied by in the end; not kept, since it is found anew.
+    scale: float = 1.0
 
 
 def save_checkpoint(path: Path, run: Run, mark: str) -> None:

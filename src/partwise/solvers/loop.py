@@ -12,32 +12,35 @@ import numpy as np
 from partwise._deadline import OutOfTime, check_time, seconds_left
 from partwise._interrupts import Interruptible
 from partwise._jit import working_time
-from partwise.losses import Certificate
+from partwise.losses import Certificate, LocalCertificate
 from partwise.losses.margin import count_unproved
 from partwise.model_file import check_writable
 from partwise.solvers import checkpoint as checkpoints
-from partwise.solvers.base import NOT_FINITE, SEPARATED, STALLED, Problem, Solver, State
+from partwise.solvers.base import SEPARATED, STALLED, Problem, Solver, State
 from partwise.solvers.checkpoint import Run
+from partwise.solvers.endings import (
+    CONVERGED,
+    FAILED,
+    INTERRUPTED,
+    MAX_ITER,
+    STOPPED_EARLY,
+    TIME_LIMIT,
+    describe,
+    describe_without_objective,
+    what_is_unproved,
+    which_are_kept,
+)
 from partwise.solvers.memory import check_memory
+from partwise.solvers.multiples import find_best_multiple
 from partwise.solvers.pairing import check_pairing
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
 
 Evaluate = Callable[[FloatArray], float]
 
-ROUNDED = 1e-6
-"""Where a solver finds no way on, rounding can be why if the gap is at most this."""
-
-STILL, ENOUGH_PASSES = 0.999, 20
-"""A run is stuck if its later half has brought the gap to no less than this share of
-what it was before, and has had so many passes to do better."""
-
-CONVERGED = "converged"
-MAX_ITER = "max_iter"
-STOPPED_EARLY = "stopped_early"
-INTERRUPTED = "interrupted"
-TIME_LIMIT = "time_limit"
-FAILED = NOT_FINITE
+SETTLED = 10
+"""After so many passes without a higher bound worth the tolerance, the bound is settled
+and only the weights may be to blame for a gap."""
 
 GRACE = 1.0
 """Seconds to prove how good the weights are after Ctrl-C, or when time is over."""
@@ -198,11 +201,14 @@ def solve(
                 last |= run.state.halted == STALLED
                 with seconds_left(_rest(time_limit, run)):
                     looked = _look(problem, solver, run, tol, last)
+                    if _is_settled(run, tol) and (last or _is_doubled(done)):
+                        looked = _lengthen(problem, solver, run, looked)
                 certificate = looked or certificate
                 reason = _reason_to_stop(run, looked, tol, max_iter, patience)
                 if reason:
                     return reason, certificate
             begin = working_time()
+            run.scale = 1.0
             work = solver.run_pass(problem, run.state, rng)
             if resumed is not None:
                 work = checkpoints.continued(work, resumed)
@@ -245,15 +251,18 @@ def _conclude(
 ) -> Solution:
     """Say how training ended, and which weights are kept."""
     if solver.minimises:
-        status = _sentence(reason, run, certificate, tol)
+        status = describe(reason, run, certificate, tol)
     else:
-        status = _sentence_without_objective(reason, run, type(solver).__name__)
-    status += run.state.remark() + _kept(run, reason)
+        status = describe_without_objective(reason, run, type(solver).__name__)
+    status += run.state.remark() + which_are_kept(run, reason)
     w = run.state.w
+    if run.scale != 1.0 and run.best_w is None:
+        w = run.scale * w
+        status += f"; the weights are {run.scale:.4g} times those of the last pass"
     if run.best_w is not None:
         w = run.best_w
         certificate = _certify_kept(problem, w, certificate)
-    status += _unproved(problem, w)
+    status += what_is_unproved(problem, w)
     return Solution(w, certificate, run.trace, reason, status, run.state)
 
 
@@ -316,6 +325,46 @@ def _look(
     return certificate
 
 
+def _is_settled(run: Run, tol: float) -> bool:
+    """Say whether the bound no longer rises, and yet the gap is too wide."""
+    if len(run.trace) <= SETTLED:
+        return False
+    before, now = run.trace[-1 - SETTLED], run.trace[-1]
+    return now.dual - before.dual <= tol * now.dual and now.relative_gap > tol
+
+
+def _is_doubled(passes: int) -> bool:
+    """Say whether it is time to look at multiples: each time after twice the passes."""
+    windows, rest = divmod(passes, SETTLED)
+    return rest == 0 and windows.bit_count() == 1
+
+
+def _lengthen(
+    problem: Problem, solver: Solver, run: Run, looked: Certificate | None
+) -> Certificate | None:
+    """Take the best multiple of the weights; return its certificate."""
+    if not solver.minimises or problem.penalty != "l2" or run.best_w is not None:
+        return looked
+    begin = working_time()
+    known = looked or _at_least_zero(solver.certify(problem, run.state))
+    if isinstance(known, LocalCertificate):
+        return known  # its bound is of the convex step at these weights, and no others
+    run.scale, primal = find_best_multiple(problem, run.state.w, known.primal)
+    run.seconds += working_time() - begin
+    known = known._replace(primal=primal)
+    row = replace(
+        run.trace[-1],
+        oracle_calls=run.state.oracle_calls,
+        seconds=run.seconds,
+        primal=primal,
+        dual=known.dual,
+        relative_gap=known.relative_gap,
+        exact=True,
+    )
+    run.trace.replace_last(row)
+    return known
+
+
 def _rest(time_limit: float | None, run: Run) -> float | None:
     """Return how many seconds are left."""
     return None if time_limit is None else time_limit - run.seconds
@@ -355,13 +404,6 @@ def _at_least_zero(certificate: Certificate) -> Certificate:
     return certificate._replace(dual=0.0)
 
 
-def _is_stuck(run: Run) -> bool:
-    """Say whether the later half of the passes has brought the gap no further."""
-    gaps = [row.relative_gap for row in run.trace if row.relative_gap >= 0.0]
-    half = len(gaps) // 2
-    return half >= ENOUGH_PASSES and min(gaps[half:]) >= STILL * min(gaps[:half])
-
-
 def _out_of_patience(run: Run, patience: int) -> bool:
     return run.best_w is not None and run.since_best >= patience
 
@@ -388,84 +430,3 @@ def _reason_to_stop(
     if run.state.halted:
         return run.state.halted
     return MAX_ITER if len(run.trace) >= max_iter else ""
-
-
-def _count_passes(count: int) -> str:
-    return f"{count} pass" if count == 1 else f"{count} passes"
-
-
-def _kept(run: Run, reason: str) -> str:
-    """Say which weights are kept, where that is not the last ones."""
-    if run.best_w is None or run.since_best == 0 or reason == STOPPED_EARLY:
-        return ""
-    best = len(run.trace) - run.since_best
-    return f"; the weights of pass {best}, best on the development data, are kept"
-
-
-def _unproved(problem: Problem, w: FloatArray) -> str:
-    """Say how much is not proved, where inference is not always exact."""
-    try:
-        count = count_unproved(problem.structure, w, problem.n_jobs)
-    except (KeyboardInterrupt, OutOfTime):
-        return "; there was no time to check that inference was exact"
-    if count == 0:
-        return ""
-    return (
-        f"; inference left {count} of {problem.n_examples} examples without "
-        "a proof that their worst output was found: the objective is at most this"
-    )
-
-
-def _sentence(
-    reason: str, run: Run, certificate: Certificate | None, tol: float
-) -> str:
-    """Say how training ended and what to do about it."""
-    passes = _count_passes(len(run.trace))
-    gap = "unknown" if certificate is None else f"{certificate.relative_gap:.2g}"
-    if certificate is not None and not certificate.exact:
-        gap = f"about {gap}, not proved"
-    above = f"with a gap of {gap}, above the tolerance {tol:g}"
-    rounded = certificate is None or certificate.relative_gap <= ROUNDED
-    return {
-        CONVERGED: f"converged after {passes}: the gap {gap} is within the "
-        f"tolerance {tol:g}",
-        MAX_ITER: f"stopped after {passes} {above}; the later half of them has not "
-        "brought it down: use another solver, or raise tol"
-        if _is_stuck(run)
-        else f"stopped after {passes} {above}; raise max_iter or tol",
-        STOPPED_EARLY: f"stopped after {passes}: the development score has not "
-        f"improved on {run.best_score:.4g} for {_count_passes(run.since_best)}",
-        INTERRUPTED: f"interrupted after {passes}; the weights so far are kept "
-        f"(gap {gap})",
-        TIME_LIMIT: f"out of time after {passes}; the weights so far are kept "
-        f"(gap {gap})",
-        STALLED: f"stopped after {passes}: rounding allows no better weights than "
-        f"these, {above}; raise tol"
-        if rounded
-        else f"stopped after {passes} {above}; the solver finds no way on: use another "
-        "solver, or raise tol",
-        FAILED: f"the objective is not a finite number in pass {len(run.trace)}; the "
-        "weights are the last good ones; scale the features or lower C"
-        if run.state.halted
-        else f"the weights overflowed after {passes}; scale the features or lower C",
-    }[reason]
-
-
-def _sentence_without_objective(reason: str, run: Run, name: str) -> str:
-    """Say how training ended for a solver without an objective."""
-    passes = _count_passes(len(run.trace))
-    if reason == SEPARATED:
-        last = len(run.trace)
-        return (
-            f"converged after {passes}: pass {last} found every training example right"
-        )
-    if reason == MAX_ITER:
-        ended = (
-            f"stopped after {passes}: {name} minimises no objective, so there is no gap"
-        )
-        chosen = run.best_w is not None
-        return ended if chosen else f"{ended}; choose max_iter on development data"
-    if reason in (INTERRUPTED, TIME_LIMIT):
-        what = "interrupted" if reason == INTERRUPTED else "out of time"
-        return f"{what} after {passes}; the weights so far are kept"
-    return _sentence(reason, run, None, math.nan)

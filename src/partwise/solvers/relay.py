@@ -19,10 +19,8 @@ from partwise.solvers.facts import within
 from partwise.solvers.registry import name_of
 from partwise.solvers.wrapped_state import WrappedState
 
-WINDOW = 10
-"""Passes in which the gap must fall,"""
 LEAST_FALL = 0.1
-"""by this share of it,"""
+"""By what share the gap must fall in a window,"""
 FAR = 0.1
 """as long as it is more than this share of the objective."""
 
@@ -58,7 +56,7 @@ class RelayState(WrappedState):
         self._has_changed = False
         self.changed_after = self.passes = 0
         self.primal, self.dual, self.proved = np.inf, 0.0, 0.0
-        self.gaps = np.full(WINDOW + 1, np.inf)
+        self.gaps = np.full(relay.window + 1, np.inf)
 
     @property
     def has_changed(self) -> bool:
@@ -125,7 +123,8 @@ class RelayState(WrappedState):
         first, second = name_of(self.relay.first), name_of(self.relay.second)
         return (
             f"; {second} took over from {first} after pass {self.changed_after}, as "
-            f"the gap had fallen by less than {LEAST_FALL:.0%} in {WINDOW} passes"
+            f"the gap had fallen by less than {LEAST_FALL:.0%} in {self.relay.window} "
+            "passes"
         )
 
 
@@ -133,14 +132,16 @@ class RelayState(WrappedState):
 class Relay(Solver):
     """One solver as long as the gap falls, then another one from where that ended.
 
-    The gap must fall by a tenth within ten passes, until it is a tenth of the
-    objective. The second solver starts at the weights of the first one, unless zeros
-    are better, and its lower bound is never below that of the first.
+    The gap must fall by a tenth within a window, until it is a tenth of the objective.
+    The second solver starts at the weights of the first one, unless zeros are better,
+    and its lower bound is never below that of the first.
 
     Parameters
     ----------
     first, second : Solver
         The solvers.
+    window : int, default=10
+        In how many passes the gap must fall.
 
     Examples
     --------
@@ -155,6 +156,7 @@ class Relay(Solver):
 
     first: Solver
     second: Solver
+    window: int = 10
 
     names: ClassVar[dict[str, dict[str, Any]]] = {}
 

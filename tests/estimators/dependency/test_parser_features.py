@@ -78,6 +78,8 @@ def test_feature_groups_all_is_every_template() -> None:
         arc_codes.MODIFIER_TEMPLATES,
         arc_codes.HEAD_TEMPLATES,
         arc_codes.PAIR_TEMPLATES,
+        arc_codes.SIBLING_TEMPLATES,
+        arc_codes.GRANDPARENT_TEMPLATES,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from partwise.cli.dependency.pruning import told_of_pruning
 from partwise.cli.inspect import Findings
 
 if TYPE_CHECKING:
@@ -21,8 +22,14 @@ def inspect(model: DependencyParser, top: int) -> Findings:
     groups = "all" if tuple(trees.features) == GROUPS else ", ".join(trees.features)
     n_given = trees.n_arc_features
     given = f"; {n_given:,} given for every arc" if n_given else ""
+    order = "arcs" if trees.order == 1 else "arcs, siblings and grandparents"
     return Findings(
         "treebanks",
         {"trees": asdict(trees)},
-        [("trees", f"{kind}, {roots}"), ("arc features", f"{groups}{given}")],
+        [
+            ("trees", f"{kind}, {roots}"),
+            ("parts", order),
+            *told_of_pruning(model).items(),
+            ("arc features", f"{groups}{given}"),
+        ],
     )

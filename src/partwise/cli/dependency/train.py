@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from partwise.cli.dependency.columns import columns_read, note_on_tags
 from partwise.cli.dependency.files import TreebankFiles
+from partwise.cli.dependency.pruning import told_of_pruning
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
+    Continue,
     Dev,
     ModelPath,
     Train,
@@ -31,6 +33,7 @@ TREES = "Trees"
 @takes_learning(
     DependencySettings,
     SettingOption("projective", TREES, flags=("--projective/--nonprojective",)),
+    *options_in(TREES, "order", "prune"),
     SettingOption("crossing", TREES),
     SettingOption("single_root", TREES, flags=("--single-root/--multiple-roots",)),
     SettingOption(
@@ -59,6 +62,7 @@ def parse(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
+    go_on_from: Continue = None,
     vectors: TrainVectors = None,
     keep_vectors: KeepVectors = True,
     partial: Annotated[
@@ -81,8 +85,11 @@ def parse(
     from partwise import DependencyParser
     from partwise.cli.output import say
 
-    sources = {f"--vectors {path}": path for path in vectors or []}
-    run = TrainingRun(model, {"TRAIN": train, "--dev": dev, **sources}, learning)
+    sources = {
+        **{"TRAIN": train, "--dev": dev, "--continue": go_on_from},
+        **{f"--vectors {path}": path for path in vectors or []},
+    }
+    run = TrainingRun(model, sources, learning)
     tables = read_word_vectors(vectors, keep_vectors)
     parser = run.make(DependencyParser, vectors=tables)
     sentences = files.read(train, partial)
@@ -94,7 +101,7 @@ def parse(
     columns = columns_read(parser, sentences)
     run.fit_and_save(
         *(parser, sentences, None, held_out, sizes, _scores),
-        tell=lambda _: {"reads": ", ".join(columns)},
+        tell=lambda fitted: {"reads": ", ".join(columns), **told_of_pruning(fitted)},
     )
     note = note_on_tags(columns, train)
     if note is not None and learning.verbose:

@@ -9,6 +9,7 @@ KIND = Kind(
     data="columns",
     command="tag",
     train="partwise.cli.sequence.train:tag",
+    encode="partwise.cli.sequence.encode:encode",
     predict="partwise.cli.sequence.predict:predict",
     evaluate="partwise.cli.sequence.evaluate:evaluate",
     compare="partwise.cli.sequence.evaluate:compare",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,16 @@ from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import TrainingData
 from partwise.estimators.best_codes import kbest
-from partwise.estimators.carrying import Block
+from partwise.estimators.carrying import Blocks
+from partwise.estimators.classifier.inputs import has_names, label_list, label_sets
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
+from partwise.estimators.classifier.shards import ShardedClassifying
 from partwise.estimators.classifier.views import find_reasons, make_views
-from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
+from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.distribution import Given, Samples
+from partwise.estimators.encoded import EncodedCorpus
 from partwise.estimators.explanation import (
     Choice,
     NumberedNames,
@@ -30,20 +33,16 @@ from partwise.estimators.explanation import (
     named_once,
 )
 from partwise.estimators.given_vectors import split_matrix, stack_matrices
-from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
-    check_sets,
-    is_partial,
     least_costs,
     one_of_each,
     possible_labels,
     wrong_labels,
 )
 from partwise.estimators.protocol import Classifier
-from partwise.estimators.shards import LearnsFromShards
 from partwise.estimators.sparse_input import check_sparse
 from partwise.estimators.suitable_defaults import SuitableDefaults, row_size
-from partwise.estimators.survey import Survey, frequent
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
 from partwise.features.reading import learn_beyond
@@ -65,7 +64,7 @@ INTERCEPT = "(intercept)"
 
 
 class MulticlassClassifier(
-    LearnsFromShards,
+    ShardedClassifying,
     HasVectors,
     Classifier,
     SuitableDefaults,
@@ -91,7 +90,6 @@ class MulticlassClassifier(
     array(['pea'], dtype=object)
     """
 
-    can_forget = True
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
 
@@ -106,7 +104,7 @@ class MulticlassClassifier(
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         dev: tuple[Any, Any] | None = None,
@@ -118,7 +116,8 @@ class MulticlassClassifier(
         X : array or sparse matrix (n_samples, n_features), or iterable, or pair
             Rows of numbers; or feature dicts or iterables of strings. Features of dicts
             may be arrays. A pair of these and a matrix, ``(X, matrix)``, adds a vector
-            to every example.
+            to every example. Or an encoded corpus (`encoded`), which has its labels:
+            then there is no `y`.
         y : sequence of labels
             One label (str or int) per example. In a list, None where it is not known,
             a set where it is one of several.
@@ -139,17 +138,20 @@ class MulticlassClassifier(
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
+        if isinstance(X, EncodedCorpus):
+            checks.check_no_labels(y)
+            return self._prepare_encoded(X, sample_weight, dev)
         X, matrix = split_matrix(X)
         tables = as_word_vectors(self.vectors)
-        named, X = _has_names(X)
+        named, X = has_names(X)
         before = self._earlier("_encoder")
         if self._start is not None and named != (self._start._encoder is not None):
             raise DataError(
                 "the model has learnt from other features (numbers instead of names, "
                 "or names instead of numbers); give the same, or fit a new model"
             )
-        sets = _label_sets(y)
-        self._encoder: FeatureDictEncoder | None = None
+        sets = label_sets(y)
+        self._encoder = None
         self._vectors = VectorColumns()
         self._row_size = None
         if not named and (matrix is not None or tables or self.scale_vectors):
@@ -170,7 +172,7 @@ class MulticlassClassifier(
             self._vectors = VectorColumns(tables, self.scale_vectors)
             vectors = self._vectors.learn(*self._vectors_given(X, matrix, encoded))
             rows = rows if vectors is None else make_mixed_rows(rows, vectors)
-            target = _label_list(y)
+            target = label_list(y)
             checks.check_same_length(encoded.ptr.size - 1, len(target))
             if not target:
                 raise DataError("there are no examples: X and y are empty")
@@ -247,66 +249,12 @@ class MulticlassClassifier(
         self._refuse_forgetting_vectors()
         return super()._as_start()
 
-    def _blocks(self) -> list[Block]:
-        return [Block(self.n_features_in_), Block(int(self.fit_intercept))]
-
-    def _survey(self, X: Any, y: Any, sample_weight: Any = None) -> Survey:
-        """Return what a shard knows, and all have to agree on."""
-        self._check_settings()
-        named, X = _has_names(X)
-        target = _label_list(y)
-        survey = Survey(len(target), form="names" if named else "numbers")
-        survey.count_labels(target)
-        if named:
-            encoder = FeatureDictEncoder(1, self.hash_bits)
-            encoded = encoder.fit_encode_rows(X)
-            self._refuse_vectors(encoder)
-            n_rows = encoded.ptr.size - 1
-            if self.hash_bits is None:
-                survey.count_features(encoder, encoded)
-        else:
-            n_rows, width = np.shape(X)
-            survey.form = f"{width} columns of numbers"
-            survey.source = width
-            sparse = scipy.sparse.issparse(X)
-            values = X if sparse else np.asarray(X, np.float64)
-            survey.count_rows(n_rows, row_size(values))
-        checks.check_same_length(n_rows, len(target))
-        return survey
-
-    def _settle(self, survey: Survey) -> None:
-        """Set all that follows from the survey of the whole corpus."""
-        self._refuse_vectors()
-        self._encoder, self._row_size = None, survey.row_size
-        if survey.form == "names":
-            self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
-            if self.hash_bits is None:
-                names = frequent(survey.nodes, self.min_count)
-                self._encoder.learn_keys(names, [])
-            self.n_features_in_ = self._encoder.n_attributes
-        else:
-            self.n_features_in_ = survey.source
-        labels = LabelCodes(sorted_classes(list(survey.labels)))
-        if len(labels) < 2:
-            raise DataError(f"all examples are of one class, {labels.classes[0]!r}")
-        self._set_labels(labels)
-        self._costs = cost_matrix(self.costs, labels)
-        counts = [survey.labels[label] for label in labels.classes]
-        gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-        self._by_class = class_weights(self.class_weight, labels, gold, None)
-
-    def _prepare_shard(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
-        """Encode a shard, once things are settled."""
-        gold = self._labels.encode(_label_list(y), "y")
-        if self._encoder is not None:
-            rows = self._rows(self._encoder.encode_rows(X).nodes)
-        else:
-            sparse = scipy.sparse.issparse(X)
-            rows = self._rows(X.tocsr() if sparse else np.asarray(X, np.float64))
-        own = sample_weights(sample_weight, len(gold))
-        weight = (1.0 if own is None else own) * self._by_class[gold]
-        structure = self._structure(rows, gold)
-        return TrainingData(self._with_costs(structure, self.costs is not None), weight)
+    def _blocks(self) -> Blocks:
+        labels = self._labels.classes
+        return {
+            "features": (self.n_features_in_, labels),
+            "intercept": (int(self.fit_intercept), labels),
+        }
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
@@ -416,7 +364,7 @@ class MulticlassClassifier(
     def _given(self, X: Any, y: Any = None) -> Given:
         s = self._encode(X)
         if y is not None:
-            target = _whole_numbers(y) if isinstance(y, np.ndarray) else _label_list(y)
+            target = _whole_numbers(y) if isinstance(y, np.ndarray) else label_list(y)
             checks.check_same_length(s.labels.size, len(target))
             s = s._replace(labels=self._labels.encode(target, "y"))
         classes = self._labels.classes
@@ -518,37 +466,6 @@ def _scorer(metric: Any) -> Any:
     if not isinstance(metric, str) or metric not in get_scorer_names():
         raise unknown_metric(metric, get_scorer_names())
     return get_scorer(metric)
-
-
-def _has_names(X: Any) -> tuple[bool, Any]:
-    """Say whether `X` holds feature dicts or strings; return it unconsumed."""
-    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
-        X = X.tolist()  # dicts that went through an array
-    if hasattr(X, "shape") or hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
-        return False, X
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        return False, X  # scikit-learn reports what is wrong
-    first, whole = checks.peek(X)
-    if isinstance(first, str):
-        raise DataError("an example must be a dict or a list of strings, not a string")
-    if isinstance(first, Sequence | set | frozenset):
-        named = len(first) > 0 and all(isinstance(value, str) for value in first)
-    else:
-        named = isinstance(first, Iterable) and not hasattr(first, "shape")
-    return named, whole if named else list(whole)
-
-
-def _label_sets(y: Any) -> list[Any] | None:
-    """Return the labels if some are known in part; None if all are complete."""
-    if not isinstance(y, list | tuple) or not any(map(is_partial, y)):
-        return None
-    check_sets([y], "y", "example")
-    return list(y)
-
-
-def _label_list(y: Any) -> list[Label]:
-    checks.check_listed(y, "y must be a list of labels")
-    return list(y)
 
 
 def _whole_numbers(target: NDArray[Any]) -> list[Label]:

@@ -18,7 +18,7 @@ from partwise.estimators.dependency.corpus import (
     check_training_trees,
 )
 from partwise.estimators.labels import LabelCodes
-from partwise.structures.decoding import part_marginals
+from partwise.structures.dependency.arc_parts import arc_shares
 from partwise.structures.interface import FloatArray
 from partwise.trees import is_projective
 
@@ -54,10 +54,12 @@ def make_calibrator(
     settings: TreeSettings,
     labels: LabelCodes,
     n_jobs: int,
+    build: Callable[..., Any],
 ) -> Callable[[FloatArray], Calibration]:
     """Make the function that calibrates weights.
 
-    Trees that the parser could not predict are not asked for the scale.
+    Trees that the parser could not predict are not asked for the scale. `build` makes
+    a structure of sentences.
     """
     any_tree = replace(settings, single_root=False)
     for part in (asked, unseen):
@@ -75,13 +77,14 @@ def make_calibrator(
             settings.n_arc_features,
             "dev_arc_features",
         )
-        return settings.structure(part.trees, labels, gold=gold, listed=listed)
+        return build(part.trees, gold=gold, listed=listed)
 
     right, held_out = corpus(asked.chosen(possible), True), corpus(unseen, False)
 
     def calibrate(w: FloatArray) -> Calibration:
         scale = best_scale(right, w, n_jobs)
-        shares = arc_shares(unseen.trees, held_out, scale * w, n_jobs)
+        lengths = np.array([len(sentence) for sentence in unseen.trees], np.int64)
+        shares = arc_shares(held_out, scale * w, lengths, n_jobs)
         found = [
             float(rows[head, m])
             for sentence, rows in zip(unseen.trees, shares, strict=True)
@@ -104,15 +107,3 @@ def _is_possible(
         return False
     known = set(labels.classes)
     return not known or set(sentence.labels or [None]) <= known
-
-
-def arc_shares(
-    words: Sequence[Sentence], corpus: Any, w: FloatArray, n_jobs: int
-) -> list[FloatArray]:
-    """Return the probability of every arc, ``[head, modifier]`` of each sentence."""
-    sizes = np.array([len(sentence) + 1 for sentence in words], np.int64)
-    ptr, mu, _ = part_marginals(corpus, w, sizes**2, n_jobs)
-    return [
-        mu[ptr[i] : ptr[i + 1]].reshape(size, size)
-        for i, size in enumerate(sizes.tolist())
-    ]

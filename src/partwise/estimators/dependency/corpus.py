@@ -68,6 +68,8 @@ class TreeSettings:
         How many features of arcs the user gives besides them; zero if none are given.
     n_vector_columns : int
         How many columns the vectors of words have; zero if there are none.
+    order : int
+        How many arcs the parts of a tree have.
     """
 
     projective: bool
@@ -77,6 +79,7 @@ class TreeSettings:
     features: tuple[str, ...] = GROUPS
     n_arc_features: int = 0
     n_vector_columns: int = 0
+    order: int = 1
 
     @property
     def templates(self) -> ChosenTemplates:
@@ -158,11 +161,17 @@ class TreeSettings:
             word_weight=word_weight,
         )
 
+    @property
+    def n_arc_weights(self) -> int:
+        """How many weights arcs have, without labels."""
+        n_hashed = 1 << self.hash_bits
+        return n_hashed + self.n_arc_features + 2 * N_CLASSES * self.n_vector_columns
+
     def n_weights(self, n_labels: int) -> int:
         """Return how many weights a parser with so many labels has."""
-        n_arc_weights = (1 << self.hash_bits) + self.n_arc_features
-        n_arc_weights += 2 * N_CLASSES * self.n_vector_columns
-        return n_arc_weights + (n_labels << self.label_bits if n_labels else 0)
+        n_label_weights = n_labels << self.label_bits if n_labels else 0
+        n_triple_weights = 1 << self.hash_bits if self.order > 1 else 0
+        return self.n_arc_weights + n_label_weights + n_triple_weights
 
     def memory(
         self,

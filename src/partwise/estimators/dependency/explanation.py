@@ -16,10 +16,12 @@ from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode
-from partwise.structures.dependency import AddedArcs, DependencyTrees
+from partwise.structures.dependency import AddedArcs
 from partwise.structures.dependency.arcs import n_arc_weights
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 from partwise.structures.dependency.restricted import best_tree_with
+from partwise.structures.dependency.second_order import SecondOrderTrees
+from partwise.structures.dependency.second_order.corpus import sibling_of
 from partwise.structures.dependency.vector_arcs import N_CLASSES, ROOT
 from partwise.structures.interface import CodeArray, FloatArray
 
@@ -52,7 +54,7 @@ class ArcChoice(NamedTuple):
 
 def explain_arc(
     sentence: Sentence,
-    s: DependencyTrees,
+    s: Any,
     w: FloatArray,
     classes: Sequence[Label],
     head: int | None,
@@ -111,6 +113,9 @@ class OwnFeatures(NamedTuple):
         return f"{'head' if side else 'word'} {self.vectors[column]}, {where}"
 
 
+LABEL_KINDS = ("label of the word", "label of the head", "label of both")
+"""The label parts of an arc, in the order in which it has them."""
+
 Columns: TypeAlias = dict[str, Sequence[str]]
 """What features see of the words, by the letters that codes use."""
 
@@ -118,7 +123,7 @@ Columns: TypeAlias = dict[str, Sequence[str]]
 def _contributions(
     columns: Columns,
     templates: ChosenTemplates,
-    s: DependencyTrees,
+    s: Any,
     w: FloatArray,
     classes: Sequence[Label],
     y: CodeArray,
@@ -131,24 +136,27 @@ def _contributions(
     n = len(forms)
     ws, diff = waist.workspace(s, 1), waist.make_diff(s)
     waist.visit(s, 0, ws)
-    hashed = s.arcs
+    hashed = (s.first if isinstance(s, SecondOrderTrees) else s).arcs
     while isinstance(hashed, AddedArcs):
         hashed = hashed.hashed
     n_hashed = int(n_arc_weights(hashed))
-    per_word = 4 if n_labels else 1
-    found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
-    parts = diff.ids[:found].reshape(-1, per_word).copy()
+    kinds = ["arc", *(LABEL_KINDS if n_labels else ())]
+    if isinstance(s, SecondOrderTrees):
+        kinds += ["siblings", "grandparents"]
+    parts, others = _parts_by_word(s, y, n, diff), _parts_by_word(s, y_other, n, diff)
     for m in range(1, n + 1):
         h = int(y[m - 1])
-        same_head = h == y_other[m - 1]
-        if same_head and (not n_labels or y[n + m - 1] == y_other[n + m - 1]):
-            continue
         arc = f"{'root' if h == 0 else forms[h - 1]} → {forms[m - 1]}"
-        names = _arc_names(columns, templates, hashed.tags, h, m)
-        for kind, part in enumerate(parts[m - 1].tolist()):
-            if kind == 0 and same_head:
+        for kind, part, other in zip(kinds, parts[m - 1], others[m - 1], strict=True):
+            if part == other:
                 continue
-            if kind:
+            if kind == "arc":
+                names = _arc_names(columns, templates, hashed.tags, h, m)
+            elif kind == "siblings":
+                names = _sibling_names(columns, templates, h, sibling_of(y, m), m)
+            elif kind == "grandparents":
+                names = _grandparent_names(columns, templates, y, m)
+            else:
                 own = str(classes[y[n + m - 1]])
                 names = [
                     f"{own}: {name}"
@@ -162,6 +170,13 @@ def _contributions(
                 elif value:  # the arc's own, after those from templates
                     own = own_features.name(int(diff.idx[j]) - n_hashed)
                     yield Contribution(own, arc, value)
+
+
+def _parts_by_word(s: Any, y: CodeArray, n: int, diff: waist.Diff) -> list[list[int]]:
+    """Return the parts of a tree, word by word."""
+    found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
+    parts: list[list[int]] = diff.ids[:found].reshape(n, -1).tolist()
+    return parts
 
 
 def _columns(sentence: Sentence, suffix: int) -> Columns:
@@ -210,8 +225,7 @@ def _arc_names(
 ) -> list[str]:
     """Name the features of an arc, in the order in which it has them."""
     direction = "right" if h < m else "left"
-    start = [low for low in LENGTHS if low <= abs(h - m)][-1]
-    length = f"{start}+" if start in LENGTHS[3:] else str(start)
+    length = _length(h - m)
     names = []
     for pair in templates.arcs:
         own = _sides(columns, h, m, pair)
@@ -231,17 +245,65 @@ def _arc_names(
 
 
 def _label_names(
-    columns: Columns, templates: ChosenTemplates, h: int, m: int, kind: int
+    columns: Columns, templates: ChosenTemplates, h: int, m: int, kind: str
 ) -> list[str]:
     """Name the features of one of the three label parts of an arc."""
     direction = "right" if h < m else "left"
-    if kind == 1:
+    if kind == "label of the word":
         pairs: Any = [("any", name) for name in templates.modifier]
-    elif kind == 2:
+    elif kind == "label of the head":
         pairs = [(name, "any") for name in templates.head]
     else:
         pairs = templates.pairs
     return [f"{_sides(columns, h, m, pair)}, {direction}" for pair in pairs]
+
+
+def _sibling_names(
+    columns: Columns, templates: ChosenTemplates, h: int, sibling: int, m: int
+) -> list[str]:
+    """Name the features of a word, its head and its inner sibling, 0 if none."""
+    sides = (("head", h), ("sibling", sibling or None), ("word", m))
+    length = _length(m - (sibling or h))
+    return _triple_names(
+        columns, templates.siblings, sides, "right" if h < m else "left", length
+    )
+
+
+def _grandparent_names(
+    columns: Columns, templates: ChosenTemplates, y: CodeArray, m: int
+) -> list[str]:
+    """Name the features of a word, its head and the head of that."""
+    h = int(y[m - 1])
+    if h == 0:
+        return []
+    g = int(y[h - 1])
+    sides = (("head's head", g), ("head", h), ("word", m))
+    where = "right" if h < m else "left"
+    where += ", same side" if (g < h) == (m < h) else ", other side"
+    return _triple_names(columns, templates.grandparents, sides, where, _length(g - h))
+
+
+def _triple_names(
+    columns: Columns, templates: Any, sides: Any, where: str, length: str
+) -> list[str]:
+    names = []
+    for triple in templates:
+        seen = []
+        for code, (side, position) in zip(triple, sides, strict=True):
+            if position is None:
+                seen.append(f"no {side}")
+            elif arc_codes.CODES[code]:
+                described = _described(columns, arc_codes.CODES[code], position)
+                seen.append(f"{side} {described}")
+        own = ", ".join(seen)
+        names += [f"{own}, {where}", f"{own}, {where} {length}"]
+    return names
+
+
+def _length(distance: int) -> str:
+    """Name the class of a length."""
+    start = [low for low in LENGTHS if low <= abs(distance)][-1]
+    return f"{start}+" if start in LENGTHS[3:] else str(start)
 
 
 def head_and_word(arc: Any) -> tuple[int | None, int]:

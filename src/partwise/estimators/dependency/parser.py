@@ -15,14 +15,11 @@ from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.calibration import least_share
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.checks import check_choice, check_k, check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency import explanation, features
-from partwise.estimators.dependency.calibration import (
-    arc_shares,
-    make_calibrator,
-    split_trees,
-)
+from partwise.estimators.dependency.calibration import make_calibrator, split_trees
 from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
@@ -34,6 +31,14 @@ from partwise.estimators.dependency.corpus import (
 from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
+from partwise.estimators.dependency.second_order import (
+    Pruner,
+    Pruning,
+    learn_pruner,
+    measure_pruning,
+    second_order,
+    with_gold,
+)
 from partwise.estimators.dependency.settings import DependencySettings
 from partwise.estimators.dependency.vectors import encode_vectors, learn_vectors
 from partwise.estimators.dependency.views import find_reasons, make_views
@@ -48,12 +53,12 @@ from partwise.features.word_vectors import as_word_vectors
 from partwise.metrics.attachment import is_punctuation
 from partwise.solvers.loop import Evaluate
 from partwise.structures.decoding import Decoded, decode
-from partwise.structures.dependency import DependencyTrees
+from partwise.structures.dependency.arc_parts import arc_shares
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.trees import is_projective
 
-DECODERS: dict[str, Callable[[DependencyTrees, FloatArray, int], Decoded]] = {
+DECODERS: dict[str, Callable[[Any, FloatArray, int], Decoded]] = {
     "best": decode,
     "minimum_risk": decode_minimum_risk,
 }
@@ -65,14 +70,19 @@ class DependencyParser(
 ):
     """Predict the dependency tree of a sentence from its words and tags.
 
-    First-order parsing: the score of a tree is the sum of the scores of its arcs, which
-    come from sparse features of the two words and of what is around and between them.
-    The best of all trees is found exactly.
+    The score of a tree is the sum of the scores of its arcs, which come from sparse
+    features of the two words and of what is around and between them; with ``order=2``,
+    also of pairs of arcs: siblings, and grandparents. The best of all trees is found
+    exactly; with ``order=2``, of all trees of arcs that pruning has left.
 
     Attributes
     ----------
     classes_ : array
         The labels of arcs, sorted; empty without labels.
+    pruning_ : dict or None
+        With ``order=2``, what pruning left of the "train" and of the "dev" sentences:
+        `arcs_per_word`, and `oracle_heads`, the share of words whose right head is
+        left. In training the right heads are put back.
 
     Examples
     --------
@@ -92,9 +102,13 @@ class DependencyParser(
     ((2, 0), ('nsubj', 'root'))
     """
 
+    takes_labels = False
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
     least_labels = 0
+
+    pruning_: dict[str, Pruning] | None = None
+    _pruner: Pruner | None = None
 
     # --- training ---------------------------------------------------------------
 
@@ -148,6 +162,10 @@ class DependencyParser(
     def _check_settings(self) -> None:
         super()._check_settings()
         find_groups(self.features)
+        if self.order > 1 and not self.projective:
+            raise ValueError(
+                "order=2 is for projective trees only; use order=1 for all trees"
+            )
 
     def _settings(self) -> TreeSettings:
         return TreeSettings(
@@ -156,7 +174,25 @@ class DependencyParser(
             int(self.hash_bits),
             int(self.suffix),
             find_groups(self.features),
+            order=int(self.order),
         )
+
+    def _structure(self, sentences: list[Sentence], **options: Any) -> Any:
+        """Encode sentences, as trees of the parser's order."""
+        first = self._trees.structure(sentences, self._labels, **options)
+        if self._pruner is None:  # of first order
+            return first
+        trees, found = second_order(
+            first,
+            self._trees.templates,
+            self._trees.hash_bits,
+            self._pruner,
+            self._jobs(),
+            gold=options.get("gold", False),
+        )
+        if found is not None and self.pruning_ is not None:
+            self.pruning_.setdefault("train", found)
+        return trees
 
     def _prepare(
         self,
@@ -197,7 +233,25 @@ class DependencyParser(
         data = self._encoded(
             trees, sample_weight, matrices, dev, dev_arc_features, vectors=vectors
         )
+        if self._start is not None and self._start._trees != self._trees:
+            raise DataError(
+                "the parser has learnt with other features of arcs (hash_bits, suffix, "
+                "features, arc_features or vectors), or from other trees; give the "
+                "same, or fit a new model"
+            )
         return replace(data, kept=kept)
+
+    def _as_start(self) -> DependencyParser:
+        self._refuse_forgetting_vectors()
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        trees = self._trees
+        return {
+            "arcs": (1 << trees.hash_bits,),
+            "listed arcs": (trees.n_arc_features,),
+            "labels": (1 << trees.label_bits, self._labels.classes),
+        }
 
     def _encoded(
         self,
@@ -235,23 +289,26 @@ class DependencyParser(
                     for word in zip(sentence.forms, sentence.upos, strict=True)
                 ]
             )
-        structure = self._trees.structure(
-            trees,
-            self._labels,
-            gold=True,
-            listed=listed,
-            vectors=of_words,
-            word_weight=weights,
-            head_cost=float(self.head_cost),
-            label_cost=float(self.label_cost),
-        )
-        structure = know_trees(structure, trees, self._labels)
+        given: dict[str, Any] = {
+            "gold": True,
+            "listed": listed,
+            "vectors": of_words,
+            "word_weight": weights,
+            "head_cost": float(self.head_cost),
+            "label_cost": float(self.label_cost),
+        }
+        self._pruner = self.pruning_ = None  # of an earlier fit, maybe
+        if self._trees.order > 1:
+            self._learn_pruner(trees, given)
+        structure = self._structure(trees, **given)
+        if self._trees.order == 1:
+            structure = know_trees(structure, trees, self._labels)
         evaluate = calibrate = None
         if self.calibrate is not None:
             asked, unseen = split_trees(dev, dev_arc_features, self.calibrate)
             dev, dev_arc_features = asked
             calibrate = make_calibrator(
-                asked, unseen, self._trees, self._labels, self._jobs()
+                asked, unseen, self._trees, self._labels, self._jobs(), self._structure
             )
         if dev is not None:
             evaluate = self._evaluator(dev, dev_arc_features)
@@ -259,9 +316,26 @@ class DependencyParser(
             raise ValueError("dev_arc_features are given, but no dev sentences")
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
+    def _learn_pruner(self, trees: list[Sentence], given: dict[str, Any]) -> None:
+        """Learn which arcs are worth a look."""
+        for i, sentence in enumerate(trees):
+            if sentence.unknown:
+                raise DataError(
+                    f"the head of word {sentence.unknown[0]} is not known, and order=2 "
+                    "needs complete trees",
+                    where=named(sentence, i),
+                    example=i,
+                    advice=[Advice("order", 1, "learns from trees known in part")],
+                )
+        first = self._trees.structure(trees, self._labels, **given)
+        self._pruner = learn_pruner(first, float(self.prune), self._seed())
+        self.pruning_ = {}
+
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:
         """Return what a shard knows, and all have to agree on."""
         self._check_settings()
+        if self.order > 1:
+            raise ValueError("order=2 does not learn from shards; use order=1")
         self._refuse_vectors()
         trees = as_sentences(sentences)
         check_training_trees(trees, self._settings())
@@ -288,6 +362,7 @@ class DependencyParser(
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""
+        known = () if self._start is None else self._start._labels.classes
         if self.labelled is False:
             return []
         without = [
@@ -295,7 +370,8 @@ class DependencyParser(
             for i, s in enumerate(trees)
             if len(s) and s.labels is None and not s.unknown
         ]
-        if len(without) == sum(len(s) > 0 for s in trees) and self.labelled is None:
+        none = len(without) == sum(len(s) > 0 for s in trees)
+        if none and self.labelled is None and not known:
             return []
         if without:
             i = without[0]
@@ -305,13 +381,11 @@ class DependencyParser(
                 example=i,
                 advice=[Advice("labelled", False, "trains without labels")],
             )
-        return sorted_classes(
-            [
-                label
-                for s in trees
-                for label in s.labels or ()
-                if not (s.unknown and label == NOT_GIVEN)
-            ]
+        return self._all_classes(
+            label
+            for s in trees
+            for label in s.labels or ()
+            if not (s.unknown and label == NOT_GIVEN)
         )
 
     def _measure(self) -> Callable[[Trees, Trees], float]:
@@ -334,9 +408,10 @@ class DependencyParser(
         measure = self._measure()
         rehearse(measure, dev)
         vectors = encode_vectors(dev, matrices, self._vectors)
-        corpus = self._trees.structure(
-            dev, self._labels, listed=listed, vectors=vectors
-        )
+        corpus = self._structure(dev, listed=listed, vectors=vectors)
+        if self.pruning_ is not None:
+            heads = [head for sentence in dev for head in sentence.heads or ()]
+            self.pruning_["dev"] = measure_pruning(corpus, heads)
 
         def evaluate(w: FloatArray) -> float:
             return measure(dev, self._with_trees(dev, decode(corpus, w, self._jobs())))
@@ -362,10 +437,7 @@ class DependencyParser(
         )
         self._trees.check_memory(words, len(self._labels), self._jobs(), k)
         vectors = encode_vectors(words, matrices, self._vectors)
-        corpus = self._trees.structure(
-            words, self._labels, listed=listed, vectors=vectors
-        )
-        return words, corpus
+        return words, self._structure(words, listed=listed, vectors=vectors)
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""
@@ -395,7 +467,8 @@ class DependencyParser(
                 for tree, fine in zip(trees, legal, strict=True)
             ]
             right = self._trees.structure(trees, self._labels, gold=True)
-            corpus = corpus._replace(heads=right.heads, word_labels=right.word_labels)
+            corpus, fine = with_gold(corpus, right.heads, right.word_labels)
+            legal &= fine
         return Given(corpus, self.weights_, lambda i, y: self._tree(words[i], y), legal)
 
     def _is_possible(self, tree: Sentence) -> bool:
@@ -484,7 +557,11 @@ class DependencyParser(
             but the first sums to one.
         """
         words, corpus = self._encode(sentences, arc_features)
-        return arc_shares(words, corpus, self._scaled_weights, self._jobs())
+        return self._shares(words, corpus)
+
+    def _shares(self, words: list[Sentence], corpus: Any) -> list[FloatArray]:
+        lengths = np.array([len(sentence) for sentence in words], np.int64)
+        return arc_shares(corpus, self._scaled_weights, lengths, self._jobs())
 
     def predict_sets(
         self,
@@ -507,7 +584,7 @@ class DependencyParser(
         return self._sets(*self._encode(sentences, arc_features), risk)
 
     def _sets(
-        self, words: list[Sentence], corpus: DependencyTrees, risk: float
+        self, words: list[Sentence], corpus: Any, risk: float
     ) -> list[list[list[int]]]:
         least = least_share(self._calibration, risk)
         return [
@@ -515,7 +592,7 @@ class DependencyParser(
                 [int(h) for h in np.argsort(-heads, kind="stable") if heads[h] >= least]
                 for heads in rows.T[1:]
             ]
-            for rows in arc_shares(words, corpus, self._scaled_weights, self._jobs())
+            for rows in self._shares(words, corpus)
         ]
 
     def predict_kbest(

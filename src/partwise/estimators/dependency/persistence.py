@@ -7,6 +7,11 @@ from typing import Any
 
 from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
+from partwise.estimators.dependency.second_order import (
+    n_pruner_weights,
+    pruner_tensors,
+    read_pruner,
+)
 from partwise.estimators.stored_labels import check_mark, mark_of
 from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.features import arc_codes
@@ -15,8 +20,9 @@ from partwise.model_file import Content
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 
 
-def arc_features() -> tuple[Any, ...]:
-    """Return the features that this version gives to arcs."""
+def arc_features(order: int = 1) -> tuple[Any, ...]:
+    """Return the features that this version gives to arcs, and to pairs of arcs."""
+    pairs_of_arcs = (arc_codes.SIBLING_TEMPLATES, arc_codes.GRANDPARENT_TEMPLATES)
     return (
         arc_codes.ATTRIBUTES,
         arc_codes.CODES,
@@ -29,6 +35,7 @@ def arc_features() -> tuple[Any, ...]:
         arc_codes.PAIR_TEMPLATES,
         tuple(map(int, LENGTHS)),
         LABEL_ROW_BITS,
+        *(pairs_of_arcs if order > 1 else ()),
     )
 
 
@@ -38,10 +45,13 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     trees = asdict(model._trees)
     del trees["n_vector_columns"]  # the vectors themselves say so
     tensors, calibration = calibration_tensors(model._calibration)
+    pruner, described = pruner_tensors(model._pruner, model.pruning_)
+    tensors |= pruner
     settings = {
         "trees": trees,
-        "features": mark_of(arc_features()),
+        "features": mark_of(arc_features(model._trees.order)),
         "calibration": calibration,
+        **described,
     }
     store_vectors(model._vectors, tensors, settings)
     return tensors, settings
@@ -60,8 +70,13 @@ def fill(model: Any, content: Content) -> int:
         features=_read_groups(trees),
         n_arc_features=_n_arc_features(trees),
         n_vector_columns=model._vectors.width,
+        order=_order(trees),
     )
-    check_mark(content, arc_features())
+    check_mark(content, arc_features(model._trees.order))
+    if model._trees.order > 1:
+        bits = model._trees.hash_bits
+        n_weights = n_pruner_weights(model._trees.n_arc_weights, bits)
+        model._pruner, model.pruning_ = read_pruner(content, n_weights)
     model._calibration = read_calibration(content, model.calibrate)
     _check_named_groups(model, content)
     for label in model._labels.classes:
@@ -88,6 +103,12 @@ def _n_arc_features(trees: Content) -> int:
     if "n_arc_features" not in trees.settings:
         return 0
     return trees.setting("n_arc_features", int, at_least=0, below=2**31)
+
+
+def _order(trees: Content) -> int:
+    if "order" not in trees.settings:
+        return 1
+    return trees.setting("order", int, at_least=1, below=3)
 
 
 def _check_named_groups(model: Any, content: Content) -> None:

@@ -21,6 +21,14 @@ class DependencySettings(VectorSettings, LearningSettings):
         tree (maximum spanning trees).
     single_root
         Whether exactly one word of a sentence hangs from the root.
+    order
+        How many arcs the parts of a tree have. With 2, pairs of arcs count as well: a
+        word and the sibling next to it, and a word, its head and the head of that. For
+        projective trees.
+    prune
+        With ``order=2``: a parser of first order, trained first, leaves the heads that
+        are at least this many times as probable as a word's best one. 0 leaves all,
+        which is slow.
     labelled
         Whether arcs have labels. By default they have if the training data has labels.
     crossing
@@ -56,6 +64,8 @@ class DependencySettings(VectorSettings, LearningSettings):
 
     projective: bool = setting(default=True, allowed=allow.FLAG)
     single_root: bool = setting(default=True, allowed=allow.FLAG)
+    order: int = setting(default=1, allowed=allow.number(1, 2, whole=True))
+    prune: float = setting(default=1e-3, allowed=allow.number(0, 1))
     labelled: bool | None = setting(default=None, allowed=allow.FLAG)
     crossing: str = setting(
         default="refuse", allowed=allow.one_of("refuse", "lift", "skip")

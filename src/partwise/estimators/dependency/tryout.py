@@ -16,11 +16,11 @@ SENTENCE = Sentence.from_columns(
 
 
 def try_out(**settings: Any) -> None:
-    """Train parsers with and without labels and crossing arcs, and ask them all."""
-    for projective in (True, False):
+    """Train parsers of all kinds, with and without labels, and ask them all."""
+    for kind in ({}, {"projective": False}, {"order": 2}):
         for labelled in (True, False):
             parser = DependencyParser(
-                projective=projective, labelled=labelled, hash_bits=8, **settings
+                labelled=labelled, hash_bits=8, **kind, **settings
             )
             parser.fit([SENTENCE], dev=[SENTENCE])
             parser.predict([SENTENCE])

@@ -31,7 +31,8 @@ from partwise.estimators.labels import LabelCodes, class_array, sorted_classes
 from partwise.losses import get_loss
 from partwise.solvers import make_problem, solve
 from partwise.solvers.base import State
-from partwise.solvers.loop import INTERRUPTED, Evaluate, Solution
+from partwise.solvers.endings import INTERRUPTED
+from partwise.solvers.loop import Evaluate, Solution
 from partwise.solvers.progress import ProgressBar
 from partwise.structures import interface as waist
 from partwise.structures.chain import Chain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,10 @@ from partwise.structures.rows import Pairs
 
 def _any_cost(chain: Chain) -> bool:
     """Say whether some mistake costs something."""
-    costly = chain.costs.max(axis=1)[chain.labels] > 0
+    costly = chain.costs.max(axis=1) > 0
     if chain.token_weight.size:
-        costly &= chain.token_weight > 0
-    return bool(costly.any())
+        return bool((costly[chain.labels] & (chain.token_weight > 0)).any())
+    return bool(costly.all() or costly[chain.labels].any())
 
 
 class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
@@ -121,7 +122,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
     def _labelled(
         self,
         tokens: Tokens,
-        y: list[list[Label]],
+        y: Sequence[list[Label]],
         gold: CodeArray,
         by_class: FloatArray,
         allowed: Any = None,
@@ -151,7 +152,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         return chain
 
     def _known(
-        self, chain: Chain, wrong: NDArray[np.bool_], y: list[list[Any]]
+        self, chain: Chain, wrong: NDArray[np.bool_], y: Sequence[list[Any]]
     ) -> PartialOutputs:
         """Return the corpus with labels that are known in part, checked."""
         if self.transitions == "observed":

@@ -20,7 +20,7 @@ from partwise.estimators.sequence.inputs import (
 from partwise.estimators.shards import LearnsFromShards
 from partwise.estimators.suitable_defaults import row_size
 from partwise.estimators.survey import Survey, frequent
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.rows import DenseRows
 
 
@@ -29,9 +29,8 @@ class ShardedTagging(LearnsFromShards):
 
     _by_class: FloatArray  # what mistakes cost
 
-    def _survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
-        """Return what a shard knows, and all have to agree on."""
-        self._check_settings()
+    def _check_for_shards(self: Any) -> None:
+        """Raise ValueError for settings that need the corpus in one piece."""
         if "observed" in (self.pairs, self.transitions):
             raise ValueError(
                 "pairs='observed' and transitions='observed' need the whole corpus at "
@@ -42,6 +41,15 @@ class ShardedTagging(LearnsFromShards):
                 "label tuples and hidden states need the whole corpus at once; to "
                 "learn from shards use order=1 and states=1"
             )
+        if self.calibrate is not None:
+            raise ValueError(
+                "calibrate needs development data, which is not there for shards; "
+                "leave it out"
+            )
+
+    def _survey(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Survey:
+        """Return what a shard knows, and all have to agree on."""
+        self._check_settings()
         every = 1  # what is rare here may be frequent elsewhere
         rest = self.hash_bits, self.transition_features
         chosen, X = choose_input(X, self.template, self.boundaries, every, *rest)
@@ -63,11 +71,6 @@ class ShardedTagging(LearnsFromShards):
     def _settle(self: Any, survey: Survey) -> None:
         """Set all that follows from the survey of the whole corpus."""
         self._refuse_vectors()
-        if self.calibrate is not None:
-            raise ValueError(
-                "calibrate needs development data, which is not there for shards; "
-                "leave it out"
-            )
         self._row_size = survey.row_size
         source = survey.source
         if isinstance(source, DenseInput):
@@ -79,9 +82,13 @@ class ShardedTagging(LearnsFromShards):
                 source.encoder.learn_keys(*(frequent(n, self.min_count) for n in names))
         self._set_source(source, sorted_classes(list(survey.labels)))
         counts = [survey.labels[label] for label in self._labels.classes]
-        gold = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        self._weigh_classes(np.array(counts, np.int64))
+
+    def _weigh_classes(self: Any, counts: IntArray) -> None:
+        """Set what mistakes cost, from how often each label occurs."""
+        codes = np.arange(counts.size, dtype=np.int32)
         self._by_class = weighting.class_weights(
-            self.class_weight, self._labels, gold, None
+            self.class_weight, self._labels, codes, counts.astype(np.float64)
         )
 
     def _prepare_shard(

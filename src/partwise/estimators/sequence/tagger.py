@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from partwise.estimators.calibration import (
     right_shares,
     split_dev,
 )
-from partwise.estimators.carrying import Block
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
+from partwise.estimators.encoded import EncodedCorpus
 from partwise.estimators.given_vectors import split_vectors
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
@@ -31,9 +32,15 @@ from partwise.estimators.partial_labels import (
     wrong_labels,
 )
 from partwise.estimators.sequence.constraints import Masks, make_masks
+from partwise.estimators.sequence.encoded import EncodedTagging
 from partwise.estimators.sequence.explaining import ExplainsLabels
 from partwise.estimators.sequence.foreign import chain_model_of, fill_from
-from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
+from partwise.estimators.sequence.inputs import (
+    Input,
+    Tokens,
+    choose_input,
+    learn_tokens,
+)
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.shards import ShardedTagging
 from partwise.estimators.sequence.vectors import learn_vectors, rereadable
@@ -70,7 +77,7 @@ def _size_of_rows(tokens: Tokens, sample_weight: FloatArray | None) -> float | N
     return row_size(tokens.nodes.values, weight)
 
 
-class SequenceTagger(ShardedTagging, ExplainsLabels):
+class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
     r"""Predict a label for every token of a sequence, exactly.
 
     Attributes
@@ -100,7 +107,6 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     _views, _reasons = make_views, find_reasons
     _weighs_tokens = False
     _fill_from, _chain_model = fill_from, chain_model_of
-    can_forget = True
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -116,7 +122,7 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         token_weight: Any = None,
@@ -131,7 +137,8 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
             Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
             array per sequence; or, with a template, tuples of column strings. Features
             of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors` for every
-            sequence, adds a vector to every token.
+            sequence, adds a vector to every token. Or an encoded corpus (`encoded`),
+            which has its labels: then there is no `y`.
         y : iterable of sequences of labels
             A label (str or int) for every token. None where it is not known, a set
             where it is one of several.
@@ -157,7 +164,7 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     def _prepare(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         token_weight: Any = None,
@@ -166,6 +173,10 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
     ) -> TrainingData:
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
+        options = {"token_weight": token_weight, "dev": dev, "allowed": allowed}
+        if isinstance(X, EncodedCorpus):
+            checks.check_no_labels(y)
+            return self._prepare_encoded(X, sample_weight, **options)
         if self.pairs == "observed" and self.hash_bits is not None:
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
@@ -183,7 +194,7 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
         y = checks.label_lists(y)
         in_part = self._are_known_in_part(y)
         X = rereadable(X, tables, source.kind)
-        tokens = self._read(source, X)
+        tokens = learn_tokens(self, source, X)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
@@ -194,6 +205,23 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
         wrong = wrong_labels(flat, labels) if in_part else None
         gold = labels.encode(flat, "y") if wrong is None else one_of_each(wrong)
         sample_weight = weighting.sample_weights(sample_weight, len(y))
+        return self._assemble(tokens, y, gold, sample_weight, wrong, **options)
+
+    def _assemble(
+        self,
+        tokens: Tokens,
+        y: Sequence[list[Label]],
+        gold: CodeArray,
+        sample_weight: FloatArray | None,
+        wrong: NDArray[np.bool_] | None = None,
+        *,
+        token_weight: Any,
+        dev: Any,
+        allowed: Any,
+    ) -> TrainingData:
+        """Return what to train on, the features and labels of sequences being known."""
+        if wrong is None and self._n_states > 1:  # which state it is, is not known
+            wrong = np.asarray(np.arange(len(self._labels)) != gold[:, None])
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
         self._weighs_tokens = token_weight is not None
@@ -227,14 +255,6 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
         weighs = self.class_weight is not None or self._weighs_tokens
         return weighs or super()._has_costs()
 
-    def _read(self, source: Input, X: Any) -> Tokens:
-        """Learn the features of `X` and encode it, going on from what is known."""
-        if self._start is not None:
-            return source.learn_beyond(self._start._input, X)
-        if self._seen is not None:
-            source.go_on_from(self._earlier("_input"))
-        return source.fit_encode(X)
-
     def _as_start(self) -> SequenceTagger:
         if "observed" in (self.pairs, self.transitions):
             raise ValueError(
@@ -248,10 +268,15 @@ class SequenceTagger(ShardedTagging, ExplainsLabels):
         self._refuse_forgetting_vectors()
         return super()._as_start()
 
-    def _blocks(self) -> list[Block]:
-        source = self._input
-        rows, edges = Block(source.n_features), Block(source.n_edge_features, 2)
-        return [rows, Block(1, 2), Block(int(self.start)), Block(int(self.end)), edges]
+    def _blocks(self) -> Blocks:
+        labels, source = self._labels.classes, self._input
+        return {
+            "tokens": (source.n_features, labels),
+            "transitions": (labels, labels),
+            "start": (int(self.start), labels),
+            "end": (int(self.end), labels),
+            "edges": (source.n_edge_features, labels, labels),
+        }
 
     def _set_source(self, source: Input, classes: list[Label]) -> None:
         """Set the encoder, and all that follows from the labels."""

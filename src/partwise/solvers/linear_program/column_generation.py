@@ -29,6 +29,7 @@ from partwise.solvers.linear_program.highs_master import METHODS, HighsMaster
 from partwise.solvers.linear_program.master import Master, Task
 from partwise.solvers.linear_program.proximal_master import ProximalMaster
 from partwise.solvers.linear_program.rows import Rows
+from partwise.solvers.linear_program.rows_of_shards import RowsOfShards
 from partwise.solvers.linear_program.saddle_steps import ChambollePock
 from partwise.solvers.linear_program.warm_up import warm_up
 from partwise.solvers.units import cost_unit, feature_unit, power_of_two
@@ -93,7 +94,11 @@ class ColumnGenerationState(State):
         rules = (loss if isinstance(loss, SetHinge) else SetHinge("cost")).rules()
         s = problem.structure
         self.search = Search(s, rules, problem.n_jobs, problem.C)
-        self.row_set = Rows(s, rules, problem.n_weights)
+        if problem.is_elsewhere:
+            self.row_set: Rows = RowsOfShards(s, rules, problem.n_weights)
+            self.row_set.crew = self.search.crew
+        else:
+            self.row_set = Rows(s, rules, problem.n_weights)
         self.master = master
         self.w = np.zeros(problem.n_weights)
         self.master_w = self.w
@@ -161,7 +166,8 @@ class ColumnGeneration(Solver):
         Steps of "chambolle-pock" and "extragradient" in a round, at most; more where no
         rows are missing.
     passes : int
-        Online passes at the start, which find the first rows and weights.
+        Online passes at the start, which find the first rows and weights; none where
+        the corpus is in shards elsewhere.
     drop_after : int
         Rows without a multiplier for this many rounds are dropped.
     tighten : bool
@@ -213,6 +219,7 @@ class ColumnGeneration(Solver):
     losses = ("hinge", "set_hinge")
     penalties = ("l1", "positive l1")
     needs = (kbest, add_costs, cost)
+    only_passes = True
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "master": MASTERS,
         "step": (*STEPS, SCALED),
@@ -294,7 +301,9 @@ class ColumnGeneration(Solver):
         """Find the first rows, and weights to start from."""
         starts = [state.w]
         with state.clock("decoding"):
-            if len(state.row_set) == 0 and self.passes and not self.as_printed:
+            # Online passes need the examples at hand.
+            online = self.passes and not (self.as_printed or problem.is_elsewhere)
+            if len(state.row_set) == 0 and online:
                 average = np.zeros(problem.n_weights)
                 for done in warm_up(
                     state.search, state.row_set, self._longest_steps(problem, state),

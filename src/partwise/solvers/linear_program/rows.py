@@ -97,6 +97,25 @@ class RowScratch(NamedTuple):
     diff: waist.Diff
 
 
+def make_room(n_entries: int, n_rows: int) -> RowRoom:
+    """Make room for rows with so many entries."""
+    return RowRoom(
+        np.zeros(n_entries, np.int64), np.zeros(n_entries), np.zeros(n_rows, np.int64),
+        np.zeros(n_rows, np.int64), np.zeros(n_rows),
+    )  # fmt: skip
+
+
+def make_row_scratch(s: Structure) -> RowScratch:
+    """Make the scratch arrays that rows of a corpus need."""
+    most_parts, most_codes = waist.largest_sizes(s)
+    return RowScratch(
+        np.zeros(most_codes, np.int32),
+        np.zeros(most_codes, np.int32),
+        waist.make_sparse_sum(2 * (most_parts + 2 * most_codes)),
+        waist.make_diff(s),
+    )
+
+
 @kernel
 def write_row_of(
     s: Structure,
@@ -180,19 +199,14 @@ class Rows(Keeper):
         self.idle = np.zeros(0, np.int64)
         self.column_of = np.full(n_weights, -1, np.int32)
         self.weight_of = np.zeros(0, np.int64)
-        most_parts, most_codes = waist.largest_sizes(s)
-        self.most = int(waist.max_features(s))
-        size = CHUNK + self.most
-        self.room = RowRoom(
-            np.zeros(size, np.int64), np.zeros(size), np.zeros(CHUNK, np.int64),
-            np.zeros(CHUNK, np.int64), np.zeros(CHUNK),
-        )  # fmt: skip
-        self.scratch = RowScratch(
-            np.zeros(most_codes, np.int32), np.zeros(most_codes, np.int32),
-            waist.make_sparse_sum(2 * (most_parts + 2 * most_codes)),
-            waist.make_diff(s),
-        )  # fmt: skip
-        self._ws = waist.workspace(s, 1)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Make room to write rows, before they are appended to the others."""
+        self.most = int(waist.max_features(self.s))
+        self.room = make_room(CHUNK + self.most, CHUNK)
+        self.scratch = make_row_scratch(self.s)
+        self._ws = waist.workspace(self.s, 1)
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -222,19 +236,23 @@ class Rows(Keeper):
 
     def take(self, n: int) -> None:
         """Add the first `n` rows of the room."""
-        if n == 0:
-            return
-        end = self.room.end[:n]
-        weights, val = self.room.idx[: end[-1]], self.room.val[: end[-1]]
+        if n:
+            end, room = self.room.end[:n], self.room
+            idx, val = room.idx[: end[-1]], room.val[: end[-1]]
+            self._append(RowRoom(idx, val, end, room.owner[:n], room.margin[:n]))
+
+    def _append(self, written: RowRoom) -> None:
+        """Add rows; number the weights that occur for the first time."""
+        weights, val, end, owner, margin = written
         new = np.unique(weights[self.column_of[weights] < 0])
         self.column_of[new] = self.n_columns + np.arange(new.size, dtype=np.int32)
         self.weight_of = np.concatenate([self.weight_of, new])
         self.ptr = np.concatenate([self.ptr, self.ptr[-1] + end])
         self.idx = np.concatenate([self.idx, self.column_of[weights]])
         self.val = np.concatenate([self.val, val])
-        self.owner = np.concatenate([self.owner, self.room.owner[:n]])
-        self.margin = np.concatenate([self.margin, self.room.margin[:n]])
-        self.idle = np.concatenate([self.idle, np.zeros(n, np.int64)])
+        self.owner = np.concatenate([self.owner, owner])
+        self.margin = np.concatenate([self.margin, margin])
+        self.idle = np.concatenate([self.idle, np.zeros(end.size, np.int64)])
 
     def drop(self, dropped: IntArray) -> None:
         """Forget some rows; columns stay."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise._jit import working_time
 from partwise.solvers.base import STALLED
-from partwise.solvers.loop import CONVERGED, INTERRUPTED, MAX_ITER
+from partwise.solvers.endings import CONVERGED, INTERRUPTED, MAX_ITER
 from partwise.solvers.quadratic_program import problem, steps
 from partwise.solvers.quadratic_program.problem import QuadraticProgram
 from partwise.structures.interface import FloatArray

@@ -17,15 +17,16 @@ from partwise.structures.dependency.arborescence import (
     arborescence,
     make_arborescence_space,
 )
-from partwise.structures.dependency.arborescence_kbest import (
-    ArborescenceKBestSpace,
-    arborescence_kbest,
-    make_arborescence_kbest_space,
-)
 from partwise.structures.dependency.matrix_tree import (
     MatrixTreeSpace,
     make_matrix_tree_space,
     matrix_tree,
+)
+from partwise.structures.dependency.partition import (
+    PartitionSpace,
+    best_allowed,
+    best_trees_by_partition,
+    make_partition_space,
 )
 from partwise.structures.dependency.projective_marginals import (
     projective_log_partition,
@@ -157,7 +158,7 @@ class NonProjectiveSpace(NamedTuple):
     """What the best tree, the best trees and the sum over trees need."""
 
     best: ArborescenceSpace
-    kbest: ArborescenceKBestSpace
+    kbest: PartitionSpace
     sum: MatrixTreeSpace
     unused: FloatArray
 
@@ -166,7 +167,7 @@ class NonProjectiveSpace(NamedTuple):
 def _(family: NonProjective, n_words: int, k: int) -> Any:
     return NonProjectiveSpace(
         make_arborescence_space(n_words),
-        make_arborescence_kbest_space(n_words, k),
+        make_partition_space(n_words, k),
         make_matrix_tree_space(n_words),
         np.zeros((1, 1)),
     )
@@ -183,6 +184,13 @@ def _(
     return arborescence(score, single_root, heads, space.best)
 
 
+@best_allowed.implement(ArborescenceSpace)
+def _(
+    search: ArborescenceSpace, allowed: FloatArray, single_root: bool, heads: CodeArray
+) -> float:
+    return arborescence(allowed, single_root, heads, search)
+
+
 @best_trees.implement(NonProjective)
 def _(
     family: NonProjective,
@@ -194,7 +202,9 @@ def _(
     scores: FloatArray,
     space: Any,
 ) -> int:
-    return arborescence_kbest(ranked, single_root, k, heads, ranks, scores, space.kbest)
+    return best_trees_by_partition(
+        ranked, single_root, k, heads, ranks, scores, space.kbest, space.best
+    )
 
 
 @arc_marginals.implement(NonProjective)

@@ -228,7 +228,7 @@ def _between(
 
 
 @kernel
-def _bucket(key: int, mask: int) -> int:
+def bucket_at(key: int, mask: int) -> int:
     """Return where the weights of a key begin."""
     # What the compiler sees cannot be negative need not be tested for it.
     return (key >> LOW_BITS << 3) & mask & MOST_WEIGHTS
@@ -237,13 +237,13 @@ def _bucket(key: int, mask: int) -> int:
 @kernel
 def _tag_at(key: int, tag: int, mask: int) -> int:
     """Return the weight of a tag that lies between."""
-    return _bucket(key + (tag >> 3) * BETWEEN, mask) + (tag & 7)
+    return bucket_at(key + (tag >> 3) * BETWEEN, mask) + (tag & 7)
 
 
 @kernel
 def _agreement_at(key: int, agreement: int, mask: int) -> int:
     """Return the weight of what the two words agree in."""
-    return _bucket(key + (agreement >> 3) * AGREEMENT, mask) + (agreement & 7)
+    return bucket_at(key + (agreement >> 3) * AGREEMENT, mask) + (agreement & 7)
 
 
 @kernel
@@ -263,7 +263,7 @@ def _arc_indices(
     length = 1 + length_class(abs(h - m))
     mask = (1 << arcs.bits) - 1
     for t in range(n_pairs):
-        at = _bucket(head_key[t] + modifier_key[t] + direction, mask)
+        at = bucket_at(head_key[t] + modifier_key[t] + direction, mask)
         idx[2 * t] = at
         idx[2 * t + 1] = at + length
     key = head_key[n_pairs] + modifier_key[n_pairs] + direction
@@ -296,7 +296,7 @@ def _score_arc(
     mask = (1 << arcs.bits) - 1
     total = 0.0
     for t in range(n_pairs):
-        at = _bucket(head_key[t] + modifier_key[t] + direction, mask)
+        at = bucket_at(head_key[t] + modifier_key[t] + direction, mask)
         total += w[at] + of_length[at]
     key = head_key[n_pairs] + modifier_key[n_pairs] + direction
     for j in range(n_between):

@@ -114,18 +114,6 @@ def _label_marginals(
                 three[k] += share
 
 
-@kernel
-def _rank_labels(
-    values: FloatArray, base: float, ranked: FloatArray, rank_label: CodeArray
-) -> None:
-    """Write the scores and the numbers of the best labels of an arc, in order."""
-    for j in range(ranked.size):
-        best = vectors.place_of_largest(values)
-        ranked[j] = base + values[best]
-        rank_label[j] = best
-        values[best] = -np.inf
-
-
 @waist.kbest.implement(DependencyTrees)
 def _(
     s: DependencyTrees,
@@ -151,7 +139,7 @@ def _(
                 continue
             if s.labels.n_labels:
                 labels.labels_of_arc(s.labels, i, n, h, m, of_labels, ws.label_values)
-                _rank_labels(
+                labels.rank_labels(
                     ws.label_values, alone[h, m], ranked[h, m], rank_label[h, m]
                 )
             else:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from partwise._jit import kernel
 from partwise.structures.dependency.hashed_arcs import DIRECTION, LOW_BITS
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-from partwise.structures.vectors import add_scaled
+from partwise.structures.vectors import add_scaled, place_of_largest
 
 
 class LabelTemplates(NamedTuple):
@@ -236,6 +236,25 @@ def _find_rows(labels: Labels, i: int, n: int, row: int, at: IntArray) -> int:
 
 
 @kernel
+def score_row(
+    labels: Labels,
+    i: int,
+    n: int,
+    row: int,
+    w: FloatArray,
+    out: FloatArray,
+    at: IntArray,
+) -> None:
+    """Write the scores of a row of label parts of sentence `i`."""
+    n_labels = labels.n_labels
+    out[:] = 0.0
+    for t in range(_find_rows(labels, i, n, row, at)):
+        weights = w[at[t] : at[t] + n_labels]
+        for k in range(n_labels):
+            out[k] += weights[k]
+
+
+@kernel
 def score_labels(
     labels: Labels, i: int, n: int, w: FloatArray, theta: FloatArray, at: IntArray
 ) -> None:
@@ -243,11 +262,29 @@ def score_labels(
     n_labels = labels.n_labels
     for row in range(n_label_rows(labels, i, n)):
         out = theta[row * n_labels : (row + 1) * n_labels]
-        out[:] = 0.0
+        score_row(labels, i, n, row, w, out, at)
+
+
+@kernel
+def add_row(
+    labels: Labels,
+    i: int,
+    n: int,
+    row: int,
+    shares: FloatArray,
+    scale: float,
+    w: FloatArray,
+    at: IntArray,
+) -> float:
+    """Add the features of a row of label parts; return ``|w|^2``'s change."""
+    is_used = False
+    for k in range(labels.n_labels):
+        is_used |= shares[k] != 0.0
+    change = 0.0
+    if is_used:
         for t in range(_find_rows(labels, i, n, row, at)):
-            weights = w[at[t] : at[t] + n_labels]
-            for k in range(n_labels):
-                out[k] += weights[k]
+            change += add_scaled(w, at[t], shares, scale)
+    return change
 
 
 @kernel
@@ -265,13 +302,26 @@ def add_labels(
     change = 0.0
     for row in range(n_label_rows(labels, i, n)):
         shares = mu[row * n_labels : (row + 1) * n_labels]
-        is_used = False
-        for k in range(n_labels):
-            is_used |= shares[k] != 0.0
-        if is_used:
-            for t in range(_find_rows(labels, i, n, row, at)):
-                change += add_scaled(w, at[t], shares, scale)
+        change += add_row(labels, i, n, row, shares, scale, w, at)
     return change
+
+
+@kernel
+def row_part_entries(
+    labels: Labels,
+    i: int,
+    n: int,
+    row: int,
+    label: int,
+    idx: IntArray,
+    val: FloatArray,
+) -> int:
+    """Write the features of one label of a row of label parts; return how many."""
+    found = _find_rows(labels, i, n, row, idx)
+    for t in range(found):
+        idx[t] += label
+        val[t] = 1.0
+    return found
 
 
 @kernel
@@ -279,11 +329,8 @@ def label_part_entries(
     labels: Labels, i: int, n: int, r: int, idx: IntArray, val: FloatArray
 ) -> int:
     """Write the features of one label part; return how many."""
-    found = _find_rows(labels, i, n, r // labels.n_labels, idx)
-    for t in range(found):
-        idx[t] += r % labels.n_labels
-        val[t] = 1.0
-    return found
+    row, label = r // labels.n_labels, r % labels.n_labels
+    return row_part_entries(labels, i, n, row, label, idx, val)
 
 
 @kernel
@@ -298,3 +345,15 @@ def labels_of_arc(
     one, two, three = theta[a : a + n_labels], theta[b:], theta[c:]
     for k in range(n_labels):
         out[k] = one[k] + two[k] + three[k]
+
+
+@kernel
+def rank_labels(
+    values: FloatArray, base: float, ranked: FloatArray, rank_label: CodeArray
+) -> None:
+    """Write the scores and the numbers of the best labels of an arc, in order."""
+    for j in range(ranked.size):
+        best = place_of_largest(values)
+        ranked[j] = base + values[best]
+        rank_label[j] = best
+        values[best] = -np.inf

@@ -6,6 +6,7 @@ right, the tree to choose is the one whose arcs have the largest sum of probabil
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -67,13 +68,19 @@ def _decode_minimum_risk(
                 y[n + m - 1] = _best_label(s, i, y[m - 1], m, scratch.theta, ws)[0]
 
 
-def decode_minimum_risk(s: DependencyTrees, w: FloatArray, n_jobs: int = 1) -> Decoded:
+def decode_by(s: Any, job: Any, w: FloatArray, n_jobs: int) -> Decoded:
+    """Return what a job finds for every sentence."""
+    ptr = output_pointers(s)
+    found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
+    shared = Decoded(borders(ptr), filled(found.codes, ptr), filled(found.scores))
+    make_crew(s, n_jobs).run(job, w, shared)
+    return found
+
+
+@singledispatch
+def decode_minimum_risk(s: Any, w: FloatArray, n_jobs: int = 1) -> Decoded:
     """Return for every sentence the tree with the most arcs right, on average.
 
     Its score is that number: the sum of the probabilities of its arcs.
     """
-    ptr = output_pointers(s)
-    found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
-    shared = Decoded(borders(ptr), filled(found.codes, ptr), filled(found.scores))
-    make_crew(s, n_jobs).run(_decode_minimum_risk, w, shared)
-    return found
+    return decode_by(s, _decode_minimum_risk, w, n_jobs)

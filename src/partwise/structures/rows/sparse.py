@@ -37,7 +37,7 @@ def make_sparse_rows(
     idx = np.ascontiguousarray(idx, np.int32)
     val = np.zeros(0) if val is None else np.ascontiguousarray(val, np.float64)
     columns = int(idx.max(initial=-1)) + 1 if n_columns is None else int(n_columns)
-    if ptr.ndim != 1 or ptr.size == 0 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
+    if ptr.ndim != 1 or ptr.size == 0 or ptr[0] != 0 or (ptr[1:] < ptr[:-1]).any():
         raise ValueError("row pointers must start at 0 and never decrease")
     if ptr[-1] != idx.size:
         raise ValueError(

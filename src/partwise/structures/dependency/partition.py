@@ -1,30 +1,36 @@
-"""The k best non-projective trees, labelled or not, by Lawler's partition.
+"""The k best trees, labelled or not, by Lawler's partition, from best ones.
 
 All trees but the best one fall into disjoint sets: those that differ from it first at
-word 1, at word 2, and so on. The best tree of each set is a maximum spanning
-arborescence with some words held to their arcs and some arcs forbidden at one word
-(Murty, 1968; Lawler, 1972). The next best tree of all is the best of these; its own set
-is split in the same way. Each tree found costs at most `n` arborescences, O(k n^3).
+word 1, at word 2, and so on. The best tree of each set is that of a sentence with some
+words held to their arcs and some arcs forbidden at one word (Murty, 1968; Lawler,
+1972). The next best tree of all is the best of these; its own set is split in the same
+way. Each tree found costs at most `n` searches for a best one, whatever finds it.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel
-from partwise.structures.dependency.arborescence import (
-    ArborescenceSpace,
-    arborescence,
-    make_arborescence_space,
-)
+from partwise._jit import generic, kernel
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.vectors import copy, place_of_largest
 
 
-class ArborescenceKBestSpace(NamedTuple):
+@generic
+def best_allowed(
+    search: Any, allowed: FloatArray, single_root: bool, heads: CodeArray
+) -> float:
+    """Write the heads of the best tree; return its score, -inf if there is none.
+
+    `search` says how, and has the scratch arrays; arcs that score -inf are forbidden.
+    """
+    raise NotImplementedError("best_allowed is required of every search for trees")
+
+
+class PartitionSpace(NamedTuple):
     """Scratch arrays: the sets of trees that are waiting, each with its best tree.
 
     A set holds the words before `free_from` to the arcs of its best tree, and forbids
@@ -42,15 +48,14 @@ class ArborescenceKBestSpace(NamedTuple):
     n_banned: NDArray[np.int32]
     n_lost: NDArray[np.int32]
     new_heads: CodeArray
-    arborescence: ArborescenceSpace
 
 
-def make_arborescence_kbest_space(n_max: int, k: int) -> ArborescenceKBestSpace:
+def make_partition_space(n_max: int, k: int) -> PartitionSpace:
     """Make the scratch arrays for up to `k` trees of up to `n_max` words."""
     # The set that is being split, and of those that wait the k - 1 best: once a tree
     # is found no more can matter.
     n_sets = max(k, 1)
-    return ArborescenceKBestSpace(
+    return PartitionSpace(
         np.zeros((n_max + 1) ** 2),
         np.zeros((n_sets, n_max), np.int32),
         np.zeros((n_sets, n_max), np.int32),
@@ -60,19 +65,19 @@ def make_arborescence_kbest_space(n_max: int, k: int) -> ArborescenceKBestSpace:
         np.zeros(n_sets, np.int32),
         np.zeros(n_max + 1, np.int32),
         np.zeros(n_max, np.int32),
-        make_arborescence_space(n_max),
     )
 
 
 @kernel
-def arborescence_kbest(
+def best_trees_by_partition(
     ranked: NDArray[np.float64],
     single_root: bool,
     k: int,
     heads: NDArray[np.int32],
     ranks: NDArray[np.int32],
     scores: FloatArray,
-    space: ArborescenceKBestSpace,
+    space: PartitionSpace,
+    search: Any,
 ) -> int:
     """Write the `k` best trees, best first; return how many there are.
 
@@ -90,8 +95,10 @@ def arborescence_kbest(
         The head of every word, and the rank of the label of its arc.
     scores : array of k
         The scores of the trees.
-    space : ArborescenceKBestSpace
-        Made by `make_arborescence_kbest_space`.
+    space : PartitionSpace
+        Made by `make_partition_space`.
+    search
+        What `best_allowed` finds the best tree with.
 
     Returns
     -------
@@ -102,8 +109,12 @@ def arborescence_kbest(
     --------
     >>> ranked = np.array([[0.0, 3.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.5, 0.0]])
     >>> heads, ranks = np.zeros((5, 2), np.int32), np.zeros((5, 2), np.int32)
-    >>> scores, space = np.zeros(5), make_arborescence_kbest_space(2, 5)
-    >>> arborescence_kbest(ranked[:, :, None], False, 5, heads, ranks, scores, space)
+    >>> scores, space = np.zeros(5), make_partition_space(2, 5)
+    >>> from partwise.structures.dependency.arborescence import make_arborescence_space
+    >>> best_trees_by_partition(
+    ...     ranked[:, :, None], False, 5, heads, ranks, scores, space,
+    ...     make_arborescence_space(2),
+    ... )
     3
     >>> heads[:3].tolist(), scores[:3].tolist()
     ([[0, 1], [0, 0], [2, 0]], [5.0, 4.0, 1.5])
@@ -112,9 +123,7 @@ def arborescence_kbest(
     allowed = space.allowed[: (n + 1) ** 2].reshape((n + 1, n + 1))
     space.scores[:] = -np.inf
     _allow_all(ranked, allowed)
-    space.scores[0] = arborescence(
-        allowed, single_root, space.heads[0, :n], space.arborescence
-    )
+    space.scores[0] = best_allowed(search, allowed, single_root, space.heads[0, :n])
     space.ranks[0, :n] = 0
     space.free_from[0] = 1
     space.n_banned[0] = 0
@@ -131,7 +140,7 @@ def arborescence_kbest(
             # Higher than all, even where sums are rounded: nothing overwrites the set
             # while it is being split.
             space.scores[best] = np.inf
-            _split(ranked, single_root, best, k, allowed, space)
+            _split(ranked, single_root, best, k, allowed, space, search)
         space.scores[best] = -np.inf
     _put_in_order(scores, heads, ranks, found)
     return found
@@ -144,7 +153,8 @@ def _split(
     parent: int,
     k: int,
     allowed: FloatArray,
-    space: ArborescenceKBestSpace,
+    space: PartitionSpace,
+    search: Any,
 ) -> None:
     """Take the best tree out of a set; put in line what is left, in disjoint sets."""
     n = ranked.shape[0] - 1
@@ -163,7 +173,7 @@ def _split(
         for h in range(n + 1):
             lost = n_lost[h]
             allowed[h, m] = ranked[h, m, lost] if lost < ranked.shape[2] else -np.inf
-        score = arborescence(allowed, single_root, new_heads, space.arborescence)
+        score = best_allowed(search, allowed, single_root, new_heads)
         place = _lowest(space.scores[:k])
         if score > space.scores[place]:
             space.scores[place] = score

@@ -1,0 +1,196 @@
+"""Parsers of second order: what prunes arcs first, and the trees that are left."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from partwise import model_file
+from partwise.features import arc_codes
+from partwise.features.arc_groups import ChosenTemplates
+from partwise.losses import get_loss
+from partwise.model_file import Content, prefixed
+from partwise.solvers import make_problem, solve
+from partwise.solvers.registry import make_solver
+from partwise.structures.decoding import decode
+from partwise.structures.dependency import AddedArcs, DependencyTrees, HashedArcs
+from partwise.structures.dependency.arc_parts import arc_parts
+from partwise.structures.dependency.arcs import n_arc_weights
+from partwise.structures.dependency.second_order import (
+    HashedTriples,
+    SecondOrderTrees,
+    lost_heads,
+    make_second_order_trees,
+    make_triple_templates,
+    prune_arcs,
+    without_labels,
+)
+from partwise.structures.interface import FloatArray, n_weights
+
+PRUNER_PASSES = 2
+PRUNER_BITS = 18
+"""A pruner has at most ``2^PRUNER_BITS`` hashed weights, which a fast memory holds."""
+
+
+class Pruning(NamedTuple):
+    """What pruning leaves of some sentences.
+
+    Attributes
+    ----------
+    arcs_per_word : float
+        How many heads a word can choose from, on average.
+    oracle_heads : float
+        The share of words whose right head is among them: no parser does better.
+    """
+
+    arcs_per_word: float
+    oracle_heads: float
+
+
+class Pruner(NamedTuple):
+    """The weights of a parser of first order, and what it lets pass."""
+
+    weights: FloatArray
+    least: float
+
+    def allowed(self, s: DependencyTrees, n_jobs: int) -> Any:
+        """Say of every arc whether it may be in a tree."""
+        return prune_arcs(_for_pruning(s), self.weights, self.least, n_jobs)
+
+
+def learn_pruner(s: DependencyTrees, least: float, seed: int) -> Pruner:
+    """Train a parser of first order, with the log loss, just long enough to prune."""
+    problem = make_problem(_for_pruning(s), get_loss("log_loss"), 1.0)
+    found = solve(
+        problem, make_solver("eg"), max_iter=PRUNER_PASSES, tol=1e-9, random_state=seed
+    )
+    return Pruner(found.w, least)
+
+
+def second_order(
+    first: DependencyTrees,
+    templates: ChosenTemplates,
+    bits: int,
+    pruner: Pruner,
+    n_jobs: int,
+    gold: bool = False,
+) -> tuple[SecondOrderTrees, Pruning | None]:
+    """Return trees of second order, and with `gold` what pruning cost.
+
+    The right arcs are put back then, so that there is a tree to learn.
+    """
+    allowed = pruner.allowed(first, n_jobs)
+    hashed = _hashed(first.arcs)
+    triples = HashedTriples(
+        hashed.codes,
+        hashed.first,
+        make_triple_templates(
+            _numbers(templates.siblings), _numbers(templates.grandparents)
+        ),
+        bits,
+    )
+    if not gold:
+        return make_second_order_trees(first, allowed, triples), None
+    found = measure_pruning(make_second_order_trees(first, allowed, triples))
+    allowed[_right_cells(first)] = 1
+    return make_second_order_trees(first, allowed, triples), found
+
+
+def measure_pruning(s: SecondOrderTrees, heads: Any = None) -> Pruning:
+    """Say what is left: of the corpus's own heads, or of those that are given."""
+    right = s.first.heads if heads is None else np.asarray(heads, np.int32)
+    n_words = max(right.size, 1)
+    return Pruning(s.arcs.head.size / n_words, 1.0 - lost_heads(s, right) / n_words)
+
+
+def _numbers(triples: Any) -> list[list[int]]:
+    return [[arc_codes.code_index(code) for code in triple] for triple in triples]
+
+
+def _hashed(arcs: Any) -> HashedArcs:
+    while isinstance(arcs, AddedArcs):
+        arcs = arcs.hashed
+    found: HashedArcs = arcs
+    return found
+
+
+def _for_pruning(s: DependencyTrees) -> DependencyTrees:
+    """Return the same trees with fewer weights, and without labels."""
+    arcs = _with_fewer_weights(s.arcs)
+    s = without_labels(s._replace(arcs=arcs))
+    end = int(n_arc_weights(arcs))
+    return s._replace(layout=s.layout._replace(label_at=end, n_weights=end))
+
+
+def _with_fewer_weights(arcs: Any) -> Any:
+    if isinstance(arcs, AddedArcs):
+        return arcs._replace(hashed=_with_fewer_weights(arcs.hashed))
+    return arcs._replace(bits=min(arcs.bits, PRUNER_BITS))
+
+
+def _right_cells(s: DependencyTrees) -> Any:
+    """Return where the right arcs are among all cells of the matrices."""
+    lengths = np.diff(s.ptr)
+    first_cell = np.concatenate([[0], np.cumsum((lengths + 1) ** 2)[:-1]])
+    word = np.arange(s.heads.size) - np.repeat(s.ptr[:-1], lengths) + 1
+    return (
+        np.repeat(first_cell, lengths)
+        + s.heads.astype(np.int64) * np.repeat(lengths + 1, lengths)
+        + word
+    )
+
+
+def n_pruner_weights(n_of_arcs: int, hash_bits: int) -> int:
+    """Return how many weights the pruner has beside a parser with so many for arcs."""
+    return n_of_arcs - (1 << hash_bits) + (1 << min(hash_bits, PRUNER_BITS))
+
+
+def pruner_tensors(
+    pruner: Pruner | None, left: dict[str, Pruning] | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a model file holds of a pruner, and of what it left."""
+    if pruner is None:
+        return {}, {}
+    tensors = prefixed("pruner", model_file.pack_sparse(pruner.weights))
+    described = {part: list(found) for part, found in (left or {}).items()}
+    return dict(tensors), {"pruner": {"least": pruner.least, "left": described}}
+
+
+def read_pruner(content: Content, size: int) -> tuple[Pruner, dict[str, Pruning]]:
+    """Read the pruner of a model file, and what it left."""
+    part = content.part("pruner")
+    least = part.setting("least", float)
+    if not 0.0 <= least <= 1.0:
+        raise part.error("the share of pruning does not lie between 0 and 1")
+    weights = model_file.unpack_sparse(part.tensors, size, source=content.source)
+    left = {}
+    for name, numbers in part.setting("left", dict).items():
+        is_pair = isinstance(numbers, list) and len(numbers) == 2
+        if not is_pair or not all(isinstance(x, float) for x in numbers):
+            raise part.error("what pruning left is damaged")
+        left[name] = Pruning(*numbers)
+    return Pruner(weights, least), left
+
+
+def with_gold(s: Any, heads: Any, word_labels: Any) -> tuple[Any, Any]:
+    """Return the corpus with these right trees, and which of them its arcs allow.
+
+    In the place of one that they do not allow comes any other.
+    """
+    if isinstance(s, DependencyTrees):
+        right = s._replace(heads=heads, word_labels=word_labels)
+        return right, np.ones(s.ptr.size - 1, np.bool_)
+    ptr, heads = s.first.ptr, heads.copy()
+    legal = np.zeros(ptr.size - 1, np.bool_)
+    any_tree = decode(s, np.zeros(n_weights(s)))
+    for i in range(legal.size):
+        arcs, (begin, end) = arc_parts(s, i), ptr[i : i + 2]
+        known = set(zip(arcs.head.tolist(), arcs.word.tolist(), strict=True))
+        legal[i] = known.issuperset(
+            (int(head), m) for m, head in enumerate(heads[begin:end], 1)
+        )
+        if not legal[i]:
+            heads[begin:end] = any_tree.codes[any_tree.ptr[i] :][: end - begin]
+    first = s.first._replace(heads=heads, word_labels=word_labels)
+    return s._replace(first=first), legal

@@ -1,0 +1,199 @@
+"""Trees of second order: the chart, and the options that every item of it has.
+
+Half a tree is an item (Koo and Collins, 2010, model 1, which extends the algorithms of
+Eisner, McDonald and Carreras), and items know the arc to their head:
+
+- ``complete[a, e]``: what is below the word of arc `a` on one side, up to word `e`;
+- ``incomplete[g]``: two arcs, `a` to a word and `b` from it, and all that is between
+  the ends of `b`, where `g` is the part of grandparents that they are;
+- ``between[s]``: what is between two siblings, or between a head and its nearest word,
+  where `s` is that part of siblings.
+
+Only arcs that survived pruning have items, so that a chart is as small as their number.
+The best tree, the sum over all trees and the probabilities of parts ask for the same
+options in the same order, and take the best, add up, or hand down.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from partwise._jit import kernel
+from partwise.structures import vectors
+from partwise.structures.dependency.second_order.candidates import (
+    SentenceArcs,
+    covers,
+    inner_arc,
+    n_inner,
+    n_parents,
+    parent_arc,
+)
+from partwise.structures.interface import FloatArray
+
+
+class Scores(NamedTuple):
+    """Scores, or expected counts, of the arcs and of the parts of second order."""
+
+    arc: FloatArray
+    siblings: FloatArray
+    grand: FloatArray
+
+
+class Chart(NamedTuple):
+    """Scores, or masses, of all items; `row` and `shares` hold one item's options."""
+
+    complete: FloatArray
+    incomplete: FloatArray
+    between: FloatArray
+    row: FloatArray
+    shares: FloatArray
+
+
+def make_chart(n_words: int, n_arcs: int, n_siblings: int, n_grand: int) -> Chart:
+    """Make a chart with room for so many words, arcs and parts of second order."""
+    return Chart(
+        np.zeros((n_arcs + 1) * (n_words + 1)),
+        np.zeros(n_grand),
+        np.zeros(n_siblings),
+        np.zeros(n_arcs + n_words + 1),
+        np.zeros(n_arcs + n_words + 1),
+    )
+
+
+@kernel
+def completes(arcs: SentenceArcs, chart: Chart) -> FloatArray:
+    """View the complete items as a matrix of arcs and ends."""
+    n_rows, side = arcs.n_arcs + 1, arcs.n + 1
+    return chart.complete[: n_rows * side].reshape(n_rows, side)
+
+
+@kernel
+def between_options(arcs: SentenceArcs, chart: Chart, b: int, s: int) -> int:
+    """Write how arc `b` and its inner sibling `s` meet: at every word between.
+
+    Without a sibling (-1) there is one option: all up to the head is below the word.
+    """
+    complete, row = completes(arcs, chart), chart.row
+    h, m = arcs.head[b], arcs.modifier[b]
+    step = 1 if h < m else -1
+    if s < 0:
+        row[0] = complete[b, h + step]
+        return 1
+    start = arcs.modifier[s]
+    for j in range(abs(m - start)):
+        r = start + j * step
+        row[j] = complete[s, r] + complete[b, r + step]
+    return abs(m - start)
+
+
+@kernel
+def incomplete_options(
+    arcs: SentenceArcs, given: Scores, chart: Chart, a_number: int, b: int, one: bool
+) -> int:
+    """Write which sibling is next to arc `b`, below the arc `a_number` to its head.
+
+    With `one`, there is none.
+    """
+    row, at = chart.row, arcs.siblings[b]
+    row[0] = chart.between[at] + given.siblings[at]
+    count = 0 if one else n_inner(arcs, b)
+    for rank in range(1, count + 1):
+        s = inner_arc(arcs, b, rank)
+        row[rank] = (
+            chart.incomplete[arcs.grand[s] + a_number]
+            + chart.between[at + rank]
+            + given.siblings[at + rank]
+        )
+    return count + 1
+
+
+@kernel
+def complete_options(
+    arcs: SentenceArcs, chart: Chart, a_number: int, h: int, e: int
+) -> int:
+    """Write which arc from word `h` towards `e` is the last one."""
+    complete, row = completes(arcs, chart), chart.row
+    first = arcs.right[h] if e > h else arcs.right[h] - 1
+    step = 1 if e > h else -1
+    count, b = 0, first
+    while arcs.below[h] <= b < arcs.below[h + 1] and _reaches(arcs, b, h, e):
+        row[count] = chart.incomplete[arcs.grand[b] + a_number] + complete[b, e]
+        count += 1
+        b += step
+    return count
+
+
+@kernel
+def _reaches(arcs: SentenceArcs, b: int, h: int, e: int) -> bool:
+    """Say whether the word of arc `b`, from `h`, lies between `h` and `e`."""
+    m = arcs.modifier[b]
+    return h < m <= e if e > h else e <= m < h
+
+
+@kernel
+def _taken(chart: Chart, count: int, summed: bool) -> float:
+    """Return the best of some options, or the logarithm of their sum."""
+    if count == 0:
+        return -np.inf
+    if summed:
+        return vectors.log_sum(chart.row[:count], chart.shares)
+    return vectors.largest(chart.row[:count])
+
+
+@kernel
+def inside(
+    arcs: SentenceArcs, given: Scores, single_root: bool, summed: bool, chart: Chart
+) -> float:
+    """Fill the chart; return the score of the best tree, or ``log Z`` if `summed`."""
+    n, complete = arcs.n, completes(arcs, chart)
+    for a in range(arcs.n_arcs):
+        complete[a, arcs.modifier[a]] = 0.0
+    complete[arcs.n_arcs, 0] = 0.0
+    done = 0
+    for width in range(1, n + 1):
+        while done < arcs.n_arcs:
+            b = arcs.by_length[done]
+            if abs(arcs.head[b] - arcs.modifier[b]) > width:
+                break
+            _reach(arcs, given, single_root, summed, b, chart)
+            done += 1
+        for h in range(n + 1):
+            for number in range(n_parents(arcs, h)):
+                a = parent_arc(arcs, h, number)
+                for e in (h - width, h + width):
+                    if 1 <= e <= n:
+                        complete[a, e] = -np.inf
+                        if not covers(arcs, a, e):
+                            count = complete_options(arcs, chart, number, h, e)
+                            complete[a, e] = _taken(chart, count, summed)
+    return complete[arcs.n_arcs, n]
+
+
+@kernel
+def _reach(
+    arcs: SentenceArcs,
+    given: Scores,
+    single_root: bool,
+    summed: bool,
+    b: int,
+    chart: Chart,
+) -> None:
+    """Fill all items that end with arc `b`."""
+    h, m = arcs.head[b], arcs.modifier[b]
+    for rank in range(n_inner(arcs, b) + 1):
+        s = inner_arc(arcs, b, rank) if rank else -1
+        count = between_options(arcs, chart, b, s)
+        chart.between[arcs.siblings[b] + rank] = _taken(chart, count, summed)
+    for number in range(n_parents(arcs, h)):
+        at = arcs.grand[b] + number
+        if covers(arcs, parent_arc(arcs, h, number), m):
+            chart.incomplete[at] = -np.inf
+            continue
+        count = incomplete_options(
+            arcs, given, chart, number, b, single_root and h == 0
+        )
+        chart.incomplete[at] = (
+            _taken(chart, count, summed) + given.arc[b] + given.grand[at]
+        )
