@@ -242,14 +242,14 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
     def _are_known_in_part(self, y: list[list[Any]]) -> bool:
-        """Say whether labels, or the states behind them, have to be found."""
+        """Say whether some labels have to be found; refuse what cannot do so."""
         in_part = check_sets(y, "y, sequence", "token")
         if in_part and self.order > 1:
             raise ValueError(
                 f"order={self.order} learns from tuples of complete labels; for labels "
                 "that are known in part use order=1"
             )
-        return in_part or self.states > 1
+        return in_part
 
     def _has_costs(self) -> bool:
         weighs = self.class_weight is not None or self._weighs_tokens
