@@ -216,7 +216,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         allowed: Any,
     ) -> TrainingData:
         """Return what to train on, the features and labels of sequences being known."""
-        labels = self._labels
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
         self._weighs_tokens = token_weight is not None
