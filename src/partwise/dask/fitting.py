@@ -21,11 +21,8 @@ from partwise.dask.workers import (
 )
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
-from partwise.estimators.encoded import (
-    EncodedCorpus,
-    check_learns_from_folders,
-    encoded,
-)
+from partwise.estimators.encoded import check_learns_from_folders
+from partwise.estimators.encoded_corpus import EncodedCorpus, encoded
 from partwise.estimators.shards import check_learns_from_shards
 from partwise.estimators.survey import merge
 from partwise.model_file.folder import MANIFEST, is_folder
