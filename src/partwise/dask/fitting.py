@@ -17,6 +17,7 @@ from partwise.dask.workers import (
     check_versions,
     gathered,
     look_at,
+    needing_a_cluster,
     versions,
 )
 from partwise.errors import DataError
@@ -85,12 +86,14 @@ def fit(
 
     def learn(fitted: Any) -> None:
         fitted._check_for_shards()
-        if corpus is not None:
-            training = _open(fitted, corpus, client)
-        else:
-            parts = find_parts(fitted, data, client, shards, read, label)
-            training = _encode(fitted, parts, client)
-        fitted._train(training)
+        with needing_a_cluster():
+            check_versions(ask_all(client, versions))
+            if corpus is not None:
+                training = _open(fitted, corpus, client)
+            else:
+                parts = find_parts(fitted, data, client, shards, read, label)
+                training = _encode(fitted, parts, client)
+            fitted._train(training)
 
     return estimator._fit_by(learn)
 
