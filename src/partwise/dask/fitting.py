@@ -78,8 +78,6 @@ def fit(
     """
     check_learns_from_shards(estimator)
     client = client or get_client()
-    check_versions(ask_all(client, versions))
-
     corpus = as_encoded(data)
     if corpus is not None:
         check_learns_from_folders(estimator)
