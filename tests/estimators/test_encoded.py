@@ -25,7 +25,7 @@ from partwise import (
     encoded,
     model_file,
 )
-from partwise.estimators.encoded import KIND
+from partwise.estimators.encoded_corpus import KIND
 from partwise.model_file import mapped
 from partwise.model_file.folder import MANIFEST
 from partwise.solvers.memory import in_bytes

@@ -12,12 +12,8 @@ from partwise.errors import DataError
 from partwise.estimators import checks
 from partwise.estimators import costs as weighting
 from partwise.estimators.base import TrainingData
-from partwise.estimators.encoded import (
-    CorpusPart,
-    EncodedCorpus,
-    LearnsFromFolders,
-    write_rows,
-)
+from partwise.estimators.encoded import LearnsFromFolders
+from partwise.estimators.encoded_corpus import CorpusPart, EncodedCorpus, write_rows
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.sequence.inputs import (
     Tokens,

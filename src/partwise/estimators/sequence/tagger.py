@@ -21,7 +21,7 @@ from partwise.estimators.calibration import (
 )
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
-from partwise.estimators.encoded import EncodedCorpus
+from partwise.estimators.encoded_corpus import EncodedCorpus
 from partwise.estimators.given_vectors import split_vectors
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
