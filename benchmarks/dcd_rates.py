@@ -68,8 +68,8 @@ def bounds_in_sets(problem: Problem, state: Any) -> tuple[float, float]:
     s, sets = problem.structure, state.sets
     slack, values = np.zeros(problem.n_examples), np.zeros(sets.alpha.size)
     own = state.scratch.y_gold, state.diff, state.workspace
-    _slacks_in_sets(s, state.w, sets, values, slack, *own)
-    half = 0.5 * float(state.w @ state.w)
+    _slacks_in_sets(s, state.iterate, sets, values, slack, *own)
+    half = 0.5 * float(state.iterate @ state.iterate)
     pull = float(np.sum(sets.mass**2 / (4 * problem.C)))
     dual = float(sets.alpha @ sets.cost) - pull - half
     return half + float(problem.C @ slack**2), dual
@@ -115,7 +115,7 @@ def fixed_sets(problem: Problem, passes: int, most: int) -> Sweeps:
             pass
     n_outputs = working.count_members(problem.structure, state.sets)
     state.sets.alpha[:] = state.sets.mass[:] = 0.0
-    state.w[:] = 0.0
+    state.iterate[:] = 0.0
     primal, dual = bounds_in_sets(problem, state)
     found = Sweeps([primal], [dual], n_outputs)
     rule = partial(solver._rule, state, 0.0)

@@ -77,7 +77,9 @@ def run(bench: Bench) -> Report:
         words = Words(*words.where(some), words.fold[some])
     path = bench.scratch / "peer.crfsuite"
     warm_up = words.where(words.fold == 0)
-    SequenceTagger(tol=0.5).fit(warm_up[0][:30], warm_up[1][:30]).predict(warm_up[0])
+    SequenceTagger("squared_hinge", tol=0.5).fit(
+        warm_up[0][:30], warm_up[1][:30]
+    ).predict(warm_up[0])
 
     rows: list[list[Any]] = []
     figures = []
@@ -87,7 +89,9 @@ def run(bench: Bench) -> Report:
     ):
         (X, y), (X_test, y_test) = words.where(train), words.where(~train)
         bench.say(f"{task}: partwise")
-        tagger = SequenceTagger(C=C, tol=bench.choose(1e-2, 0.1), max_iter=200)
+        tagger = SequenceTagger(
+            "squared_hinge", C=C, tol=bench.choose(1e-2, 0.1), max_iter=200
+        )
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the gap is in the table

@@ -103,8 +103,10 @@ def test_classifier_works_at_the_end_of_a_pipeline() -> None:
     assert scaled.fit(X, y).score(X, y) > 0.8
     assert scaled.predict_proba(X).shape == (90, 3)
     named = as_dicts(X)
-    vectorized = make_pipeline(DictVectorizer(), MulticlassClassifier(C=1.0, tol=1e-6))
-    direct = MulticlassClassifier(C=1.0, tol=1e-6).fit(named, y)
+    vectorized = make_pipeline(
+        DictVectorizer(), MulticlassClassifier("hinge", C=1.0, tol=1e-6)
+    )
+    direct = MulticlassClassifier("hinge", C=1.0, tol=1e-6).fit(named, y)
     np.testing.assert_allclose(
         vectorized.fit(named, y).decision_function(named),
         direct.decision_function(named),

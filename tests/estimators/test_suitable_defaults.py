@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from partwise import FrankWolfe, MulticlassClassifier, SequenceTagger, load
+from partwise import FrankWolfe, MulticlassClassifier, Perceptron, SequenceTagger, load
 
 WORDS = [[{"w": "the"}, {"w": "dog"}], [{"w": "dog"}]], [["D", "N"], ["N"]]
 
@@ -19,13 +19,15 @@ WORDS = [[{"w": "the"}, {"w": "dog"}], [{"w": "dog"}]], [["D", "N"], ["N"]]
         ({"tol": 0.1, "max_iter": 5}, "log_loss"),
         ({"penalty": "l1"}, "log_loss"),
         ({"penalty": "elasticnet"}, "log_loss"),
-        ({"C": 1.0}, "squared_hinge"),
+        ({"C": 1.0}, "log_loss"),
         ({"C": 1.0, "loss": "hinge"}, "hinge"),
         ({"solver": "dcd-ssvm"}, "squared_hinge"),
         ({"solver": "mira"}, "squared_hinge"),
         ({"solver": "frank-wolfe"}, "hinge"),
         ({"solver": FrankWolfe()}, "hinge"),
+        ({"solver": Perceptron()}, "squared_hinge"),
         ({"solver": "eg"}, "log_loss"),
+        ({"solver": "sgd"}, "log_loss"),
         ({"solver": "lbfgs", "C": 2.0}, "log_loss"),
         ({"rescaling": "slack"}, "squared_hinge"),
         ({"costs": [[0.0, 1.0], [2.0, 0.0]]}, "squared_hinge"),

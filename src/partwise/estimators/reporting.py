@@ -152,7 +152,8 @@ class Reporting:
         >>> from partwise import MulticlassClassifier
         >>> X = [[0.0], [0.1], [0.2], [2.0], [2.1], [0.05]]
         >>> y = ["low", "low", "low", "high", "high", "high"]
-        >>> print(MulticlassClassifier(C=1.0, tol=1e-3).fit(X, y).suspects(X, y, n=1))
+        >>> model = MulticlassClassifier("squared_hinge", C=1.0, tol=1e-3)
+        >>> print(model.fit(X, y).suspects(X, y, n=1))
          example     score  the data says, the model says
                6    0.9479  x0=0.05: high, low
         """

@@ -1,4 +1,4 @@
-"""Loss and C of estimators that were told neither, by the kind of their features.
+"""Loss and C of estimators that were not told them, by the kind of their features.
 
 The benchmark `defaults` chose them, by a rule that was fixed before. Features with
 names are zero or one, nearly all of them, so that a C is as good for one data set as
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from partwise.estimators.base import StructuredEstimator
 from partwise.model_file import Content
 from partwise.solvers import Solver
-from partwise.solvers.names import MINIMISERS, solver_names
+from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN, solver_names
 
 OF_NAMES = ("log_loss", "squared_hinge", "hinge")
 OF_NUMBERS = ("hinge", "log_loss", "squared_hinge")
@@ -47,17 +47,15 @@ class SuitableDefaults(StructuredEstimator):
             return str(self.loss)
         losses: tuple[str, ...]
         losses = OF_NAMES if self._row_size is None else OF_NUMBERS
-        if self.C is not None or self.solver != "auto":
-            # They were chosen for the squared hinge, which has long been the default.
-            losses = ("squared_hinge", *losses)
         return next(filter(self._goes_with, losses), losses[0])
 
     def _goes_with(self, loss: str) -> bool:
         """Say whether a loss goes with solver, penalty, costs and rescaling."""
         penalty = self._penalty_name()
         wants_margins = self._has_costs() or self.rescaling == "slack"
+        wants_margins |= self._only_corrects_mistakes()
         if loss == "log_loss" and wants_margins:
-            return False  # a likelihood has no costs
+            return False  # a likelihood has no costs, and says nothing of mistakes
         if penalty == "l1" and loss == "hinge":
             return False  # that would be a linear program, which is for who asks for it
         if self.solver == "auto":
@@ -65,6 +63,12 @@ class SuitableDefaults(StructuredEstimator):
         if isinstance(self.solver, Solver):
             return loss in self.solver.losses and penalty in self.solver.penalties
         return self.solver in solver_names(loss, penalty)
+
+    def _only_corrects_mistakes(self) -> bool:
+        """Say whether the solver minimises no loss."""
+        if isinstance(self.solver, Solver):
+            return not self.solver.minimises
+        return self.solver in MISTAKE_DRIVEN
 
     def _has_costs(self) -> bool:
         """Say whether some mistakes are said to be worse than others."""

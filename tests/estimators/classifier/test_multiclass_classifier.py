@@ -62,7 +62,12 @@ def test_classifier_optimum_agrees_with_scipy(fit_intercept: bool, costs: Any) -
     x, y = rng.normal(size=(15, 2)), np.arange(15) % 3
     weight = rng.uniform(0.5, 2.0, size=15)
     model = MulticlassClassifier(
-        C=0.7, tol=1e-6, fit_intercept=fit_intercept, costs=costs, max_iter=5000
+        "squared_hinge",
+        C=0.7,
+        tol=1e-6,
+        fit_intercept=fit_intercept,
+        costs=costs,
+        max_iter=5000,
     ).fit(x, y, sample_weight=weight)
     matrix = np.ones((3, 3)) - np.eye(3) if costs is None else np.array(costs)
     full = np.hstack([x, np.ones((15, 1))]) if fit_intercept else x
@@ -79,7 +84,7 @@ def test_classifier_learns(model: MulticlassClassifier) -> None:
 
 
 def test_classifier_sparse_dense_and_dicts_agree() -> None:
-    settings = {"C": 1.0, "tol": 1e-6, "max_iter": 5000}
+    settings = {"loss": "squared_hinge", "C": 1.0, "tol": 1e-6, "max_iter": 5000}
     dense = MulticlassClassifier(**settings).fit(X, Y)
     csr = MulticlassClassifier(**settings).fit(sparse.csr_matrix(X), Y)
     named = MulticlassClassifier(**settings).fit(as_dicts(X), Y)

@@ -238,6 +238,69 @@ def test_dual_coordinate_result_does_not_depend_on_the_cuts(
     np.testing.assert_array_equal(whole.trace["primal"], pieces.trace["primal"])
 
 
+# --- what is not in the paper ---
+
+FASTER: dict[str, Any] = {"looks": 3, "momentum": True}
+
+
+@problems.plain_only
+@pytest.mark.parametrize("settings", [FASTER, {"averaging": "weighted"}], ids=str)
+def test_dual_coordinate_additions_lead_to_the_enumerated_optimum(
+    make: Maker, settings: dict[str, Any]
+) -> None:
+    s = problems.make_small(make)
+    problem = make_problem(s, SQUARED_HINGE, 3.0, WEIGHTS)
+    best, _ = problems.best_squared_hinge(problems.enumerate_outputs(s), 3.0 * WEIGHTS)
+    solver = DualCoordinateDescent(delta=0.0, **settings)
+    # A mean forgets its first weights slowly.
+    tol = 1e-2 if "averaging" in settings else 1e-7
+    solution = solve(problem, solver, tol=tol, max_iter=3000)
+    assert solution.converged, solution.status
+    certificate = solution.certificate
+    assert certificate is not None
+    assert certificate.dual <= best * (1 + 1e-9)
+    assert best * (1 - 1e-9) <= certificate.primal <= best / (1 - tol)
+    assert certificate.primal == pytest.approx(problem.primal(solution.w), rel=1e-12)
+
+
+@pytest.mark.skipif(problems.PLAIN_PYTHON, reason="too much for plain Python")
+def test_dual_coordinate_additions_save_passes() -> None:
+    s = problems.make_small(problems.ANY, count=12)
+    problem = make_problem(s, SQUARED_HINGE, 30.0)
+    needed = [
+        len(solve(problem, DualCoordinateDescent(**one), tol=1e-4, max_iter=999).trace)
+        for one in ({}, {"momentum": True}, FASTER)
+    ]
+    assert needed[0] > needed[1]
+    assert needed[0] > needed[2]
+
+
+def test_dual_coordinate_looks_again_where_much_is_violated() -> None:
+    problem = make_problem(problems.make_small(problems.ANY), SQUARED_HINGE, 3.0)
+    n, calls = problem.n_examples, {}
+    for looks in (1, 3):
+        *_, state = passes(problem, DualCoordinateDescent(looks=looks), 2)
+        calls[looks] = state.oracle_calls
+    assert calls[1] == 2 * n
+    # In the second pass only those that are violated by more than the average.
+    assert 3 * n < calls[3] < 6 * n
+
+
+def test_dual_coordinate_going_on_never_lowers_the_dual() -> None:
+    problem = make_problem(problems.make_small(problems.ANY), SQUARED_HINGE, 3.0)
+    solver = DualCoordinateDescent(**FASTER)
+    duals = [state.dual for state in passes(problem, solver, 15)]
+    assert (np.diff(duals) >= -1e-14 * duals[-1]).all()
+
+
+def test_dual_coordinate_mean_counts_later_passes_more() -> None:
+    problem = make_problem(problems.make_small(problems.ANY), SQUARED_HINGE)
+    seen = [state.w.copy() for state in passes(problem, DualCoordinateDescent(), 3)]
+    *_, state = passes(problem, DualCoordinateDescent(averaging="weighted"), 3)
+    mean = (seen[0] + 2 * seen[1] + 3 * seen[2]) / 6
+    np.testing.assert_allclose(state.w, mean, rtol=1e-12, atol=1e-14)
+
+
 # --- settings ---
 
 
@@ -341,6 +404,8 @@ def test_dual_coordinate_drops_outputs_only_if_told_to() -> None:
         ({"sweeps": -1}, "sweeps must be at least 0, not -1"),
         ({"delta": -0.1}, "delta must be at least 0, not -0.1"),
         ({"variant": "cpd", "sweeps": 0}, "at least one"),
+        ({"variant": "cpd", "looks": 2}, "cpd looks once"),
+        ({"looks": 9}, "looks must be at most 8"),
     ],
 )
 def test_dual_coordinate_wrong_settings_are_refused(

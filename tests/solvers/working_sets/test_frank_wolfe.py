@@ -182,7 +182,7 @@ def test_frank_wolfe_every_step_goes_to_the_top(make: Maker, pairwise: bool) -> 
     dual, taken = 0.0, 0
     for _, i in itertools.product(range(15), order):
         before = duals_of(problem, state)
-        reached, state.dual = visits._infer(
+        reached, state.dual, _ = visits._infer(
             rule, site, visits.NOT_FOUND, order, i, i + 1, state.dual
         )
         assert reached == i + 1
@@ -333,6 +333,7 @@ def test_frank_wolfe_extrapolated_duals_are_distributions() -> None:
     before = state.before
     gone = state.sets.alpha.copy()
     extrapolate(state.sets, before, 50.0)
+    state.normalise()
     for own in duals_of(problem, state):
         assert sum(own.values()) == pytest.approx(1.0, rel=1e-14)
         assert min(own.values()) >= 0.0
@@ -348,7 +349,7 @@ def test_frank_wolfe_momentum_that_lowers_the_dual_is_undone() -> None:
     alpha, dual = state.sets.alpha.copy(), state.dual
     state.before = np.zeros_like(alpha)
     state.before[:] = alpha[::-1]
-    solver._go_on(problem, state)
+    state.go_on(problem, problem.C)
     np.testing.assert_array_equal(state.sets.alpha, alpha)
     assert state.dual == dual
     np.testing.assert_array_equal(state.iterate, plain.iterate)

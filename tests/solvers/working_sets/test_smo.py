@@ -145,7 +145,7 @@ def test_smo_every_pair_step_raises_the_dual(make: Maker, C: float) -> None:
         before = duals_of(problem, state)
         rule = module.PairRule(state.values, state.slack, 1, 0.0)
         site = state.site(problem)
-        reached, state.dual = visits._infer(
+        reached, state.dual, _ = visits._infer(
             rule, site, visits.NOT_FOUND, order, i, i + 1, state.dual
         )
         assert reached == i + 1

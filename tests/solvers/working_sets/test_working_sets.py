@@ -49,11 +49,11 @@ def test_working_sets_know_their_members() -> None:
 
 def test_working_sets_know_when_they_are_full() -> None:
     _, sets = small_sets()
-    assert has_room(sets, 6)
-    assert not has_room(sets, 7), "codes"
+    assert has_room(sets, 1, 6)
+    assert not has_room(sets, 1, 7), "codes"
     for _ in range(2):
         add_member(sets, 1, np.zeros(1, np.int32), 1, 1.0, 1.0)
-    assert not has_room(sets, 1), "members"
+    assert not has_room(sets, 1, 1), "members"
 
 
 @pytest.mark.parametrize("zeros", [[0], [1], [0, 1], []])

@@ -24,9 +24,9 @@ class ClassifierSettings(
     ----------
     loss
         ... With it this is multinomial logistic regression.
-        If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
-        `solver` or `costs` is given, it is the squared hinge, or what the solver
-        minimises.
+        If it is left out, it is the log loss, of rows of numbers the hinge, or else
+        what goes with the other settings: the squared hinge with `costs` or a solver
+        such as "dcd-ssvm", which does not minimise the log loss.
     fit_intercept
         Add a constant feature; its weights are regularised like all others.
     class_weight

@@ -25,9 +25,10 @@ class TaggerSettings(
     ----------
     loss
         ... With it the model is a conditional random field.
-        If nothing is said, it is the log loss, of rows of numbers the hinge. Where `C`,
-        `solver`, `costs` or `class_weight` is given, it is the squared hinge, or what
-        the solver minimises.
+        If it is left out, it is the log loss, of rows of numbers the hinge, or else
+        what goes with the other settings: the squared hinge with `costs`,
+        `class_weight` or a solver such as "dcd-ssvm", which does not minimise the log
+        loss.
     template : str, path, list, TokenFeatures or Template
         Tokens are words, or tuples of column strings that begin with the word, and this
         turns them into features: "default", "ner" or "pos" for a good choice, a list of

@@ -31,16 +31,19 @@ from partwise.solvers.dual_weights import (
 from partwise.solvers.facts import within
 from partwise.solvers.outputs_ahead import NOT_FOUND, FoundOutputs
 from partwise.solvers.working_sets import sets as working
+from partwise.solvers.working_sets.extrapolation import AVERAGING, MovingState
 from partwise.solvers.working_sets.sets import WorkingSets
-from partwise.solvers.working_sets.state import WorkingSetState, least_violation
+from partwise.solvers.working_sets.state import MOST_LOOKS, least_violation
 from partwise.solvers.working_sets.visits import (
     MakeRule,
     admit,
     infer,
     may_move,
+    most_looks,
     move,
     sweep,
     sweep_and_infer,
+    wants_another,
 )
 from partwise.solvers.worst_outputs import find_worst_outputs, make_worst_outputs
 from partwise.structures import interface as waist
@@ -54,6 +57,9 @@ from partwise.structures.interface import (
 from partwise.structures.scratch import Scratch
 
 VARIANTS = ("ssvm", "light", "cpd")
+
+FIRST_MOMENTUM = 0.4
+"""How far the first attempt goes on; early passes go too far by themselves."""
 
 
 class CoordinateRule(NamedTuple):
@@ -72,6 +78,10 @@ class CoordinateRule(NamedTuple):
         Whether dual variables move after inference, or only in sweeps.
     drop : bool
         Whether outputs leave a working set when their dual variable becomes zero.
+    looks : int
+        The most outputs that are looked for at a visit;
+    again : float
+        more than one as long as they are violated by more than this.
     """
 
     members: IntArray
@@ -80,6 +90,8 @@ class CoordinateRule(NamedTuple):
     least: float
     update: bool
     drop: bool
+    looks: int
+    again: float
 
 
 @kernel
@@ -165,10 +177,12 @@ def _(
     slack: float,
     value: float,
     scored: bool,
+    looks: int,
 ) -> bool:
     """Algorithm 2, lines 5-8; an output that is there already is not added twice."""
     y = scratch.y
-    rule.slack[i] = slack
+    if looks == 0:
+        rule.slack[i] = slack
     size = waist.output_size(s, i)
     violation = value - sets.mass[i] / (2.0 * C)
     if violation > rule.least and not working.is_member(sets, i, y, size):
@@ -177,15 +191,29 @@ def _(
     return rule.update and sets.newest[i] >= 0
 
 
-class DualCoordinateState(WorkingSetState):
-    """Weights, working sets and random numbers."""
+@most_looks.implement(CoordinateRule)
+def _(rule: CoordinateRule) -> int:
+    return rule.looks
 
-    kept = (*WorkingSetState.kept, "random")
-    facts = (*WorkingSetState.facts, within("random", 0, 2**31))
+
+@wants_another.implement(CoordinateRule)
+def _(
+    rule: CoordinateRule, sets: WorkingSets, i: int, C: float, value: float, looks: int
+) -> bool:
+    violated = value - sets.mass[i] / (2.0 * C) > rule.again
+    return violated and looks + 1 < rule.looks
+
+
+class DualCoordinateState(MovingState):
+    """Weights, working sets, which way they moved, and random numbers."""
+
+    kept = (*MovingState.kept, "random")
+    facts = (*MovingState.facts, within("random", 0, 2**31))
 
     def __init__(self, problem: Problem, seed: int):
         super().__init__(problem)
         self.random = np.array([seed], np.int64)
+        self.momentum = FIRST_MOMENTUM
 
     def fit_scratch(self) -> None:
         """Make room to list the members of an example."""
@@ -218,6 +246,20 @@ class DualCoordinateDescent(Solver):
     drop : bool
         Whether an output leaves its working set when its dual variable becomes zero,
         as in the paper's experiments; its algorithms, and Theorem 2, keep them all.
+    looks : int
+        The most outputs of an example that are looked for in a row, as long as what
+        is found is violated by more than examples are on average. The paper's is 1.
+    momentum : bool
+        Follow each pass with a longer step in the direction in which it went, kept
+        if it raises the dual. The paper does not.
+    averaging : {None, "weighted"}
+        Return the last weights, or the mean in which those of pass k have weight k,
+        with a certificate of its own.
+
+    Notes
+    -----
+    Solvers have the names of the paper, and ``"dcd"`` is its Algorithm 3. What is
+    called ``"dcd-ssvm"`` looks up to three times and has momentum, too.
 
     Examples
     --------
@@ -230,10 +272,13 @@ class DualCoordinateDescent(Solver):
     delta: float = 0.1
     shrink_below: float = 0.01
     drop: bool = True
+    looks: int = 1
+    momentum: bool = False
+    averaging: str | None = None
 
     names: ClassVar[dict[str, dict[str, Any]]] = {
         "dcd": {},
-        "dcd-ssvm": {},
+        "dcd-ssvm": {"sweeps": 3, "looks": 3, "momentum": True},
         "dcd-light": {"variant": "light"},
         "cpd": {"variant": "cpd", "sweeps": 100},
     }
@@ -241,14 +286,20 @@ class DualCoordinateDescent(Solver):
     penalties = PENALTIES
     follows_pull = True
     needs = (waist.argmax, waist.add_costs, waist.cost, waist.diff_dot)
-    choices: ClassVar[dict[str, tuple[Any, ...]]] = {"variant": VARIANTS}
-    at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0}
+    choices: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "variant": VARIANTS, "averaging": AVERAGING,
+    }  # fmt: skip
+    at_least: ClassVar[dict[str, float]] = {"sweeps": 0, "delta": 0, "looks": 1}
 
     def __post_init__(self) -> None:
         """Check the settings."""
         super().__post_init__()
         if self.variant == "cpd" and self.sweeps == 0:
             raise ValueError("cpd learns in its sweeps and needs at least one")
+        if self.looks > MOST_LOOKS:
+            raise ValueError(f"looks must be at most {MOST_LOOKS}, not {self.looks}")
+        if self.variant == "cpd" and self.looks > 1:
+            raise ValueError("cpd looks once: its weights move only afterwards")
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
@@ -262,7 +313,7 @@ class DualCoordinateDescent(Solver):
             state.take_over(previous)
             # An example that has lost its weight has lost its dual variables.
             state.sets.newest[problem.C == 0.0] = -1
-            state.refresh(problem, np.ones(problem.n_examples))
+            state.begin_at(problem, np.ones(problem.n_examples))
         return state
 
     def run_pass(
@@ -274,10 +325,11 @@ class DualCoordinateDescent(Solver):
             rule = partial(self._rule, state, 0.0)
             new = state.new_examples(problem, rng)
             yield from infer(rule, problem, state, new)
+            state.show(self.averaging)
             return
         # At the violation v the gap is 2 C slack v, if v is small.
-        least = least_violation(state, self.delta, 2.0 * float(problem.C @ state.slack))
-        rule = partial(self._rule, state, least)
+        whole = least_violation(state, 1.0, 2.0 * float(problem.C @ state.slack))
+        rule = partial(self._rule, state, whole)
         if self.variant == "cpd":
             yield from self._infer_then_sweep(problem, state, rule, rng)
         else:
@@ -286,12 +338,18 @@ class DualCoordinateDescent(Solver):
             sweeps = [rng.permutation(n) for _ in range(count) if known]
             order = rng.permutation(n)
             yield from sweep_and_infer(rule, problem, state, sweeps, lambda: order)
+        state.show(self.averaging)
         primal = problem.penalise(state.w) + float(problem.C @ state.slack**2)
-        state.estimate = Certificate(primal, state.dual, exact=False)
+        estimate = Certificate(primal, state.dual, exact=False)
+        if self.momentum and state.n_passes > 1:
+            state.go_on(problem, np.ones(n))
+        state.estimate = estimate._replace(dual=state.dual)
 
-    def _rule(self, state: DualCoordinateState, least: float) -> CoordinateRule:
+    def _rule(self, state: DualCoordinateState, whole: float) -> CoordinateRule:
+        """Return the rule of a pass; at the violation `whole` all make up the gap."""
         own = state.members, state.random, state.slack
-        return CoordinateRule(*own, least, self.variant != "cpd", self.drop)
+        learns, least = self.variant != "cpd", self.delta * whole
+        return CoordinateRule(*own, least, learns, self.drop, self.looks, whole)
 
     def _infer_then_sweep(
         self,
@@ -306,7 +364,9 @@ class DualCoordinateDescent(Solver):
         if problem.threads() is not None:
             # The weights stay the same: threads find all outputs before any enters.
             worst = make_worst_outputs(output_pointers(problem.structure))
-            for fraction in find_worst_outputs(problem, state.w, worst, state.slack):
+            for fraction in find_worst_outputs(
+                problem, state.iterate, worst, state.slack
+            ):
                 yield 0.9 * fraction
             at, slack = worst.ptr[order], state.slack[order]
             found, done = FoundOutputs(at, worst.codes, slack), 0.9
@@ -326,4 +386,6 @@ class DualCoordinateDescent(Solver):
         """Recompute the weights from the duals, then primal and dual exactly."""
         # Equation (6): w = sum alpha dPhi.
         state.refresh(problem, np.ones(problem.n_examples))
+        if not self.momentum and self.averaging is None:
+            state.w = state.iterate.copy()
         return state.certify(problem)

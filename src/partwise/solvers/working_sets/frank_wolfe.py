@@ -23,20 +23,18 @@ import numpy as np
 
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
-from partwise.solvers.dual_weights import PENALTIES, Weights
-from partwise.solvers.facts import same_length, within
+from partwise.solvers.dual_weights import PENALTIES
+from partwise.solvers.facts import within
 from partwise.solvers.visiting import ORDERS, visiting_order
-from partwise.solvers.working_sets import extrapolation
+from partwise.solvers.working_sets.extrapolation import AVERAGING, MovingState
 from partwise.solvers.working_sets.mass_steps import StepRule, make_blackboard
 from partwise.solvers.working_sets.smo import SequentialMinimalState
-from partwise.solvers.working_sets.state import WorkingSetState
 from partwise.solvers.working_sets.visits import infer, sweep_and_infer
 from partwise.structures import interface as waist
 from partwise.structures.decoding import output_pointers
-from partwise.structures.interface import FloatArray, Structure
+from partwise.structures.interface import Structure
 
 STEPS = ("pairwise", "towards")
-AVERAGING = (None, "weighted")
 
 # Of each output kept: place, dual variable, cost and the like; and each of its codes.
 BYTES_PER_OUTPUT, BYTES_PER_CODE = 72, 4
@@ -44,79 +42,32 @@ BYTES_PER_OUTPUT, BYTES_PER_CODE = 72, 4
 OUTPUTS_KEPT = 16
 
 
-class FrankWolfeState(SequentialMinimalState):
-    """Weights, distributions over outputs, and which way the last pass went.
+class FrankWolfeState(MovingState, SequentialMinimalState):
+    """Weights, distributions over outputs, and which way the last pass went."""
 
-    `iterate` are the weights that belong to the dual point. `w` are those to use: the
-    iterate as it was at the end of the pass, or the mean of these over the passes.
-    """
-
-    kept = (
-        *WorkingSetState.kept, "iterate", "before", "gap", "visits", "momentum",
-        "n_passes",
-    )  # fmt: skip
-    growing = (*WorkingSetState.growing, "before")
-    facts = (
-        *WorkingSetState.facts,
-        same_length("before", "sets.alpha"),
-        within("visits", 0),
-        within("n_passes", 0),
-    )
+    kept = (*MovingState.kept, "gap", "visits")
+    facts = (*MovingState.facts, within("visits", 0))
 
     def __init__(self, problem: Problem):
         super().__init__(problem)
-        self.iterate = self.w.copy()
-        self.before = self.sets.alpha.copy()
         self.gap = np.zeros(problem.n_examples)
         self.visits = np.zeros(1, np.int64)
-        self.momentum = 1.0
-        self.n_passes = 0
 
     def fit_scratch(self) -> None:
         """Make room for what the steps write down about every member."""
         self.board = make_blackboard(self.sets.alpha.size, self.w.size)
 
     def make_room(self, s: Structure, n_visits: int) -> None:
-        """Let the working sets grow, and what is known about their members too."""
-        old, direction = self.sets, self.board.direction
+        """Let the working sets grow."""
+        direction = self.board.direction
         super().make_room(s, n_visits)
-        before = np.zeros(self.sets.alpha.size)
-        extrapolation.carry_over(old, self.sets, self.before, before)
-        self.before = before
         # What rounding has left there must not depend on how much room there was.
         self.board = self.board._replace(direction=direction)
-
-    def refresh(self, problem: Problem, scale: FloatArray) -> None:
-        """Recompute the iterate and the dual value from the dual variables."""
-        shown, self.w = self.w, self.iterate
-        super().refresh(problem, scale)
-        self.w, self.iterate = shown, self.w
-
-    def weights(self) -> Weights:
-        """Return the iterate, as steps change it."""
-        return super().weights()._replace(w=self.iterate)
-
-    def normalise(self) -> None:
-        """Make the dual variables of every example sum to one."""
-        extrapolation.extrapolate(self.sets, self.sets.alpha, 0.0)
-
-    def show(self, averaging: str | None) -> None:
-        """Set `w`: the iterate, or the mean in which pass k has weight k."""
-        self.n_passes += 1
-        if averaging is None:
-            self.w = self.iterate.copy()
-        else:
-            mean = np.zeros_like(self.w) if self.n_passes == 1 else self.w
-            self.w = mean + (self.iterate - mean) * (2.0 / (self.n_passes + 1))
 
     def continue_from(self, problem: Problem, previous: SequentialMinimalState) -> None:
         """Take over the dual point of an earlier run, perhaps with another C."""
         self.take_over(previous)
-        self.iterate = self.w
-        self.before = self.sets.alpha.copy()
-        self.normalise()
-        self.refresh(problem, problem.C)
-        self.w = self.iterate.copy()
+        self.begin_at(problem, problem.C)
 
 
 @dataclass(frozen=True)
@@ -231,27 +182,12 @@ class FrankWolfe(Solver):
         state.show(self.averaging)
         primal = state.dual + float(state.gap.sum())
         if self.momentum:
-            # After the weights are shown: it raises the dual, but the objective too.
-            self._go_on(problem, state)
+            state.go_on(problem, problem.C)
         state.estimate = Certificate(primal, state.dual, exact=False)
 
     def _rule(self, state: FrankWolfeState) -> StepRule:
         own = state.visits, state.board, state.gap
         return StepRule(self.steps == "pairwise", self.line_search, *own)
-
-    def _go_on(self, problem: Problem, state: FrankWolfeState) -> None:
-        """Try a longer step in the direction of the pass; undo it if it is too long."""
-        alpha = state.sets.alpha.copy()
-        iterate, v, dual = state.iterate, state.v, state.dual
-        extrapolation.extrapolate(state.sets, state.before, state.momentum)
-        state.refresh(problem, problem.C)
-        if state.dual >= dual:
-            state.momentum *= extrapolation.LONGER
-        else:
-            state.momentum *= extrapolation.SHORTER
-            state.sets.alpha[:] = alpha
-            state.iterate, state.v, state.dual = iterate, v, dual
-        state.before = alpha
 
     def certify(self, problem: Problem, state: FrankWolfeState) -> Certificate:
         """Recompute the weights from the duals, then primal and dual exactly."""

@@ -228,6 +228,7 @@ def _(
     slack: float,
     value: float,
     scored: bool,
+    looks: int,
 ) -> bool:
     y, values = scratch.y, rule.board.values
     if scored:

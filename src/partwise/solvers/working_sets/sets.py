@@ -52,9 +52,10 @@ def make_working_sets(n_examples: int, n_members: int, n_codes: int) -> WorkingS
 
 
 @kernel
-def has_room(sets: WorkingSets, n_codes: int) -> bool:
-    """Say whether one more output of `n_codes` codes fits."""
-    return sets.used[0] < sets.alpha.size and sets.used[1] + n_codes <= sets.codes.size
+def has_room(sets: WorkingSets, n_outputs: int, n_codes: int) -> bool:
+    """Say whether so many more outputs, each of `n_codes` codes, fit."""
+    members, codes = sets.used[0] + n_outputs, sets.used[1] + n_outputs * n_codes
+    return members <= sets.alpha.size and codes <= sets.codes.size
 
 
 @kernel

@@ -154,6 +154,7 @@ def _(
     slack: float,
     value: float,
     scored: bool,
+    looks: int,
 ) -> bool:
     y, values = scratch.y, rule.values
     rule.slack[i] = slack
@@ -194,6 +195,10 @@ class SequentialMinimalState(WorkingSetState):
         self.sets = working.make_working_sets(n, 2 * n + 16, 2 * n_codes + 64)
         _put_on_gold(s, self.sets, 0, self.scratch.y_gold)
         self.fit_scratch()
+
+    def normalise(self) -> None:
+        """Make the dual variables of every example sum to one."""
+        _normalise(self.sets)
 
     def fit_scratch(self) -> None:
         """Make room for the value of every member."""
@@ -325,5 +330,5 @@ class SequentialMinimalOptimization(Solver):
         return state.certify(problem)
 
     def _refresh(self, problem: Problem, state: SequentialMinimalState) -> None:
-        _normalise(state.sets)
+        state.normalise()
         state.refresh(problem, problem.C)

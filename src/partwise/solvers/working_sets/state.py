@@ -24,6 +24,9 @@ from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, make_scratch
 from partwise.structures.sharing import summed
 
+MOST_LOOKS = 8
+"""Outputs that a visit may find; there is always room for so many."""
+
 
 @kernel
 def _weights_of(
@@ -164,10 +167,14 @@ class WorkingSetState(DualState):
         self.n_new = previous.n_new
 
     def make_room(self, s: Structure, n_visits: int) -> None:
-        """Let the working sets grow for so many visits, at least by one output."""
+        """Let the working sets grow for so many visits, at least by those of one."""
         room = n_visits + 16
-        self.sets = with_room(s, self.sets, room, self.scratch.y.size + 16 * room)
+        largest = MOST_LOOKS * self.scratch.y.size
+        self.sets = with_room(s, self.sets, room, largest + 16 * room)
         self.fit_scratch()
+
+    def normalise(self) -> None:
+        """Make the dual variables feasible, where only their sum may not be."""
 
     def refresh(self, problem: Problem, scale: FloatArray) -> None:
         """Recompute weights and dual value from the dual variables."""

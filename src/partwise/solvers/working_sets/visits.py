@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from partwise._jit import generic, kernel
+from partwise._jit import generic, generic_with_default, kernel
 from partwise._threads import Slice, chunks
 from partwise.losses.margin import most_violated
 from partwise.solvers.base import Problem
@@ -57,14 +57,33 @@ def admit(
     slack: float,
     value: float,
     scored: bool,
+    looks: int,
 ) -> bool:
     """Let the output in ``scratch.y`` in, if it is worth it; say whether to move.
 
     Its violation is `value`, and no output of all there are is violated by more than
     `slack`, now or when it was found. If `scored`, that is now, and the scores of the
-    parts, with costs, are in ``scratch.theta``. There is room for it.
+    parts, with costs, are in ``scratch.theta``. There is room for it. So many `looks`
+    were made before, at this visit.
     """
     raise NotImplementedError("admit is required of a rule")
+
+
+@generic_with_default
+def most_looks(rule: Any) -> int:
+    """Return how many outputs may be found at a visit."""
+    return 1
+
+
+@generic_with_default
+def wants_another(
+    rule: Any, sets: WorkingSets, i: int, C: float, value: float, looks: int
+) -> bool:
+    """Say whether to look once more at example `i`, after mass has moved.
+
+    The output just found has this `value`, and so many `looks` were made before.
+    """
+    return False
 
 
 @generic
@@ -115,35 +134,42 @@ def _infer(
     start: int,
     stop: int,
     dual: float,
-) -> tuple[int, float]:
+) -> tuple[int, float, int]:
     """Visit some examples with inference; stop early if the sets need more room.
 
-    Return the position reached and the new dual value.
+    Return the position reached, the new dual value, and how often was looked.
     """
     # Rules that held the whole of inference would be compiled with it twice.
     s, C, weights, sets, scratch, diff, ws = site
+    calls = 0
     for position in range(start, stop):
         i = order[position]
-        if not has_room(sets, waist.output_size(s, i)):
-            return position, dual
+        if not has_room(sets, most_looks(rule), waist.output_size(s, i)):
+            return position, dual, calls
         if C[i] == 0.0:
             continue
         waist.visit(s, i, ws)
-        scored = found.at.size == 0
-        if scored:
-            slack = most_violated(s, i, weights.w, scratch, ws)
-            value = slack - waist.shortfall(s, i, ws)
-        else:
-            y, y_gold = scratch.y, scratch.y_gold
-            slack = recall_output(s, i, position, found, y)
-            waist.gold(s, i, y_gold)
-            margin = waist.diff_dot(s, i, y, y_gold, weights.w, diff, ws)
-            value = waist.cost(s, i, y) - margin
-        if admit(
-            rule, s, i, C[i], weights, sets, scratch, diff, ws, slack, value, scored
-        ):
-            dual += move(rule, s, i, C[i], weights, sets, scratch, diff, ws, True)
-    return stop, dual
+        looks, more = 0, True
+        while more:
+            scored = found.at.size == 0
+            if scored:
+                slack = most_violated(s, i, weights.w, scratch, ws)
+                value = slack - waist.shortfall(s, i, ws)
+            else:
+                y, y_gold = scratch.y, scratch.y_gold
+                slack = recall_output(s, i, position, found, y)
+                waist.gold(s, i, y_gold)
+                margin = waist.diff_dot(s, i, y, y_gold, weights.w, diff, ws)
+                value = waist.cost(s, i, y) - margin
+            more = scored and wants_another(rule, sets, i, C[i], value, looks)
+            if admit(
+                rule, s, i, C[i], weights, sets, scratch, diff, ws,
+                slack, value, scored, looks,
+            ):  # fmt: skip
+                dual += move(rule, s, i, C[i], weights, sets, scratch, diff, ws, True)
+            looks += 1
+        calls += looks
+    return stop, dual, calls
 
 
 def sweep(
@@ -182,12 +208,12 @@ def _infer_block(
 ) -> None:
     reached, stop = block
     while reached < stop:
-        reached, state.dual = _infer(
+        reached, state.dual, calls = _infer(
             make_rule(), state.site(problem), found, order, reached, stop, state.dual
         )
+        state.oracle_calls += calls
         if reached < stop:
             state.make_room(problem.structure, order.size)
-    state.oracle_calls += stop - block[0]
 
 
 def sweep_and_infer(
