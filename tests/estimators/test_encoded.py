@@ -90,6 +90,7 @@ def test_encoded_corpora_leave_all_but_features_to_training(folder: Path) -> Non
     for settings in (
         {"pairs": "observed", "transitions": "observed", "class_weight": "balanced"},
         {"constraints": "BIO", "start": False, "costs": lambda a, b: 2.0 * (a != b)},
+        {"states": 2, "pairs": "observed"},
     ):
         settings |= QUICK | {"loss": "hinge", "solver": "cutting-plane"}
         here = SequenceTagger(**settings, **features).fit(X, Y)

@@ -107,6 +107,11 @@ class EncodedTagging(LearnsFromFolders):
 
     def _prepare_part(self: Any, part: CorpusPart) -> TrainingData:
         """Return a shard, once the encoding is taken over."""
+        if self.states > 1:
+            raise ValueError(
+                "hidden states need the whole corpus at once; to learn from shards use "
+                "states=1"
+            )
         tokens, gold = self._tokens_of(part)
         y = LabelsOf(gold, tokens.ptr, self._labels)
         chain = self._labelled(tokens, y, gold, self._by_class)
