@@ -2,10 +2,11 @@
 
 The vectors are MiniLM's, 384 columns for every word in its sentence, computed once (see
 ``benchmarks/harness/minilm.py``) and given as a matrix a sentence, with
-``scale_vectors=True``, whose scale was chosen on held-out sentences of training files. Chunks (CoNLL-2000), names (CoNLL-2002, Spanish) and tags
-(English web pages) are tagged by conditional random fields, C = 1; trees of the same
-pages are parsed by a parser with its defaults. Where only vectors are used, every token
-has one constant feature, and a parser the length and direction of arcs.
+``scale_vectors=True``, whose scale was chosen on held-out sentences of training files.
+Chunks (CoNLL-2000), names (CoNLL-2002, Spanish) and tags (English web pages) are tagged
+by conditional random fields, C = 1; trees of the same pages are parsed by a parser with
+its defaults. Where only vectors are used, every token has one constant feature, and a
+parser the length and direction of arcs.
 """
 
 from __future__ import annotations
