@@ -14,10 +14,10 @@ from partwise.solvers import (
     LBFGS,
     OWLQN,
     CuttingPlane,
-    DualCoordinateDescent,
     FrankWolfe,
     Relay,
 )
+from partwise.solvers.registry import make_solver
 from partwise.synthetic import make_corpus
 from places import GOLDEN
 
@@ -106,7 +106,7 @@ def test_log_loss_old_model_file_has_the_defaults() -> None:
         ({"solver": "owlqn"}, OWLQN()),
         (
             {"loss": "squared_hinge", "n_jobs": 2},
-            Relay(DualCoordinateDescent(), CuttingPlane()),
+            Relay(make_solver("dcd-ssvm"), CuttingPlane()),
         ),
     ],
     ids=str,

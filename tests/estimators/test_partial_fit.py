@@ -3,11 +3,23 @@
 import io
 from itertools import chain
 
+import networkx as nx
 import numpy as np
 import pytest
 
-from partwise import DependencyParser, MulticlassClassifier, SequenceTagger
-from partwise.data import read_trees
+import partwise
+from partwise import (
+    ConstituencyParser,
+    DependencyParser,
+    GraphLabeler,
+    HiddenMarkovModel,
+    LatticeInput,
+    LatticeRanker,
+    MulticlassClassifier,
+    SegmentTagger,
+    SequenceTagger,
+)
+from partwise.data import read_brackets, read_trees
 from partwise.errors import DataError
 from problems import plain_only
 
@@ -185,12 +197,131 @@ def test_forgetting_twice_and_then_remembering() -> None:
     assert model.score(X, y) > 0.8
 
 
+def sentences(*rows):
+    """Read trees off words with tags, heads and labels: ``dogs/N/2/s bark/V/0/r``."""
+    lines = []
+    for row in rows:
+        for t, word in enumerate(row.split(), 1):
+            form, tag, head, label = word.split("/")
+            lines.append(f"{t}\t{form}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t_")
+        lines.append("")
+    return read_trees(io.StringIO("\n".join([*lines, ""])))
+
+
+def brackets(*trees):
+    return read_brackets(io.StringIO("\n".join(trees)))
+
+
+def coloured(colours):
+    """Return a path whose nodes have colours, and edges that of their second node."""
+    graph = nx.path_graph(len(colours))
+    nx.set_node_attributes(graph, dict(enumerate(colours)), "colour")
+    edges = {(v, v + 1): colours[v + 1] for v in range(len(colours) - 1)}
+    nx.set_edge_attributes(graph, edges, "to")
+    return graph
+
+
+def choices(*words):
+    """Return a lattice of one edge for every word."""
+    edges = [(0, 1, {"word": w, "length": len(w)}, w) for w in words]
+    return LatticeInput(edges)
+
+
+# For every kind: a model, examples to forget, and new ones with features and labels,
+# rules or kinds that come before and after those of the old ones.
+FORGETFUL = {
+    "dicts": (
+        SequenceTagger(),
+        (X[:4], y[:4]),
+        ([[{"w": "a"}, {"z": 1}]], [["0", "C"]]),
+    ),
+    "classes": (
+        MulticlassClassifier(),
+        ([["a"], ["b"], ["a", "c"]], ["x", "y", "z"]),
+        ([["0"], ["d"]], ["a", "y"]),
+    ),
+    "arcs": (
+        DependencyParser(hash_bits=8),
+        (sentences("dogs/N/2/s bark/V/0/r", "see/V/0/r it/N/1/o"), None),
+        (sentences("a/D/2/d dog/N/0/z"), None),
+    ),
+    "phrases": (
+        ConstituencyParser(hash_bits=6),
+        (
+            brackets(
+                "(S (NP (N a)) (VP (V b) (NP (N a) (PP (P c) (N a)))))",
+                "(S (NP (N a)) (VP (V b) (NP (N d)) (PP (P c) (N d))))",
+            ),
+            None,
+        ),
+        (brackets("(S (ADV now) (NP (N d)) (VP (V b) (X (P c) (N a))))"), None),
+    ),
+    "segments": (
+        SegmentTagger(template="words,neighbours:1"),
+        (
+            [list("thedog"), list("adog")],
+            [[(0, 3, "M"), (3, 6, "N")], [(0, 1, "M"), (1, 4, "N")]],
+        ),
+        ([list("cats")], [[(0, 1, "A"), (1, 4, "N")]]),
+    ),
+    "nodes": (
+        GraphLabeler(),
+        ([coloured("bgb"), coloured("gr")], [list("mnm"), list("no")]),
+        ([coloured("ab")], [list("am")]),
+    ),
+    "paths": (
+        LatticeRanker(min_count=1),
+        ([choices("the", "teh"), choices("of", "off", "fo")], [[0], [0]]),
+        ([choices("a", "an", "the")], [[1]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FORGETFUL)
+def test_every_kind_can_forget(kind, tmp_path) -> None:
+    model, old, new = FORGETFUL[kind]
+    model = model.set_params(tol=1e-3, C=1.0).fit(*old)
+    before = [model.predict(old[0]), np.sort(model.weights_[model.weights_ != 0])]
+    assert before[1].size
+    model.save(tmp_path / "m.partwise")
+    # New examples that hardly count leave old weights, which have new places by now.
+    n_weights = model.weights_.size
+    for one in (model, partwise.load(tmp_path / "m.partwise")):
+        hardly = np.full(len(new[0]), 1e-12)
+        one.partial_fit(*new, sample_weight=hardly, forget=True)
+        assert one.weights_.size >= n_weights
+        kept = np.sort(one._pull()[one._pull() != 0])
+        np.testing.assert_array_equal(kept, before[1])
+        for found, known in zip(one.predict(old[0]), before[0], strict=True):
+            if kind == "paths":
+                found, known = found.words, known.words
+            assert found == known
+    # Those that count are learnt, with a certificate.
+    model.partial_fit(*new, forget=True)
+    assert 0.0 <= model.certificate_.relative_gap <= 1e-3
+    assert model.score(*(part for part in new if part is not None)) > 0.6
+
+
 def test_what_cannot_forget_says_so() -> None:
-    one = "1\tdogs\t_\tN\t_\t_\t2\ts\t_\t_\n2\tbark\t_\tV\t_\t_\t0\tr\t_\t_\n\n"
-    trees = read_trees(io.StringIO(one))
-    parser = DependencyParser(hash_bits=10).fit(trees)
-    with pytest.raises(ValueError, match="DependencyParser needs its examples"):
-        parser.partial_fit(trees, forget=True)
+    hmm = HiddenMarkovModel(objective="likelihood").fit([["a", "b"]], [["A", "B"]])
+    with pytest.raises(ValueError, match="HiddenMarkovModel needs its examples"):
+        hmm.partial_fit([["a"]], [["A"]], forget=True)
+    trees = sentences("dogs/N/2/s bark/V/0/r")
+    parser = DependencyParser(hash_bits=8).fit(trees)
+    with pytest.raises(DataError, match="other features of arcs"):
+        parser.set_params(hash_bits=9).partial_fit(trees, forget=True)
+    with pytest.raises(DataError, match="weights for 'r', which its settings now"):
+        parser.set_params(hash_bits=8, labelled=False).partial_fit(trees, forget=True)
+    trees = brackets("(S (N a) (V b))")
+    phrases = ConstituencyParser(hash_bits=6).fit(trees)
+    with pytest.raises(DataError, match="other settings of horizontal"):
+        phrases.set_params(vertical=2).partial_fit(trees, forget=True)
+    cuts = SegmentTagger(pairs="observed").fit([[["a"]]], [[(0, 1, "A")]])
+    with pytest.raises(ValueError, match="needs all examples"):
+        cuts.partial_fit([[["a"]]], [[(0, 1, "A")]], forget=True)
+    graphs = GraphLabeler().fit([coloured("ab")], [["A", "B"]])
+    with pytest.raises(DataError, match="learnt from undirected graphs"):
+        graphs.partial_fit([coloured("ab").to_directed()], [["A", "B"]], forget=True)
     model = SequenceTagger(loss="log_loss").fit(X, y)
     with pytest.raises(DataError, match="learnt from dicts, these are dense"):
         model.partial_fit([np.zeros((2, 3))], [["A", "B"]], forget=True)

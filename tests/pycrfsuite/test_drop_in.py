@@ -1,7 +1,9 @@
 """python-crfsuite's module with ours inside: the same rules, objective and log."""
 
+import ctypes
 import math
 import pickle
+import platform
 import random
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,9 @@ theirs = pytest.importorskip("pycrfsuite")
 
 Sequences = list[tuple[list[Any], list[str]]]
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "arow")
+glibc_only = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="rand of other C libraries differs"
+)
 
 
 def draw_sequences(seed: int, n: int = 30, n_labels: int = 3) -> Sequences:
@@ -101,15 +106,17 @@ def test_l2sgd_reaches_the_optimum_of_crfsuites_objective(tmp_path: Path) -> Non
         ("arow", {"variance": 0.5, "gamma": 3.0}),
     ],
 )
-@pytest.mark.parametrize("seed", range(3))
-def test_rules_give_crfsuites_weights_where_the_order_is_the_same(
-    tmp_path: Path, algorithm: str, params: dict[str, float], seed: int
+@pytest.mark.parametrize("n", [1, pytest.param(12, marks=glibc_only)])
+def test_rules_give_crfsuites_weights(
+    tmp_path: Path, algorithm: str, params: dict[str, float], n: int
 ) -> None:
-    """With one sequence there is only one order."""
-    data = draw_sequences(seed, n=1)
+    """In the order of a process that has drawn no numbers yet."""
+    data = draw_sequences(n, n=n)
     models = []
     for module in (ours, theirs):
         path = tmp_path / "m.crfsuite"
+        if n > 1:
+            ctypes.CDLL(None).srand(1)
         train(module, data, path, algorithm, {"max_iterations": 7} | params)
         models.append(read_crfsuite_model(path.read_bytes()))
     mine, peer = models

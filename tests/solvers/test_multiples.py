@@ -8,7 +8,7 @@ import pytest
 import problems
 from partwise.losses import get_loss
 from partwise.solvers import Problem, make_problem, solve
-from partwise.solvers.multiples import best_multiple
+from partwise.solvers.multiples import find_best_multiple
 from partwise.solvers.registry import make_solver
 from resuming import assert_same
 
@@ -27,7 +27,7 @@ def test_multiple_is_the_best_of_all(loss: str, length: float) -> None:
     solver = make_solver("lbfgs" if loss == "log_loss" else "simplicial")
     w = length * solve(problem, solver, tol=1e-4, max_iter=200).w
     known = problem.primal(w)
-    found = best_multiple(problem, w, known)
+    found = find_best_multiple(problem, w, known)
     assert found.primal == pytest.approx(problem.primal(found.scale * w), rel=1e-12)
     scales = np.concatenate([np.linspace(0.1, 4, 400), 1 + np.linspace(-0.01, 0.01)])
     least = min(problem.primal(scale * w) for scale in scales)

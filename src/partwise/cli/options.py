@@ -170,6 +170,16 @@ Train = Annotated[
 ModelPath = Annotated[
     str, typer.Option("--model", "-m", "-o", help="Where to save the model.")
 ]
+Continue = Annotated[
+    str | None,
+    in_panel(
+        FILES,
+        "A model to learn on from: its weights are kept as far as TRAIN, new examples, "
+        "allows. Settings are its own, but for those you give.",
+        "--continue",
+        metavar="MODEL",
+    ),
+]
 Dev = Annotated[
     str | None,
     in_panel(FILES, "Development data: stop when the score on it no longer improves."),

@@ -68,34 +68,37 @@ class TrainingRun:
                 raise ValueError("give --C or --C-path, not both")
             if checkpoint is not None:
                 raise ValueError("--C-path cannot be used with --checkpoint")
+            if self.goes_on:
+                raise ValueError("give --C-path or --continue, not both")
         if train == dev == "-":
             raise ValueError("TRAIN and --dev cannot both be standard input")
         written = {"--model": self.path, "--checkpoint": checkpoint}
         refuse_overwriting(written, self.sources)
         model_file.check_writable(self.path)
 
-    def make(self, estimator: Callable[..., M], **settings: Any) -> M:
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a model to learn on from: what is kept are its weights."""
+        return self.sources.get("--continue") is not None
+
+    def make(self, estimator: type[M], **settings: Any) -> M:
         """Return a model with the settings of the command line, and others.
 
-        They are checked here, since reading a large file before `fit` takes time.
+        Of a model to learn on from, those change that the user typed. They are checked
+        here, since reading a large file before `fit` takes time.
         """
-        model = estimator(**{**self.learning.settings, **settings})
-        model._check_settings()
-        return model
-
-    def go_on_from(self, path: str, estimator: type[M]) -> M:
-        """Return a model that was saved, with the settings that the user typed."""
-        from partwise import load
-
-        model = load(path)
-        if type(model) is not estimator:
-            raise DataError(
-                f"{path} is a model of the kind {type(model).__name__}; --continue "
-                f"needs a {estimator.__name__}"
-            )
-        asked = self.learning
-        changed = {name: asked.settings[name] for name in asked.typed}
-        model.set_params(**changed, verbose=asked.settings["verbose"])
+        path, asked = self.sources.get("--continue"), self.learning
+        if path is None:
+            model = estimator(**{**asked.settings, **settings})
+        else:
+            typed = {name: asked.settings[name] for name in asked.typed}
+            own = {
+                name: value
+                for name, value in settings.items()
+                if (name in typed if name in asked.settings else value)
+            }
+            model = _saved(path, estimator)
+            model.set_params(**typed | own, verbose=asked.settings["verbose"])
         model._check_settings()
         return model
 
@@ -109,7 +112,6 @@ class TrainingRun:
         measure: Callable[[Any, Any], Mapping[str, float | None]] | None = None,
         tell: Callable[[Any], Mapping[str, Any]] | None = None,
         called: Mapping[str, str] | None = None,
-        goes_on: bool = False,
         **options: Any,
     ) -> None:
         """Fit, save, and show the results.
@@ -128,9 +130,6 @@ class TrainingRun:
             Returns further facts about the fitted model, by name.
         called : mapping of str to str, optional
             What people call sizes and facts that have other names for programs.
-        goes_on : bool
-            Whether the model has learnt from other data before: what is kept of it are
-            its weights.
         **options
             Other arguments of ``fit``.
         """
@@ -147,7 +146,8 @@ class TrainingRun:
             try:
                 with saving.here():
                     if asked.C_path is None:
-                        fit(model, X, y, dev, quiet=quiet, goes_on=goes_on, **options)
+                        about = {"quiet": quiet, "goes_on": self.goes_on}
+                        fit(model, X, y, dev, **about, **options)
                     else:
                         with plain_warnings(quiet):
                             Cs = _numbers(asked.C_path)
@@ -184,6 +184,19 @@ class TrainingRun:
     def _in_flags(self, advice: Advice) -> str:
         """Return advice with an option of the command line in it."""
         return f"{self.learning.flag(advice.setting, advice.value)} {advice.effect}"
+
+
+def _saved(path: str, estimator: type[M]) -> M:
+    """Return a model of this class that was saved."""
+    from partwise import load
+
+    model = load(path)
+    if type(model) is not estimator:
+        raise DataError(
+            f"{path} is a model of the kind {type(model).__name__}; --continue needs a "
+            f"{estimator.__name__}"
+        )
+    return model
 
 
 def _numbers(text: str) -> list[float]:

@@ -7,6 +7,11 @@ from typing import Any, Self
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features.word_vectors import as_word_vectors
 
+FORGETS_NO_VECTORS = (
+    "forget=True keeps weights of words, not of vectors, whose scale follows from all "
+    "examples: leave forget out, or the vectors"
+)
+
 
 class HasVectors:
     """An estimator that knows vectors, some of which its file may leave out."""
@@ -42,10 +47,7 @@ class HasVectors:
     def _refuse_forgetting_vectors(self) -> None:
         """Raise ValueError for vectors, whose scale follows from all examples."""
         if self._vectors.width:
-            raise ValueError(
-                "forget=True keeps weights of words, not of vectors, whose scale "
-                "follows from all examples: leave forget out, or the vectors"
-            )
+            raise ValueError(FORGETS_NO_VECTORS)
 
     def _refuse_vectors(self, encoder: Any = None) -> None:
         """Raise ValueError where shards of a corpus would have to agree on vectors."""

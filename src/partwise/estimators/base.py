@@ -17,7 +17,7 @@ from partwise._screen import progress_notes
 from partwise._threads import check_jobs
 from partwise.errors import DataError
 from partwise.estimators.calibration import Calibration
-from partwise.estimators.carrying import Block, carry_over, label_places
+from partwise.estimators.carrying import Blocks, carry_over
 from partwise.estimators.labels import (
     Label,
     LabelCodes,
@@ -127,8 +127,6 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     default_C: ClassVar[dict[str, float]]
     """What ``C=None`` means, by loss."""
-    can_forget: ClassVar[bool] = False
-    """Whether it can learn on from weights alone."""
     least_labels: ClassVar[int] = 2
     """How few labels a saved model may have."""
 
@@ -365,11 +363,6 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
 
     def _as_start(self) -> Self:
         """Return this model to start from: its weights without its examples."""
-        if not self.can_forget:
-            raise ValueError(
-                f"{type(self).__name__} needs its examples to learn on; forget=True is "
-                "for SequenceTagger and MulticlassClassifier"
-            )
         start = copy.copy(self)
         start._seen = start._start = None
         start.solution_ = replace(self.solution_, state=None)
@@ -385,7 +378,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         known = () if start is None else start._labels.classes
         return sorted_classes([*found, *known])
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self) -> Blocks:
         """Say what the weights belong to, in order."""
         raise NotImplementedError
 
@@ -394,10 +387,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         start = self._start
         if start is None:
             return None
-        classes = self._labels.classes
-        places = label_places(start._labels.classes, classes)
-        blocks = start._blocks(), self._blocks()
-        w = carry_over(start.weights_, *blocks, places, len(classes))
+        w = carry_over(start.weights_, start._blocks(), self._blocks())
         return vector_of(w, self._l1_share())
 
     def _learn(self, *data: Any, **options: Any) -> None:

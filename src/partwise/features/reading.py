@@ -86,11 +86,16 @@ def learn_beyond(
     >>> other.attribute_names()
     ['word=a', 'word=b']
     """
-    new = encoder.key_counts(fit_encode(data))
-    nothing = Encoded(np.zeros(1, np.int64), no_attributes(), no_attributes())
-    known = before.key_counts(nothing)
-    encoder.learn_keys(*({**a, **b} for a, b in zip(known, new, strict=True)))
+    fit_encode(data)
+    know_both(encoder, before)
     return encode(data)
+
+
+def know_both(encoder: Any, before: Any) -> None:
+    """Give an encoder the attributes of another: they come first, then its own."""
+    nothing = Encoded(np.zeros(1, np.int64), no_attributes(), no_attributes())
+    known, new = before.key_counts(nothing), encoder.key_counts(nothing)
+    encoder.learn_keys(*({**a, **b} for a, b in zip(known, new, strict=True)))
 
 
 def known_vocabulary(keys: Iterable[Key]) -> Vocabulary:

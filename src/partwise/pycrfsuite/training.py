@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from partwise._jit import working_time
 from partwise.losses import Certificate, get_loss
 from partwise.pycrfsuite.parameters import INT_MAX, Parameters
+from partwise.pycrfsuite.shuffling import Shuffle
 from partwise.solvers import AROW, PassiveAggressive, Perceptron
 from partwise.solvers.automatic import choose_solver
 from partwise.solvers.base import SEPARATED, Problem, Solver, make_problem
@@ -34,7 +35,7 @@ from partwise.solvers.mistake_driven.base import (
 )
 from partwise.solvers.trace import TraceRow
 from partwise.structures.chain import Chain
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import FloatArray, IntArray
 
 LEAST_PENALTY = 1e-12  # as good as none at all
 LOOSEST, TIGHTEST = 1e-3, 1e-10
@@ -117,9 +118,14 @@ def _aggressiveness(parameters: Parameters) -> float:
 
 @dataclass(frozen=True)
 class _Watched(MistakeDriven):
-    """Shows the loss of every pass, and stops when its mean is small."""
+    """Visits sequences in CRFsuite's order, and stops when their mean loss is small."""
 
     epsilon: float = 0.0
+    shuffle: Shuffle = field(default_factory=Shuffle, compare=False, repr=False)
+
+    def visits(self, problem: Problem, rng: np.random.Generator) -> IntArray:
+        """Return the sequences of a pass, in order."""
+        return self.shuffle.next(problem.n_examples)
 
     def run_pass(
         self, problem: Problem, state: Any, rng: np.random.Generator

@@ -37,9 +37,9 @@ class Batch(NamedTuple):
     ``sqrt(C) * size / count >= least * (1 + weights / parts) ** power``. That form, and
     its numbers, were fitted to races on sequences with dense and with sparse features.
 
-    With the squared hinge, simplicial decomposition is far ahead of cutting planes where
-    much can be learnt, and a little behind them where little can: so it goes first, as
-    long as it gets on.
+    With the squared hinge, simplicial decomposition is far ahead of cutting planes
+    where much can be learnt, and a little behind them where little can: so it goes
+    first, as long as it gets on.
     """
 
     solver: str

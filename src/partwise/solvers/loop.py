@@ -31,7 +31,7 @@ from partwise.solvers.endings import (
     which_are_kept,
 )
 from partwise.solvers.memory import check_memory
-from partwise.solvers.multiples import best_multiple
+from partwise.solvers.multiples import find_best_multiple
 from partwise.solvers.pairing import check_pairing
 from partwise.solvers.trace import Trace, TraceRow
 from partwise.structures.interface import FloatArray
@@ -349,7 +349,7 @@ def _lengthen(
     known = looked or _at_least_zero(solver.certify(problem, run.state))
     if isinstance(known, LocalCertificate):
         return known  # its bound is of the convex step at these weights, and no others
-    run.scale, primal = best_multiple(problem, run.state.w, known.primal)
+    run.scale, primal = find_best_multiple(problem, run.state.w, known.primal)
     run.seconds += working_time() - begin
     known = known._replace(primal=primal)
     row = replace(

@@ -30,7 +30,7 @@ class Multiple(NamedTuple):
     primal: float
 
 
-def best_multiple(problem: Problem, w: FloatArray, primal: float) -> Multiple:
+def find_best_multiple(problem: Problem, w: FloatArray, primal: float) -> Multiple:
     """Search for the multiple of `w` with the least objective; `primal` is that of `w`.
 
     Examples
@@ -42,7 +42,7 @@ def best_multiple(problem: Problem, w: FloatArray, primal: float) -> Multiple:
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
     >>> problem = make_problem(s, get_loss("hinge"), C=1000.0)
     >>> w = np.array([0.49, -0.49])
-    >>> scale, least = best_multiple(problem, w, problem.primal(w))
+    >>> scale, least = find_best_multiple(problem, w, problem.primal(w))
     >>> f"{problem.primal(w):.3f}, {scale:.2f} times as long {least:.3f}"
     '40.240, 1.02 times as long 0.250'
     """

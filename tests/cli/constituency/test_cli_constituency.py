@@ -408,3 +408,13 @@ def test_show_brackets_mistakes_say_what_to_do(tmp_path: Path) -> None:
     said = message("show", path, "--format", "sentences")
     assert "is for constituency parsers, but no model was given" in said
     assert "there is no sentence 3" in message("show", path, "--sentence", 3)
+
+
+@plain
+def test_training_continues_from_a_model(folder: Path, model: Path) -> None:
+    (folder / "new.mrg").write_text("(S (NP (NNS Dogs)) (NEW (VBP bark)))")
+    asked = "train", "constituency", folder / "new.mrg", "--continue", model
+    run(*asked, "-m", folder / "more", "-q")
+    before, after = partwise.load(model), partwise.load(folder / "more")
+    assert {*before.classes_} < {*after.classes_}
+    assert (after.hash_bits, after.max_iter) == (6, before.max_iter)

@@ -649,3 +649,22 @@ def test_report_and_suspects_of_a_parser(
     assert scores == sorted(scores, reverse=True)
     said = message("report", model, folder / "test.conllu", "-o", model)
     assert "are the same file" in said
+
+
+def test_training_continues_from_a_model(folder: Path, model: Path) -> None:
+    (folder / "new.conllu").write_text(rows(TREE))
+    asked = "train", "parse", folder / "new.conllu", "--continue", model
+    run(*asked, "-m", folder / "more", "-q", "--C", 2)
+    before, after = partwise.load(model), partwise.load(folder / "more")
+    assert {*before.classes_} <= {*after.classes_}
+    assert (after.C, after.hash_bits) == (2.0, 10)
+    segments = message(
+        "train",
+        "segments",
+        folder / "new.conllu",
+        "--continue",
+        model,
+        "-m",
+        folder / "no",
+    )
+    assert "--continue needs a SegmentTagger" in segments

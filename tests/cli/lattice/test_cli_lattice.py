@@ -232,3 +232,14 @@ def test_lattice_commands_say_what_is_wrong(
     assert "unknown encoding" in message(
         *("train", "lattice", train, "-m", tmp_path / "m", "--encoding", "klingon")
     )
+
+
+def test_training_continues_from_a_model(folder: Path, model: Path) -> None:
+    asked = "train", "lattice", folder / "test.jsonl", "--continue", model
+    run(*asked, "-m", folder / "more", "-q", "--C", 3)
+    before, after = partwise.load(model), partwise.load(folder / "more")
+    n = len(before.feature_names_)
+    assert after.feature_names_[:n] == before.feature_names_
+    assert (after.C, after.min_count) == (3.0, before.min_count)
+    both = message(*asked, "-m", folder / "no", "--C-path", "1,2", "--dev", model)
+    assert "--C-path or --continue, not both" in both

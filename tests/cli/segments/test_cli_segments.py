@@ -124,3 +124,14 @@ def test_report_and_suspects_know_segments(folder: Path, tmp_path: Path) -> None
     assert "<title>A segment tagger" in page.read_text()
     shown = run("suspects", folder / "m", folder / "train", "--top", 2).output
     assert shown.startswith("suspects")
+
+
+def test_training_continues_from_a_model(folder: Path) -> None:
+    (folder / "new").write_text("to O\nAda B-SHIP\nLovelace I-SHIP\nII I-SHIP\n\n")
+    asked = "train", "segments", folder / "new", "--continue", folder / "m"
+    run(*asked, "-m", folder / "more", "-q", "--max-length", "SHIP=4")
+    model = load(folder / "more")
+    assert model.limits_ == {"LOC": 2, "O": 1, "PER": 3, "SHIP": 4}
+    assert (model.C, model.whole_min_count) == (10.0, 1)
+    refused = message(*asked, "-m", folder / "no", "--features", "pos")
+    assert "leave out --template" in refused

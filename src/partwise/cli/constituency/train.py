@@ -11,6 +11,7 @@ from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
+    Continue,
     Dev,
     ModelPath,
     Train,
@@ -52,6 +53,7 @@ def constituency(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
+    go_on_from: Continue = None,
     max_length: Annotated[
         int | None,
         in_panel(FILES, "Skip training sentences of more words than this.", min=1),
@@ -78,9 +80,11 @@ def constituency(
     from partwise.data.files import read_text
 
     grammar = learning.settings["grammar"]
-    run = TrainingRun(
-        model, {"TRAIN": train, "--dev": dev, "--grammar": grammar}, learning
-    )
+    sources = {
+        **{"TRAIN": train, "--dev": dev},
+        **{"--grammar": grammar, "--continue": go_on_from},
+    }
+    run = TrainingRun(model, sources, learning)
     parser = run.make(
         ConstituencyParser,
         grammar=None

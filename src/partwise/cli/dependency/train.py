@@ -13,6 +13,7 @@ from partwise.cli.options import (
     FEATURES,
     FILES,
     LEARNING,
+    Continue,
     Dev,
     ModelPath,
     Train,
@@ -61,6 +62,7 @@ def parse(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
+    go_on_from: Continue = None,
     vectors: TrainVectors = None,
     keep_vectors: KeepVectors = True,
     partial: Annotated[
@@ -83,8 +85,11 @@ def parse(
     from partwise import DependencyParser
     from partwise.cli.output import say
 
-    sources = {f"--vectors {path}": path for path in vectors or []}
-    run = TrainingRun(model, {"TRAIN": train, "--dev": dev, **sources}, learning)
+    sources = {
+        **{"TRAIN": train, "--dev": dev, "--continue": go_on_from},
+        **{f"--vectors {path}": path for path in vectors or []},
+    }
+    run = TrainingRun(model, sources, learning)
     tables = read_word_vectors(vectors, keep_vectors)
     parser = run.make(DependencyParser, vectors=tables)
     sentences = files.read(train, partial)

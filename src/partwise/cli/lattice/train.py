@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from partwise.cli.learning import Learning, options_in, takes_learning
-from partwise.cli.options import FEATURES, LEARNING, Dev, Encoding, ModelPath, Train
+from partwise.cli.options import (
+    FEATURES,
+    LEARNING,
+    Continue,
+    Dev,
+    Encoding,
+    ModelPath,
+    Train,
+)
 from partwise.cli.training_run import TrainingRun
 from partwise.estimators.lattice.settings import LatticeSettings
 
@@ -23,6 +31,7 @@ def lattice(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
+    go_on_from: Continue = None,
     encoding: Encoding = "utf-8",
     *,
     learning: Learning,
@@ -36,7 +45,8 @@ def lattice(
     from partwise import LatticeRanker
     from partwise.data import iter_lattices, read_lattices
 
-    run = TrainingRun(model, {"TRAIN": train, "--dev": dev}, learning)
+    sources = {"TRAIN": train, "--dev": dev, "--continue": go_on_from}
+    run = TrainingRun(model, sources, learning)
     ranker = run.make(LatticeRanker)
     held_out = None if dev is None else read_lattices(dev, encoding=encoding)
     sizes = {"lattices": 0, "edges": 0}

@@ -8,6 +8,7 @@ from partwise.cli.learning import Learning, SettingOption, options_in, takes_lea
 from partwise.cli.options import (
     FEATURES,
     LABEL_COLUMN,
+    Continue,
     Dev,
     LabelColumn,
     ModelPath,
@@ -35,6 +36,7 @@ def segments(
     model: ModelPath,
     dev: Dev = None,
     label_column: LabelColumn = LABEL_COLUMN,
+    go_on_from: Continue = None,
     partial: Partial = False,
     max_length: Annotated[
         str | None,
@@ -92,9 +94,15 @@ def segments(
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
+        **{"--continue": go_on_from},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
     }
     run = TrainingRun(model, sources, learning)
+    if run.goes_on and (template or columns or features or gazetteer):
+        raise ValueError(
+            "--continue uses the features of its model; leave out --template, "
+            "--columns, --features and --gazetteer"
+        )
     if template and columns:
         raise ValueError(
             "--columns is for the default template and --features; a template file "
@@ -110,9 +118,10 @@ def segments(
     X, y = files.labelled(train, label_column)
     if partial:
         y = read_labels(y)
-    tagger.set_params(
-        template=make_template(template, token_features, X, label_column, columns)
-    )
+    if not run.goes_on:
+        tagger.set_params(
+            template=make_template(template, token_features, X, label_column, columns)
+        )
     held_out = None if dev is None else files.labelled(dev, label_column)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
     run.fit_and_save(tagger, X, y, held_out, sizes)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
-    FILES,
     RUN,
+    Continue,
     Dev,
     ModelPath,
     Partial,
@@ -47,16 +47,7 @@ def tag(
     train: Train,
     model: ModelPath,
     dev: Dev = None,
-    go_on_from: Annotated[
-        str | None,
-        in_panel(
-            FILES,
-            "A model to learn on from: its weights are kept as far as TRAIN, new "
-            "examples, allows. Settings are its own, but for those you give.",
-            "--continue",
-            metavar="MODEL",
-        ),
-    ] = None,
+    go_on_from: Continue = None,
     partial: Partial = False,
     vectors: TrainVectors = None,
     keep_vectors: KeepVectors = True,
@@ -106,7 +97,7 @@ def tag(
         raise ValueError(
             f"{files.format} files name their features themselves; leave out --vectors"
         )
-    if go_on_from and tokens.choose_features:
+    if run.goes_on and tokens.choose_features:
         raise ValueError(
             "--continue uses the features of its model; leave out --template, "
             "--columns, --features, --gazetteer and --clusters"
@@ -115,23 +106,20 @@ def tag(
     token_features = tokens.read_features()
     class_weight = _class_weight(learning.settings["class_weight"])
     tables = read_word_vectors(vectors, keep_vectors)
-    if go_on_from:
-        tagger = run.go_on_from(go_on_from, SequenceTagger)
-    else:
-        tagger = run.make(
-            SequenceTagger,
-            class_weight=class_weight,
-            conllu_column=tokens.predict,
-            vectors=tables,
-        )
+    tagger = run.make(
+        SequenceTagger,
+        class_weight=class_weight,
+        conllu_column=tokens.predict,
+        vectors=tables,
+    )
     X, y = tokens.labelled(files, train)
     if partial:
         y = read_labels(y)
-    if files.reads_columns and not go_on_from:
+    if files.reads_columns and not run.goes_on:
         tagger.set_params(template=tokens.template_for(X, token_features))
     held_out = None if dev is None else tokens.labelled(files, dev)
     sizes = {"sentences": len(y), "tokens": sum(map(len, y))}
-    run.fit_and_save(tagger, X, y, held_out, sizes, goes_on=bool(go_on_from))
+    run.fit_and_save(tagger, X, y, held_out, sizes)
 
 
 def _train_from_folder(

@@ -16,7 +16,7 @@ from partwise.estimators.allowed_values import unknown_metric
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import TrainingData
 from partwise.estimators.best_codes import kbest
-from partwise.estimators.carrying import Block
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.classifier.inputs import has_names, label_list, label_sets
 from partwise.estimators.classifier.persistence import fill, store
 from partwise.estimators.classifier.settings import ClassifierSettings
@@ -90,7 +90,6 @@ class MulticlassClassifier(
     array(['pea'], dtype=object)
     """
 
-    can_forget = True
     _store, _fill = store, fill
     _views, _reasons = make_views, find_reasons
 
@@ -250,8 +249,12 @@ class MulticlassClassifier(
         self._refuse_forgetting_vectors()
         return super()._as_start()
 
-    def _blocks(self) -> list[Block]:
-        return [Block(self.n_features_in_), Block(int(self.fit_intercept))]
+    def _blocks(self) -> Blocks:
+        labels = self._labels.classes
+        return {
+            "features": (self.n_features_in_, labels),
+            "intercept": (int(self.fit_intercept), labels),
+        }
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""

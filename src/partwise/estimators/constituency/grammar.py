@@ -6,7 +6,7 @@ The names of symbols are those of `partwise.constituents.binarize`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -116,10 +116,42 @@ class TreebankGrammar:
             np.array(self.rules, np.int64).reshape(-1, 3),
             len(self.symbols),
             self.roots,
-            rows=rule_rows(self.rules, unsplit),
+            rows=rule_rows(self.rules, unsplit)[0],
             span_class=[span[n] if a in parents else -1 for a, n in enumerate(names)],
             word_class=[word[n] if a in of_words else -1 for a, n in enumerate(names)],
         )
+
+    @property
+    def rule_features(self) -> list[Hashable]:
+        """What rules have weights for, in names: rules, and what they have in common.
+
+        A rule is three symbols in a tuple of their own, since classes have names too.
+        """
+        names = [self.unsplit_class(symbol) for symbol in self.symbols]
+        return [
+            (tuple(self.symbols[number] for number in feature),)
+            if feature in self.rule_number
+            else feature
+            for feature in rule_rows(self.rules, names)[1]
+        ]
+
+    def beyond(self, before: TreebankGrammar) -> TreebankGrammar:
+        """Return this grammar with all that another one allows, too."""
+        rules = {
+            tuple(own.symbols[number] for number in rule)
+            for own in (before, self)
+            for rule in own.rules
+        }
+        roots, of_words = (
+            dict.fromkeys(
+                own.symbols[number]
+                for own in (before, self)
+                for number in getattr(own, name)
+            )
+            for name in ("roots", "word_symbols")
+        )
+        lexicon = self.lexicon.beyond(before.lexicon)
+        return name_grammar(rules, roots, of_words, lexicon)
 
     @cached_property
     def common_root(self) -> str:
@@ -215,15 +247,20 @@ class TreebankGrammar:
         return found[0, n]
 
 
-def rule_rows(rules: Sequence[Rule], classes: Sequence[str]) -> SparseRows:
-    """Return the features of rules: itself, and what is left of it in classes.
+def rule_rows(
+    rules: Sequence[Rule], classes: Sequence[str]
+) -> tuple[SparseRows, list[Hashable]]:
+    """Return the features of rules, and what these are.
+
+    Each rule has itself, and what is left of it in classes.
 
     Examples
     --------
-    >>> rule_rows([(0, 1, 2), (3, 1, 2)], ["S", "NP", "VP", "S"]).idx.tolist()
-    [0, 1, 2, 3, 4, 1, 2, 3]
+    >>> rows, features = rule_rows([(0, 1, 2), (3, 1, 2)], ["S", "NP", "VP", "S"])
+    >>> rows.idx.tolist(), features[4]
+    ([0, 1, 2, 3, 4, 1, 2, 3], (3, 1, 2))
     """
-    columns: dict[object, int] = {}
+    columns: dict[Hashable, int] = {}
     entries = []
     for rule in rules:
         parent, left, right = (classes[a] for a in rule)
@@ -235,7 +272,7 @@ def rule_rows(rules: Sequence[Rule], classes: Sequence[str]) -> SparseRows:
         ):
             entries.append(columns.setdefault(feature, len(columns)))
     ptr = np.arange(len(rules) + 1) * 4
-    return make_sparse_rows(ptr, entries, None, len(columns))
+    return make_sparse_rows(ptr, entries, None, len(columns)), list(columns)
 
 
 def read_grammar(

@@ -47,6 +47,25 @@ class Lexicon:
         """
         return self.words.get(word, self.open_tags)
 
+    def beyond(self, before: Lexicon) -> Lexicon:
+        """Return all tags that a word may have here or in an earlier lexicon.
+
+        Words that one of the two does not know may have its tags of new words.
+
+        Examples
+        --------
+        >>> one, other = Lexicon({"a": ("DT",)}, ("NN",)), Lexicon({}, ("FW",))
+        >>> one.beyond(other)
+        Lexicon(words={'a': ('DT', 'FW')}, open_tags=('FW', 'NN'))
+        """
+        both = (before, self)
+        words = {
+            word: tuple(sorted({tag for own in both for tag in own.tags(word)}))
+            for word in {**before.words, **self.words}
+        }
+        open_tags = {tag for own in both for tag in own.open_tags}
+        return Lexicon(words, tuple(sorted(open_tags)))
+
 
 def learn_lexicon(tagged: Iterable[tuple[str, str]], rare: int = RARE) -> Lexicon:
     """Learn the tags of words.

@@ -17,6 +17,7 @@ from partwise.constituents import (
 )
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.constituency import corpus, decoding
 from partwise.estimators.constituency.corpus import GrammarSettings, TaggedWords
@@ -177,6 +178,9 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
             raise DataError("there are no trees to learn from")
         weights = sample_weights(sample_weight, len(gold))
         self._settings, grammar, productions = self._read_grammar(gold)
+        if self._start is not None:
+            self._check_start()
+            grammar = grammar.beyond(self._start._grammar)
         self._grammar = split_symbols(grammar, int(self.states))
         self._name_symbols()
         known = Knowledge(self._grammar, self._settings)
@@ -260,6 +264,35 @@ class ConstituencyParser(StructuredEstimator, Samples, ConstituencySettings):
                 "give whole trees, too, or a grammar"
             )
         return settings, grammar, []
+
+    def _check_start(self) -> None:
+        """Refuse settings that are not those of the model to go on from."""
+        if self._start._settings != self._settings:
+            raise DataError(
+                "the parser has learnt with other settings of horizontal, vertical, "
+                "given_tags or hash_bits; give the same, or fit a new model"
+            )
+
+    def _as_start(self) -> ConstituencyParser:
+        if self.states > 1 or self._grammar.n_states > 1:
+            raise ValueError("forget=True needs states=1; or leave forget out")
+        if self._own is not None:
+            raise ValueError(
+                "forget=True keeps the weights of the parser's own features, not of "
+                "rule_features: leave forget out, or rule_features"
+            )
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        grammar, n_rows = self._grammar, 1 << self._settings.hash_bits
+        own = 0 if self._own is None else self._own.n_columns
+        return {
+            "rules": (grammar.rule_features,),
+            "words": (n_rows, grammar.word_classes),
+            "spans": (n_rows, grammar.span_classes),
+            "splits": (n_rows,),
+            "applications": (own,),
+        }
 
     def _output_space(self) -> Any:
         """Return the symbols and the rules, which codes number."""

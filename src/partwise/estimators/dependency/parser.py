@@ -15,6 +15,7 @@ from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest, split
 from partwise.estimators.calibration import least_share
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.checks import check_choice, check_k, check_same_length
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dependency import explanation, features
@@ -163,7 +164,7 @@ class DependencyParser(
         find_groups(self.features)
         if self.order > 1 and not self.projective:
             raise ValueError(
-                "order=2 is for projective trees; leave out projective=False, or order"
+                "order=2 is for projective trees only; use order=1 for all trees"
             )
 
     def _settings(self) -> TreeSettings:
@@ -232,7 +233,25 @@ class DependencyParser(
         data = self._encoded(
             trees, sample_weight, matrices, dev, dev_arc_features, vectors=vectors
         )
+        if self._start is not None and self._start._trees != self._trees:
+            raise DataError(
+                "the parser has learnt with other features of arcs (hash_bits, suffix, "
+                "features, arc_features or vectors), or from other trees; give the "
+                "same, or fit a new model"
+            )
         return replace(data, kept=kept)
+
+    def _as_start(self) -> DependencyParser:
+        self._refuse_forgetting_vectors()
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        trees = self._trees
+        return {
+            "arcs": (1 << trees.hash_bits,),
+            "listed arcs": (trees.n_arc_features,),
+            "labels": (1 << trees.label_bits, self._labels.classes),
+        }
 
     def _encoded(
         self,
@@ -343,6 +362,7 @@ class DependencyParser(
 
     def _find_labels(self, trees: list[Sentence]) -> list[Any]:
         """Return the labels of the arcs; none if arcs are not to have any."""
+        known = () if self._start is None else self._start._labels.classes
         if self.labelled is False:
             return []
         without = [
@@ -350,7 +370,8 @@ class DependencyParser(
             for i, s in enumerate(trees)
             if len(s) and s.labels is None and not s.unknown
         ]
-        if len(without) == sum(len(s) > 0 for s in trees) and self.labelled is None:
+        none = len(without) == sum(len(s) > 0 for s in trees)
+        if none and self.labelled is None and not known:
             return []
         if without:
             i = without[0]
@@ -360,13 +381,11 @@ class DependencyParser(
                 example=i,
                 advice=[Advice("labelled", False, "trains without labels")],
             )
-        return sorted_classes(
-            [
-                label
-                for s in trees
-                for label in s.labels or ()
-                if not (s.unknown and label == NOT_GIVEN)
-            ]
+        return self._all_classes(
+            label
+            for s in trees
+            for label in s.labels or ()
+            if not (s.unknown and label == NOT_GIVEN)
         )
 
     def _measure(self) -> Callable[[Trees, Trees], float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -44,6 +44,13 @@ class GenerativeModel(StructuredEstimator, GenerativeSettings, ABC):
         if self.reference is None:
             return "likelihood"
         return self.reference if isinstance(self.reference, str) else "own"
+
+    def _as_start(self) -> Self:
+        raise ValueError(
+            f"{type(self).__name__} needs its examples to learn on: leave forget out, "
+            "or give its probabilities as the reference of a new model with "
+            "objective='margin', which stays near them"
+        )
 
     @property
     def objective_(self) -> str:

@@ -6,8 +6,9 @@ decides which weights they share: the kinds of their nodes, and the kind of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
 from math import prod
 from typing import Any
 
@@ -16,6 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from partwise.errors import DataError
+from partwise.estimators.carrying import Axis, Block, Blocks
 from partwise.estimators.graph.features import ELEMENTS, ElementFeatures, Where
 from partwise.estimators.graph.inputs import ReadGraph
 from partwise.estimators.labels import Label, LabelCodes
@@ -84,6 +86,27 @@ class GraphEncoder:
         """Return how many weights there are."""
         return sum(self.weight_counts())
 
+    def named_kinds(self) -> dict[str, list[Label]]:
+        """Return the labels of every kind of nodes."""
+        classes = self.labels.classes
+        return {
+            kind: [classes[k] for k in own.tolist()]
+            for kind, own in self.node_kinds.items()
+        }
+
+    def blocks(self) -> Blocks:
+        """Say what the weights of every kind of cliques belong to."""
+        labels = self.named_kinds()
+        found: dict[Hashable, Block] = {}
+        keys = [*((kind,) for kind in self.node_kinds), *self.joint_kinds]
+        for key, kind in zip(keys, self.clique_kinds(), strict=True):
+            own = [labels[node] for node in key[1:] or key]
+            axes: list[Axis] = [[*range(kind.n_columns - 1), "constant"], *own]
+            if kind.classes is not None:  # pairs of labels without an order
+                axes[1:] = [[*combinations_with_replacement(own[0], 2)]]
+            found[key] = tuple(axes)
+        return found
+
     # --- learning ---------------------------------------------------------------------
 
     @classmethod
@@ -95,12 +118,18 @@ class GraphEncoder:
         min_count: int,
         hash_bits: int | None,
         scale_vectors: bool = False,
+        before: GraphEncoder | None = None,
     ) -> tuple[GraphEncoder, dict[str, SparseRows]]:
         """Learn kinds, their labels, and features; return the encoded features too.
 
         `wrong` says which labels every node does not have, where something is known.
+        What was learnt `before` is kept.
         """
-        seen: dict[str, set[int]] = {}
+        known_kinds = {} if before is None else before.named_kinds()
+        seen: dict[str, set[int]] = {
+            kind: {labels.code(label, "labels") for label in own}
+            for kind, own in known_kinds.items()
+        }
         of_nodes = [kind for graph in graphs for kind in graph.node_kinds]
         for kind, own in zip(of_nodes, wrong, strict=True):
             known = np.flatnonzero(~own) if own.any() or own.size == 1 else ()
@@ -112,13 +141,24 @@ class GraphEncoder:
                 )
         kinds = {kind: np.array(sorted(seen[kind]), np.int64) for kind in sorted(seen)}
         encoder = cls(labels, bool(graphs and graphs[0].directed), kinds, [])
+        if before is not None and graphs and before.directed != encoder.directed:
+            raise DataError(
+                "the model has learnt from "
+                f"{'directed' if before.directed else 'undirected'} graphs; convert "
+                "these: to_directed, to_undirected"
+            )
         joint = {key for graph in graphs for key in encoder._joint(graph)[0]}
+        joint |= set(() if before is None else before.joint_kinds)
         encoder.joint_kinds = sorted(
             joint, key=lambda key: (key[0] is None, key[1:], key[0])
         )
         rows = {
             what: encoder.features[what].learn(
-                *_elements(graphs, what), min_count, hash_bits, scale_vectors
+                *_elements(graphs, what),
+                min_count,
+                hash_bits,
+                scale_vectors,
+                None if before is None else before.features[what],
             )
             for what in ELEMENTS
         }

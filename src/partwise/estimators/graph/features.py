@@ -13,6 +13,7 @@ from partwise.estimators.sparse_input import check_sparse
 from partwise.estimators.vector_columns import VectorColumns
 from partwise.features import Encoded, FeatureDictEncoder
 from partwise.features.array_features import Vectors
+from partwise.features.reading import learn_beyond
 from partwise.structures.rows import (
     LARGEST,
     SparseRows,
@@ -63,17 +64,31 @@ class ElementFeatures:
         min_count: int,
         hash_bits: int | None,
         scale_vectors: bool = False,
+        before: ElementFeatures | None = None,
     ) -> SparseRows:
-        """Learn what features there are from those of all graphs; encode them."""
+        """Learn what features there are from those of all graphs; encode them.
+
+        Those that were there `before` are kept, with the same numbers.
+        """
         given = [block for block in blocks if block is not None and _length(block)]
         given = [block for block in given if not _is_bare(block)] or given
-        if given and _is_matrix(given[0]):
-            self.width = given[0].shape[1] if given[0].ndim == 2 else 0
-        elif given:
+        if before is not None and (before.width or not given):
+            # Numbers stay as many, and dicts stay dicts, even where none are given.
+            self.width, self.encoder = before.width, before.encoder
+        if given and self.encoder is None and _is_matrix(given[0]):
+            width = given[0].shape[1] if given[0].ndim == 2 else 0
+            self.width = self.width or width
+        elif given and (self.encoder is not None or not self.width):
             encoder = FeatureDictEncoder(min_count, hash_bits, arrays=True)
             self.vectors = VectorColumns(scaled=scale_vectors)
-            encode = encoder.fit_encode_rows
-            ptr, idx, val, arrays = self._rows(encode, blocks, counts, where)
+
+            def learn(dicts: list[Any]) -> Encoded:
+                if self.encoder is None or hash_bits is not None:
+                    return encoder.fit_encode_rows(dicts)
+                read = encoder.fit_encode_rows, encoder.encode_rows
+                return learn_beyond(encoder, self.encoder, dicts, *read)
+
+            ptr, idx, val, arrays = self._rows(learn, blocks, counts, where)
             self.encoder = encoder
             vectors = self.vectors.learn(arrays, None, ())
             self.width = encoder.n_attributes + self.vectors.width

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.errors import DataError
+from partwise.estimators.attached_vectors import FORGETS_NO_VECTORS
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.best_codes import kbest
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.checks import as_pair, check_k
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
 from partwise.estimators.dev_metrics import TAGGING, find_measure, rehearse
@@ -20,7 +22,7 @@ from partwise.estimators.graph.inputs import ReadGraph, read_graphs, read_labels
 from partwise.estimators.graph.persistence import fill, store
 from partwise.estimators.graph.settings import GraphSettings
 from partwise.estimators.graph.views import make_views
-from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
     check_complete,
     check_sets,
@@ -146,7 +148,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
             raise DataError("there are no nodes to learn from")
         in_part = check_sets(right, "graph", "node")
         flat = [label for own in right for label in own]
-        codes = LabelCodes(sorted_classes(possible_labels(flat)))
+        codes = LabelCodes(self._all_classes(possible_labels(flat)))
         if len(codes) < 2:
             raise DataError(
                 f"all nodes have the label {codes.classes[0]!r}: nothing to learn"
@@ -156,7 +158,13 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
         self._set_labels(codes)
         self._costs = cost_matrix(self.costs, codes)
         self._graphs, rows = GraphEncoder.learn(
-            read, codes, wrong, self.min_count, self.hash_bits, self.scale_vectors
+            read,
+            codes,
+            wrong,
+            self.min_count,
+            self.hash_bits,
+            self.scale_vectors,
+            None if self._start is None else self._start._graphs,
         )
         gold = self._graphs.one_of_each(read, wrong)
         structure: Any = self._graphs.structure(
@@ -175,6 +183,14 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
         wanted = self.costs is not None or self.class_weight is not None
         evaluate = None if dev is None else self._evaluator(*as_pair(dev))
         return TrainingData(self._with_costs(structure, wanted), weight, evaluate)
+
+    def _as_start(self) -> GraphLabeler:
+        if any(own.vectors.width for own in self._graphs.features.values()):
+            raise ValueError(FORGETS_NO_VECTORS)
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        return self._graphs.blocks()
 
     def _node_weight(
         self, gold: list[IntArray], weight: FloatArray | None

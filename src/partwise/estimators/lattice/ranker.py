@@ -11,6 +11,7 @@ from partwise.data.lattice import LatticePath
 from partwise.errors import DataError
 from partwise.estimators.base import StructuredEstimator, TrainingData, untrained
 from partwise.estimators.best_codes import kbest, split
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.costs import sample_weights
 from partwise.estimators.dev_metrics import find_measure
 from partwise.estimators.distribution import Given, Samples
@@ -27,6 +28,7 @@ from partwise.estimators.lattice.settings import LatticeSettings
 from partwise.estimators.lattice.views import make_views
 from partwise.estimators.settings import settings_of
 from partwise.features import FeatureDictEncoder
+from partwise.features.reading import know_both
 from partwise.metrics.lattices import lattice_scores
 from partwise.solvers.loop import Evaluate
 from partwise.solvers.registry import make_solver
@@ -35,6 +37,7 @@ from partwise.structures.decoding import decode, part_marginals
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.lattice.parts import edge_score
 from partwise.structures.pseudo_references import good_and_bad
+from partwise.structures.rows import SparseRows
 
 MEASURES: dict[str, Callable[[Any, Any], float]] = {
     "good_paths": lambda right, found: lattice_scores(right, found).good_paths,
@@ -141,14 +144,7 @@ class LatticeRanker(StructuredEstimator, Samples, LatticeSettings):
         """Encode what `fit` is given; everything is checked before training starts."""
         self._check_settings()
         encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
-        reader = LatticeReader(
-            lattices,
-            good_paths,
-            learning=True,
-            by_words=self.outputs == "words",
-            keep_words=False,
-        )
-        rows = encode_features(reader, encoder, learn=True)
+        reader, rows = self._learn_features(encoder, lattices, good_paths)
         if not len(reader):
             raise DataError("there are no lattices to learn from")
         if not rows.idx.size:
@@ -168,6 +164,30 @@ class LatticeRanker(StructuredEstimator, Samples, LatticeSettings):
                 "ask for (give edges costs; those on good paths have none by default)"
             )
         return TrainingData(structure, weight, evaluate)
+
+    def _learn_features(
+        self, encoder: FeatureDictEncoder, lattices: Any, good_paths: Any
+    ) -> tuple[LatticeReader, SparseRows]:
+        """Learn the features of lattices, besides those the model may have before."""
+
+        def read(learn: bool) -> tuple[LatticeReader, SparseRows]:
+            reader = LatticeReader(
+                lattices,
+                good_paths,
+                learning=True,
+                by_words=self.outputs == "words",
+                keep_words=False,
+            )
+            return reader, encode_features(reader, encoder, learn=learn)
+
+        found = read(learn=True)
+        if self._start is None or self.hash_bits is not None:
+            return found
+        know_both(encoder, self._start._encoder)
+        return read(learn=False)
+
+    def _blocks(self) -> Blocks:
+        return {"features": (int(self._encoder.n_attributes),)}
 
     def _evaluator(self, lattices: Any, good_paths: Any) -> Evaluate:
         """Make the function that scores weights on development data."""

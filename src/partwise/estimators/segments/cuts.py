@@ -166,9 +166,14 @@ def find_limits(
     cuts: Sequence[Sequence[Segment]],
     labels: LabelCodes,
     outside: Label,
+    known: Mapping[Label, int] | None = None,
 ) -> NDArray[np.int64]:
-    """Return how long segments of each label may be; gold must keep to it."""
-    longest = dict.fromkeys(labels.classes, 1)
+    """Return how long segments of each label may be; gold must keep to it.
+
+    Those whose limits are `known` may be as long as that at least.
+    """
+    known = known or {}
+    longest = {label: known.get(label, 1) for label in labels.classes}
     for cut in cuts:
         for start, end, label in cut:
             longest[label] = max(longest[label], end - start)
@@ -179,6 +184,7 @@ def find_limits(
             limits[label] = _limit(limit)
     elif max_length is not None:
         limits = {label: _limit(max_length) for label in longest}
+    limits = {name: max(limits[name], known.get(name, 1)) for name in limits}
     limits[outside] = 1
     for i, cut in enumerate(cuts):
         for one in cut:

@@ -19,8 +19,9 @@ from partwise.estimators.calibration import (
     least_share,
     split_dev,
 )
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import checked, rehearse
-from partwise.estimators.labels import Label, LabelCodes, sorted_classes
+from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.segments import answers
 from partwise.estimators.segments.cuts import (
     RankedSegments,
@@ -54,6 +55,7 @@ from partwise.estimators.sequence.inputs import (
     Tokens,
     as_columns,
     choose_input,
+    learn_tokens,
 )
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
@@ -61,6 +63,7 @@ from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.partial import PartialOutputs
 from partwise.structures.rows import Pairs, SparseRows
 from partwise.structures.segments import Segments, illegal_segment, make_segments
+from partwise.structures.segments.corpus import ROLES
 from partwise.structures.segments.known import farthest, know_codes
 
 
@@ -164,9 +167,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         settings = (self.template, self.boundaries, self.min_count, self.hash_bits, ())
         source, X = choose_input(X, *settings)
         X = _kept(X)
-        if self._seen is not None:
-            source.go_on_from(self._earlier("_input"))
-        tokens = source.fit_encode(X)
+        tokens = learn_tokens(self, source, X)
         if tokens.arrays:
             raise DataError(
                 f"the feature {next(iter(tokens.arrays))!r} is an array; segments have "
@@ -180,13 +181,22 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         known, cuts = cuts, possible_segments(cuts)
         inside = sum(one.end - one.start for cut in known for one in cut)
         self._learn_labels(cuts, inside < tokens.ptr[-1])
-        self._limits = find_limits(self.max_length, cuts, self._labels, self.outside)
+        start = self._start
+        self._limits = find_limits(
+            self.max_length,
+            cuts,
+            self._labels,
+            self.outside,
+            None if start is None else start.limits_,
+        )
         template = getattr(getattr(source, "encoder", None), "template", None)
         views = choose_views(self.whole, template, len(getattr(X, "columns", ())))
         gazetteers = listed_gazetteers(self.gazetteers)
         self._whole: WholeSegments = learn_whole(
             X, tokens.ptr, cuts, views, gazetteers, self.whole_min_count
         )
+        if start is not None:
+            self._whole = self._whole.beyond(start._whole)
         self._masks: Masks = make_masks(self.constraints, self._labels)
         self._costs = weighting.cost_matrix(self.costs, self._labels)
         if in_part:
@@ -216,13 +226,36 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
     def _learn_labels(self, cuts: list[list[Segment]], some_outside: bool) -> None:
         """Give the labels numbers: those of segments, and `outside` if it is needed."""
         found = [one.label for cut in cuts for one in cut]
-        if not found:
+        if not found and self._start is None:
             raise DataError(
                 "y has no segments: nothing to learn; give examples of some"
             )
         if some_outside:
             found.append(self.outside)
-        self._set_labels(LabelCodes(sorted_classes(found)))
+        self._set_labels(LabelCodes(self._all_classes(found)))
+
+    def _as_start(self) -> SegmentTagger:
+        if self.pairs == "observed":
+            raise ValueError(
+                "pairs='observed' needs all examples; with forget=True use 'all'"
+            )
+        return super()._as_start()
+
+    def _blocks(self) -> Blocks:
+        labels = self._labels.classes
+        lengths = [
+            (label, length)
+            for label, limit in self.limits_.items()
+            for length in range(1, limit + 1)
+        ]
+        return {
+            "tokens": (self._input.n_features, ROLES, labels),
+            "whole": (self._whole.keys(), labels),
+            "lengths": (lengths if self.lengths else 0,),
+            "transitions": (labels, labels),
+            "start": (int(self.start), labels),
+            "end": (int(self.end), labels),
+        }
 
     def _known(self, s: Segments, cuts: list[list[Segment]]) -> PartialOutputs:
         """Return the corpus with segments that are known in part."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -59,16 +59,45 @@ class WholeSegments:
         types = sum(len(one.types) for one in self.gazetteers)
         return types + sum(map(len, self.tables))
 
-    def names(self) -> list[str]:
-        """Name the attributes."""
+    def keys(self) -> list[tuple[View, tuple[str, ...]]]:
+        """Return what attributes are: a view and its cells, or a type of phrases."""
         known = [
-            f"whole {view}={' '.join(cells)}"
+            (view, cells)
             for view, table in zip(self.views, self.tables, strict=True)
             for cells in table.phrases()
         ]
-        return known + [
+        types = [type for one in self.gazetteers for type in one.types]
+        return known + [(f"gazetteer {k}", (type,)) for k, type in enumerate(types)]
+
+    def names(self) -> list[str]:
+        """Name the attributes."""
+        n_known = sum(map(len, self.tables))
+        known = [f"whole {view}={' '.join(cells)}" for view, cells in self.keys()]
+        return known[:n_known] + [
             f"whole gazetteer:{type}" for one in self.gazetteers for type in one.types
         ]
+
+    def beyond(self, before: WholeSegments) -> WholeSegments:
+        """Return this with all cells that were known before, too.
+
+        Examples
+        --------
+        >>> one, other = (WholeSegments((0,), (PhraseTable([[w]]),)) for w in "ab")
+        >>> one.beyond(other).names()
+        ['whole 0=b', 'whole 0=a']
+        """
+        same = self.views == before.views
+        types = [[one.types for one in own.gazetteers] for own in (self, before)]
+        if not same or types[0] != types[1]:
+            raise DataError(
+                "the model has learnt with another setting of whole, or with other "
+                "gazetteers; give the same, or fit a new model"
+            )
+        tables = [
+            PhraseTable(dict.fromkeys([*known.phrases(), *new.phrases()]))
+            for known, new in zip(before.tables, self.tables, strict=True)
+        ]
+        return replace(self, tables=tuple(tables))
 
     def find(self, X: Any, ptr: IntArray) -> Matches:
         """Find the attributes of all stretches of the tokens of `X`."""

@@ -88,6 +88,15 @@ class Input(Protocol):
         """Return what was learnt, for the model file."""
 
 
+def learn_tokens(model: Any, source: Input, X: Any) -> Tokens:
+    """Learn the features of `X` and encode it, going on from what a model knows."""
+    if model._start is not None:
+        return source.learn_beyond(model._start._input, X)
+    if model._seen is not None:
+        source.go_on_from(model._earlier("_input"))
+    return source.fit_encode(X)
+
+
 def _tokens(encoded: Encoded) -> Tokens:
     nodes, edges = encoded.nodes, encoded.edges
     if nodes.val.size and np.abs(nodes.val).max() > LARGEST:

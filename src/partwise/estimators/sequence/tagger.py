@@ -19,7 +19,7 @@ from partwise.estimators.calibration import (
     right_shares,
     split_dev,
 )
-from partwise.estimators.carrying import Block
+from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
 from partwise.estimators.encoded import EncodedCorpus
 from partwise.estimators.given_vectors import split_vectors
@@ -35,7 +35,12 @@ from partwise.estimators.sequence.constraints import Masks, make_masks
 from partwise.estimators.sequence.encoded import EncodedTagging
 from partwise.estimators.sequence.explaining import ExplainsLabels
 from partwise.estimators.sequence.foreign import chain_model_of, fill_from
-from partwise.estimators.sequence.inputs import Input, Tokens, choose_input
+from partwise.estimators.sequence.inputs import (
+    Input,
+    Tokens,
+    choose_input,
+    learn_tokens,
+)
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.shards import ShardedTagging
 from partwise.estimators.sequence.vectors import learn_vectors, rereadable
@@ -102,7 +107,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
     _views, _reasons = make_views, find_reasons
     _weighs_tokens = False
     _fill_from, _chain_model = fill_from, chain_model_of
-    can_forget = True
     least_labels = 1  # models of other programs may have one
 
     def __sklearn_tags__(self) -> Any:
@@ -190,7 +194,7 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         y = checks.label_lists(y)
         in_part = self._are_known_in_part(y)
         X = rereadable(X, tables, source.kind)
-        tokens = self._read(source, X)
+        tokens = learn_tokens(self, source, X)
         checks.check_labelled(tokens.ptr, y)
         tokens, self._vectors = learn_vectors(
             tokens, X, matrices, tables, self.scale_vectors
@@ -216,7 +220,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         allowed: Any,
     ) -> TrainingData:
         """Return what to train on, the features and labels of sequences being known."""
-        labels = self._labels
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
         self._weighs_tokens = token_weight is not None
@@ -250,14 +253,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         weighs = self.class_weight is not None or self._weighs_tokens
         return weighs or super()._has_costs()
 
-    def _read(self, source: Input, X: Any) -> Tokens:
-        """Learn the features of `X` and encode it, going on from what is known."""
-        if self._start is not None:
-            return source.learn_beyond(self._start._input, X)
-        if self._seen is not None:
-            source.go_on_from(self._earlier("_input"))
-        return source.fit_encode(X)
-
     def _as_start(self) -> SequenceTagger:
         if "observed" in (self.pairs, self.transitions):
             raise ValueError(
@@ -271,10 +266,15 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         self._refuse_forgetting_vectors()
         return super()._as_start()
 
-    def _blocks(self) -> list[Block]:
-        source = self._input
-        rows, edges = Block(source.n_features), Block(source.n_edge_features, 2)
-        return [rows, Block(1, 2), Block(int(self.start)), Block(int(self.end)), edges]
+    def _blocks(self) -> Blocks:
+        labels, source = self._labels.classes, self._input
+        return {
+            "tokens": (source.n_features, labels),
+            "transitions": (labels, labels),
+            "start": (int(self.start), labels),
+            "end": (int(self.end), labels),
+            "edges": (source.n_edge_features, labels, labels),
+        }
 
     def _set_source(self, source: Input, classes: list[Label]) -> None:
         """Set the encoder, and all that follows from the labels."""

@@ -214,6 +214,10 @@ class MistakeDriven(Solver):
             state.w[:] = state.average.now[:] = previous.w
         return state
 
+    def visits(self, problem: Problem, rng: np.random.Generator) -> IntArray:
+        """Return the examples of a pass, in order."""
+        return visiting_order(self.order, problem.C, problem.C, rng)
+
     @abstractmethod
     def learn(self, problem: Problem, state: Any, visits: IntArray) -> None:
         """Visit some examples in order; count the visits and the mistakes."""
@@ -222,7 +226,7 @@ class MistakeDriven(Solver):
         self, problem: Problem, state: MistakeDrivenState, rng: np.random.Generator
     ) -> Iterator[float]:
         """Visit every example of positive weight once."""
-        order = visiting_order(self.order, problem.C, problem.C, rng)
+        order = self.visits(problem, rng)
         state.average.counts[MISTAKES] = 0
         state.loss[0] = 0.0
         blocks = self._blocks(problem, state, order)
