@@ -51,17 +51,16 @@ def run(bench: Bench) -> Report:
     wanted = bench.parts(["workers", "scheduler", "slow link"])
     data = _write(bench.scratch)
     figures, rows = [], []
-    with _local_cluster() as (cluster, client):
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of kills
+    with _local_cluster() as (_, client):
         bench.say("an undisturbed run")
-        expected, seconds = _fit(client, data)
-        _, seconds = _fit(client, data)  # the first one compiles
-        if "workers" in wanted:
-            count = bench.choose(50, 2)
-            found = _kill_workers(bench, cluster, client, data, expected, count)
-            rows.append(["a worker killed", count, *found])
-            figures.append(
-                Figure("a worker killed: same weights", found[0], "runs", count)
-            )
+        expected, _ = _fit(client, data)
+        seconds = min(_fit(client, data)[1] for _ in range(2))  # the first one compiles
+    if "workers" in wanted:
+        count = bench.choose(50, 2)
+        found = _kill_workers(bench, data, expected, seconds, count)
+        rows.append(["a worker killed", count, *found])
+        figures.append(Figure("a worker killed: same weights", found[0], "runs", count))
     if "scheduler" in wanted:
         count = bench.choose(10, 1)
         found = _kill_schedulers(bench, data, expected, seconds, count)
@@ -128,46 +127,32 @@ def _local_cluster() -> Iterator[tuple[Any, Any]]:
 
 
 def _kill_workers(
-    bench: Bench, cluster: Any, client: Any, data: str, expected: Any, count: int
+    bench: Bench, data: str, expected: Any, usual: float, count: int
 ) -> tuple[int, int, float]:
     """Kill a worker in each run; return how many were right, hung, and the slowest."""
     rng, same, hangs, slowest = random.Random(0), 0, 0, 0.0
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells of kills
-    usual = min(_fit(client, data)[1] for _ in range(2))
     for number in range(count):
-        _wait_for_all(cluster, client)
-        nanny = rng.choice(list(cluster.workers.values()))
-        timer = threading.Timer(
-            0.9 * rng.random() * usual, os.kill, (nanny.pid, signal.SIGKILL)
-        )
-        timer.start()
-        try:
-            with _at_most(HANGS_AFTER):
-                weights, seconds = _fit(client, data)
-        except TimeoutError:
-            hangs += 1
-            continue
-        finally:
-            in_time = timer.finished.is_set()
-            timer.join()
+        with _local_cluster() as (cluster, client):
+            client.wait_for_workers(2)
+            nanny = rng.choice(list(cluster.workers.values()))
+            killing = os.kill, (nanny.pid, signal.SIGKILL)
+            timer = threading.Timer(0.9 * rng.random() * usual, *killing)
+            timer.start()
+            try:
+                with _at_most(HANGS_AFTER):
+                    weights, seconds = _fit(client, data)
+            except TimeoutError:
+                hangs += 1
+                continue
+            finally:
+                in_time = timer.finished.is_set()
+                timer.join()
         if not in_time:
             raise RuntimeError("a run ended before its worker was killed; run it again")
         same += np.array_equal(weights, expected)
         slowest = max(slowest, seconds)
         bench.say(f"worker {number + 1} of {count}: {seconds:.1f} s, {same} the same")
     return same, hangs, slowest
-
-
-def _wait_for_all(cluster: Any, client: Any) -> None:
-    """Wait until all workers answer that have to, not only those before a kill."""
-    deadline = time.monotonic() + HANGS_AFTER
-    while time.monotonic() < deadline:
-        wanted = {nanny.pid for nanny in cluster.workers.values()}
-        answers = client.run(os.getpid, on_error="return").values()
-        if set(map(str, answers)) == set(map(str, wanted)) and len(wanted) == 2:
-            return
-        time.sleep(0.2)
-    raise RuntimeError("a worker that was killed has not come back")
 
 
 @contextmanager

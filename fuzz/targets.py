@@ -6,6 +6,7 @@ import io
 import json
 import tempfile
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,11 +18,13 @@ from hypothesis import strategies as st
 
 from fuzz import generators
 from hostile_checkpoints import Case, every_solver
-from partwise import SequenceTagger, data, load
+from partwise import SequenceTagger, data, encode, encoded, load
 from partwise.errors import ModelFileError, PartwiseError
 from partwise.features import TemplateEncoder
 from partwise.foreign.crfsuite import write_crfsuite_model
-from partwise.model_file.container import seal
+from partwise.model_file.container import read, seal, write
+from partwise.model_file.folder import MANIFEST
+from partwise.model_file.mapped import HEADER
 from places import GOLDEN
 from vector_inputs import with_arrays
 
@@ -280,6 +283,54 @@ def _foreign_target(good: str, pieces: str) -> Target:
     )
 
 
+# --- encoded corpora ---
+
+
+@cache
+def _encoded_files() -> dict[str, bytes]:
+    """Return the files of a folder with an encoded corpus."""
+    X = [[{"w": "the", "n": 2.0}, {"w": "dog"}], [{"w": "a"}]]
+    with tempfile.TemporaryDirectory() as folder:
+        tagger = SequenceTagger(transition_features=["n"])
+        corpus = encode(tagger, (X, [["D", "N"], ["D"]]), f"{folder}/corpus")
+        return {path.name: path.read_bytes() for path in corpus.path.iterdir()}
+
+
+def check_encoded(name: str, content: bytes) -> None:
+    """Open a folder with one file changed; what opens must be learnt from."""
+    with tempfile.TemporaryDirectory() as folder:
+        for own, whole in _encoded_files().items():
+            Path(folder, own).write_bytes(whole)
+        Path(folder, name).write_bytes(seal(content) if name == MANIFEST else content)
+        if name != MANIFEST:  # whoever forges an array forges its checksum
+            manifest = read(Path(folder, MANIFEST))
+            arrays = dict(manifest.settings["arrays"])
+            key = name.removesuffix(".npy")
+            arrays[key] = [*arrays[key][:2], zlib.crc32(content[HEADER:])]
+            settings = {**manifest.settings, "arrays": arrays}
+            write(Path(folder, MANIFEST), manifest.tensors, settings, manifest.kind)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                tagger = SequenceTagger("log_loss", solver="lbfgs", max_iter=1)
+                tagger.fit(encoded(folder))
+            except PartwiseError:
+                return
+
+
+def _encoded_target(name: str) -> Target:
+    def files() -> list[bytes]:
+        return [_encoded_files()[name]]
+
+    if name == MANIFEST:
+        return Target(
+            partial(check_encoded, name), lambda: generators.damaged(files()), files
+        )
+    return Target(
+        partial(check_encoded, name), lambda: generators.changed_bytes(files()), files
+    )
+
+
 TARGETS: dict[str, Target] = {
     **{f"model_{name}": _model_target(name) for name in KINDS},
     "crfsuite_model": Target(
@@ -294,6 +345,8 @@ TARGETS: dict[str, Target] = {
         lambda: generators.changed_bytes(_matrix_files()),
         _matrix_files,
     ),
+    "encoded_manifest": _encoded_target(MANIFEST),
+    "encoded_array": _encoded_target("nodes.ptr.npy"),
     "checkpoint": Target(check_checkpoint, _checkpoint_inputs, _checkpoint_seeds),
     **{
         name: _text_target(read, good, pieces.split("|"))

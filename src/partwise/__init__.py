@@ -60,7 +60,7 @@ _HOME = {
     "WordVectors": "partwise.features",
     "convert": "partwise.estimators.persistence",
     "encode": "partwise.estimators.encoded",
-    "encoded": "partwise.estimators.encoded",
+    "encoded": "partwise.estimators.encoded_corpus",
     "find_pseudo_references": "partwise.structures",
     "generalization_bound": "partwise.solvers.linear_program.generalization",
     "good_and_bad": "partwise.structures",
@@ -86,7 +86,8 @@ if TYPE_CHECKING:
     from partwise.estimators.classifier.classifier import MulticlassClassifier
     from partwise.estimators.constituency.parser import ConstituencyParser
     from partwise.estimators.dependency.parser import DependencyParser
-    from partwise.estimators.encoded import encode, encoded
+    from partwise.estimators.encoded import encode
+    from partwise.estimators.encoded_corpus import encoded
     from partwise.estimators.given_vectors import WithVectors
     from partwise.estimators.graph.inputs import GraphArrays
     from partwise.estimators.graph.labeler import GraphLabeler

@@ -1,6 +1,7 @@
 """Training on a cluster: the model of one machine, whatever happens to the workers."""
 
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,10 @@ pytest.importorskip("distributed", reason='needs Dask: pip install "partwise[das
 import dask
 import dask.bag
 from distributed import Client, LocalCluster
+from distributed.comm import CommClosedError
 
 import partwise.dask
+from partwise.dask import parts as of_parts
 from partwise.dask import workers as of_workers
 
 WORDS = ["the dog", "a dog barks", "dog the cat", "the cat sleeps", "oh no", "a cat"]
@@ -355,6 +358,32 @@ def test_dask_resumes_on_another_cluster(client: Client, tmp_path: Path) -> None
 
 
 # --- bad input ---
+
+
+def test_dask_does_not_miss_a_worker_that_is_lost_when_asked(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, own = OSError("closed"), of_workers.versions()
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"a": lost, "b": own})
+    assert of_parts.ask_all(client, of_workers.versions) == {"b": own}
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"a": lost})
+    with pytest.raises(PartwiseError, match="all workers were lost"):
+        partwise.dask.fit(tagger(), (X, Y), client)
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"a": KeyError("x"), "b": own})
+    with pytest.raises(KeyError):
+        partwise.dask.fit(tagger(), (X, Y), client)
+
+
+@pytest.mark.parametrize("error", [CancelledError(), CommClosedError("closed")])
+def test_dask_says_that_the_cluster_is_gone(
+    client: Client, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(client, "submit", fail)
+    with pytest.raises(PartwiseError, match="resume from the checkpoint"):
+        partwise.dask.fit(tagger(), (X, Y), client)
 
 
 def test_dask_refuses_other_versions(

@@ -15,6 +15,7 @@ from partwise import (
     LatticeInput,
     LatticeRanker,
     MulticlassClassifier,
+    SegmentTagger,
     SequenceTagger,
 )
 from partwise.data import read_brackets, read_trees
@@ -36,6 +37,13 @@ def tagger(**options):
     X = [[{"w": "a"}, {"w": "b"}, {"w": "c"}], [{"w": "b"}, {"w": "a"}]]
     y = [["B-X", "I-X", "O"], ["O", "B-X"]]
     return SequenceTagger(loss="log_loss", C=1.0, **options).fit(X, y), X[:1]
+
+
+def cutter(**options):
+    X = [[["a"], ["b"], ["c"]], [["b"], ["a"]]]
+    y = [[(0, 2, "X")], [(1, 2, "Y")]]
+    model = SegmentTagger(loss="log_loss", C=1.0, max_length=2, **options)
+    return model.fit(X, y), X[:1]
 
 
 def classifier():
@@ -73,7 +81,7 @@ def states():
 
 
 LOCAL = (tagger, classifier)
-OTHERS = (parser, crossing_parser, labeler, ranker, states)
+OTHERS = (parser, crossing_parser, labeler, ranker, states, cutter)
 MODELS = OTHERS if PLAIN_PYTHON else LOCAL
 
 
@@ -155,3 +163,16 @@ def test_distribution_of_chunks_sums_over_all_ways_to_spell_them(scheme) -> None
     found = model.predict_span_marginals(X, at_least=0.0, scheme=scheme)[0]
     assert {one[:3]: pytest.approx(one.score) for one in found} == expected
     assert [one.score for one in found] == sorted(o.score for o in found)[::-1]
+
+
+@plain_only
+def test_distribution_of_segments_knows_what_is_impossible() -> None:
+    model, X = cutter()
+    possible = [(0, 1, "X"), (1, 3, "Y")]
+    long, both = [(0, 3, "X")], [possible, [(0, 3, "X")]]
+    found = model.log_probability(X * 2, both)
+    assert found[0] > -np.inf
+    assert found[1] == -np.inf
+    known = model.log_probability(X, [possible], known=[[(0, 1, "X")]])
+    assert found[0] < known[0] <= 0.0
+    assert long not in model.sample(X, n=50, random_state=1)[0]

@@ -25,7 +25,7 @@ from partwise import (
     encoded,
     model_file,
 )
-from partwise.estimators.encoded import KIND
+from partwise.estimators.encoded_corpus import KIND
 from partwise.model_file import mapped
 from partwise.model_file.folder import MANIFEST
 from partwise.solvers.memory import in_bytes
@@ -90,6 +90,7 @@ def test_encoded_corpora_leave_all_but_features_to_training(folder: Path) -> Non
     for settings in (
         {"pairs": "observed", "transitions": "observed", "class_weight": "balanced"},
         {"constraints": "BIO", "start": False, "costs": lambda a, b: 2.0 * (a != b)},
+        {"states": 2, "pairs": "observed"},
     ):
         settings |= QUICK | {"loss": "hinge", "solver": "cutting-plane"}
         here = SequenceTagger(**settings, **features).fit(X, Y)

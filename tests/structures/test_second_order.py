@@ -58,8 +58,12 @@ def triple_features(random, lengths):
             s = min(inner, key=lambda s: abs(s - m), default=None)
             words = [base + h, None if s is None else base + s, base + m]
             length = abs(m - (h if s is None else s))
+            outer = range(m + 1, len(heads) + 1) if h < m else range(1, m)
+            is_last = all(heads[s - 1] != h for s in outer)
             for t in range(len(SIBLINGS)):
                 count(result, t, words, more, length)
+                if is_last:
+                    count(result, t, [base + h, base + m, None], more, abs(m - h))
             if h > 0:
                 g = heads[h - 1]
                 added = more + (BEYOND if (g < h) == (m < h) else 0)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.options import FEATURES, in_panel
+from partwise.errors import PartwiseError
 
 TrainVectors = Annotated[
     list[str] | None,
@@ -48,6 +49,15 @@ def attach(model: Any, paths: list[str] | None) -> None:
     for path in paths or []:
         model.attach_vectors(path)
     model.check_vectors()
+
+
+def refuse_matrices(model: Any) -> None:
+    """Refuse a model whose vectors no file holds."""
+    if model._vectors.takes_matrices:
+        raise PartwiseError(
+            "the model reads vectors that are given with every sentence, for which "
+            "there is no file format; load it in Python with partwise.load"
+        )
 
 
 def vectors_in(model: Any) -> dict[str, Any]:

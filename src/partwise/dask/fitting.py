@@ -17,15 +17,13 @@ from partwise.dask.workers import (
     check_versions,
     gathered,
     look_at,
+    needing_a_cluster,
     versions,
 )
 from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
-from partwise.estimators.encoded import (
-    EncodedCorpus,
-    check_learns_from_folders,
-    encoded,
-)
+from partwise.estimators.encoded import check_learns_from_folders
+from partwise.estimators.encoded_corpus import EncodedCorpus, encoded
 from partwise.estimators.shards import check_learns_from_shards
 from partwise.estimators.survey import merge
 from partwise.model_file.folder import MANIFEST, is_folder
@@ -80,20 +78,20 @@ def fit(
     """
     check_learns_from_shards(estimator)
     client = client or get_client()
-    check_versions(ask_all(client, versions))
-
     corpus = as_encoded(data)
     if corpus is not None:
         check_learns_from_folders(estimator)
 
     def learn(fitted: Any) -> None:
         fitted._check_for_shards()
-        if corpus is not None:
-            training = _open(fitted, corpus, client)
-        else:
-            parts = find_parts(fitted, data, client, shards, read, label)
-            training = _encode(fitted, parts, client)
-        fitted._train(training)
+        with needing_a_cluster():
+            check_versions(ask_all(client, versions))
+            if corpus is not None:
+                training = _open(fitted, corpus, client)
+            else:
+                parts = find_parts(fitted, data, client, shards, read, label)
+                training = _encode(fitted, parts, client)
+            fitted._train(training)
 
     return estimator._fit_by(learn)
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from queue import Empty, Queue
 from typing import Any
 
 import numpy as np
 from distributed import Client, Future
+from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
 from partwise import __version__
@@ -39,6 +41,21 @@ from partwise.structures.sharing import arranged
 
 LOOK_AFTER = 0.5
 """Seconds between two looks at the clock while workers are busy."""
+
+
+GONE = (
+    "the cluster is gone, or has forgotten its tasks; connect to another one, and "
+    "resume from the checkpoint, if there is one"
+)
+
+
+@contextmanager
+def needing_a_cluster() -> Iterator[None]:
+    """Say in our words that the connection to the scheduler is lost."""
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise PartwiseError(GONE) from error
 
 
 def versions() -> dict[str, str]:
@@ -145,10 +162,7 @@ def _as_they_come(futures: list[Future], n_shards: int) -> Iterator[Future]:
 def _raise(future: Future, n_shards: int) -> None:
     """Say why a task has not been done."""
     if future.status != "error":
-        raise PartwiseError(
-            "the cluster is gone, or has forgotten its tasks; connect to another one, "
-            "and resume from the checkpoint, if there is one"
-        )
+        raise PartwiseError(GONE)
     error = future.exception()
     if isinstance(error, KilledWorker):
         raise OutOfMemoryError(

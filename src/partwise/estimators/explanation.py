@@ -203,6 +203,23 @@ class RowWeights:
         return [(*self.name(int(j)), float(w[j])) for j in order]
 
 
+def name_transition(
+    classes: Sequence[Label], index: int, start: bool
+) -> tuple[str, Label]:
+    """Name a weight of a label after another, of a first label, or of a last one.
+
+    Examples
+    --------
+    >>> [name_transition(["N", "V"], index, start=True) for index in (1, 4, 7)]
+    [('after N', 'V'), ('at the start', 'N'), ('at the end', 'V')]
+    """
+    K = len(classes)
+    if index < K * K:
+        return f"after {classes[index // K]}", classes[index % K]
+    at_start = start and index < K * K + K
+    return "at the start" if at_start else "at the end", classes[index % K]
+
+
 @dataclass(frozen=True)
 class ChainWeights(RowWeights):
     """Names for the weights of a chain."""
@@ -217,23 +234,15 @@ class ChainWeights(RowWeights):
         return self.size
 
     def name(self, index: int) -> tuple[str, Label]:
-        """Return feature and label of a weight; transitions are named by arrows."""
+        """Return feature and label of a weight."""
         K = len(self.classes)
         if index < self.size:
             return super().name(index)
         index -= self.size
-        if index < K * K:
-            return "after " + str(self.classes[index // K]), self.classes[index % K]
-        index -= K * K
-        if self.start:
-            if index < K:
-                return "at the start", self.classes[index]
-            index -= K
-        if self.end:
-            if index < K:
-                return "at the end", self.classes[index]
-            index -= K
-        attribute, pair = divmod(index, K * K)
+        ends = K * (int(self.start) + int(self.end))
+        if index < K * K + ends:
+            return name_transition(self.classes, index, self.start)
+        attribute, pair = divmod(index - K * K - ends, K * K)
         before = self.classes[pair // K]
         return f"{self.edge_names[attribute]} after {before}", self.classes[pair % K]
 

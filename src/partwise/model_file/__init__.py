@@ -3,7 +3,8 @@
 `write` and `read` are the container, `Content` the checked view of what a file
 held, and the ``pack`` functions turn strings and sparse weights into tensors.
 A loader asks `Content` for every field by name, type and size, so that no
-number of a file is ever trusted.
+number of a file is ever trusted. Corpora that are larger than memory are folders
+(`folder`), with such a file beside arrays that are mapped (`mapped`).
 """
 
 from partwise.model_file.container import FORMAT_VERSION, check_writable, read, write

@@ -54,6 +54,25 @@ def model(folder: Path) -> Path:
     return path
 
 
+@plain
+def test_parse_of_second_order_says_what_pruning_leaves(folder: Path) -> None:
+    path, files = folder / "second.partwise", [folder / "train.conllu", "-m"]
+    options = ["--order", "2", "--prune", "0.1", "--dev", folder / "dev.conllu"]
+    shown = run("train", "parse", *files, path, *FEW, *options).stdout
+    assert shown.count("heads a word; the right one is among them for") == 2
+    assert "pruned dev" in run("inspect", path).stdout
+    assert "UAS" in run("evaluate", path, folder / "test.conllu").stdout
+    output = folder / "second.conllu"
+    run("predict", path, folder / "test.conllu", "--output", output)
+    heads = [sentence.heads for sentence in read_trees(output)]
+    model = partwise.load(path)
+    test = model.predict(read_trees(folder / "test.conllu"))
+    assert heads == [sentence.heads for sentence in test]
+    wrong = ["--order", 2, "--nonprojective"]
+    said = message("train", "parse", *files, folder / "no.partwise", *FEW, *wrong)
+    assert "projective trees" in said
+
+
 @pytest.fixture(scope="module")
 def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("tagger") / "tags.partwise"

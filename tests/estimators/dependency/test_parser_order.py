@@ -9,7 +9,8 @@ import pytest
 import problems
 from partwise import DependencyParser, ModelFileError, load
 from partwise.data import Sentence
-from partwise.errors import DataError
+from partwise.errors import DataError, OutOfMemoryError
+from partwise.estimators.dependency import second_order as of_second_order
 from small_treebank import short_sentences
 
 pytestmark = [
@@ -131,3 +132,11 @@ def test_damaged_pruners_are_refused(parser: DependencyParser, tmp_path: Path) -
     model.save(path)
     with pytest.raises(ModelFileError, match="pruning"):
         load(path)
+
+
+def test_second_order_refuses_what_does_not_fit(
+    parser: DependencyParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_second_order, "available_memory", lambda: 1000)
+    with pytest.raises(OutOfMemoryError, match=r"after pruning.*larger prune"):
+        parser.predict(TEST)

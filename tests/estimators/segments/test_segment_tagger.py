@@ -14,6 +14,8 @@ from partwise import (
     ModelFileError,
     SegmentTagger,
     SequenceTagger,
+    WithVectors,
+    WordVectors,
     load,
 )
 from partwise.estimators.segments.answers import spell
@@ -105,7 +107,7 @@ def test_segment_tagger_sees_what_no_chain_of_labels_can() -> None:
     labels = spell(cut, map(len, X), "O")
     model = tagger(C=100.0).fit(X, cut)
     assert model.score(X, cut) == 1.0
-    chain = SequenceTagger(C=100.0, tol=0.1).fit(X, labels)
+    chain = SequenceTagger("squared_hinge", C=100.0, tol=0.1).fit(X, labels)
     assert chain.predict(X) != labels
     assert model.limits_ == {"O": 1, "even": 4, "odd": 3}
 
@@ -365,3 +367,73 @@ def test_phrase_table_refuses_bad_phrases() -> None:
     with pytest.raises(ValueError, match="at least one token"):
         PhraseTable([[]])
     assert len(PhraseTable([]).find(["a"], np.array([0, 1])).start) == 0
+
+
+# --- vectors and explanations ------------------------------------------------------
+
+
+VECTORS = [np.array([[len(w), w.istitle()] for w in words]) / 3 for words in WORDS]
+
+
+@plain_only
+@pytest.mark.parametrize("pairs", ["all", "observed"])
+def test_segment_tagger_vectors_mean_the_same_however_given(
+    pairs: str, tmp_path: Path
+) -> None:
+    words, tables = sorted({w for one in WORDS for w in one}), {}
+    for one, matrix in zip(WORDS, VECTORS, strict=True):
+        tables |= dict(zip(one, matrix, strict=True))
+    table = WordVectors(words, np.array([tables[w] for w in words]))
+    X = dicts(WORDS)
+    arrays = [
+        [{**token, "v": row} for token, row in zip(x, matrix, strict=True)]
+        for x, matrix in zip(X, VECTORS, strict=True)
+    ]
+    ways = [(X, VECTORS), list(map(WithVectors, X, VECTORS)), arrays]
+    models = [tagger(pairs=pairs).fit(one, CUTS) for one in ways]
+    models.append(tagger(pairs=pairs, vectors=table).fit(X, CUTS))
+    ways.append(X)
+    shares = [m.predict_marginals(x) for m, x in zip(models, ways, strict=True)]
+    for other in shares[1:]:
+        for one, two in zip(shares[0], other, strict=True):
+            np.testing.assert_allclose(one, two, atol=1e-6)
+    models[0].save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.predict((X, VECTORS)) == models[0].predict((X, VECTORS))
+    names = {name for name, _, _ in again.top_features(10_000)}
+    assert {"vectors[0]", "first vectors[1]", "last vectors[0]"} <= names
+    with pytest.raises(DataError, match="vectors"):
+        again.predict(X)
+    calibrated = tagger(pairs=pairs, calibrate="temperature")
+    calibrated.fit(ways[1], CUTS, dev=(ways[1], CUTS))
+    assert calibrated.predict_sets(ways[1], risk=0.3)
+
+
+@plain_only
+@pytest.mark.parametrize("form", ["template", "dicts", "pairs", "vectors", "dense"])
+def test_segment_tagger_explanations_add_up_to_the_margin(form: str) -> None:
+    make, settings = FORMS[form if form != "vectors" else "dicts"]
+    X: Any = make(WORDS)
+    if form == "vectors":
+        X = list(map(WithVectors, X, VECTORS))
+    model = tagger(**settings).fit(X, CUTS)
+    explained = model.explain(X[0])
+    for choice in explained:
+        total = sum(c.value for c in choice.contributions)
+        assert total == pytest.approx(choice.margin)
+        assert choice.runner_up is not None
+    [best] = model.predict(X[:1])
+    inside = [choice for choice in explained if choice.label != "O"]
+    assert [choice.label for choice in inside] == [one.label for one in best]
+    ranked = model.predict_kbest(X[:1], 200)[0]
+    for one, choice in zip(best, inside, strict=True):
+        other = next(rank for rank in ranked if one not in rank.segments)
+        assert choice.margin == pytest.approx(ranked[0].score - other.score)
+
+
+@plain_only
+def test_segment_tagger_explains_a_lone_choice() -> None:
+    X, cuts = [["a", "b"]], [[(0, 1, "W"), (1, 2, "W")]]
+    [one, two] = tagger(template="words").fit(X, cuts).explain(["a", "b"])
+    assert (one.label, one.runner_up, one.margin) == ("W", None, float("inf"))
+    assert two.contributions == []

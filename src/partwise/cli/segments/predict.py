@@ -21,6 +21,7 @@ from partwise.cli.sequence.evaluate import report
 from partwise.cli.sequence.files import ColumnsOnly
 from partwise.cli.sequence.predict import Spans, columns_read
 from partwise.cli.sequence.tagging import Tagging, check_columns
+from partwise.cli.vectors import Vectors, attach, refuse_matrices
 from partwise.errors import DataError, PartwiseError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def predict(
     spans: Spans = False,
     json: JsonLines = False,
     risk: Risk = None,
+    vectors: Vectors = None,
     files: ColumnsOnly,
 ) -> None:
     """Cut sequences into segments.
@@ -45,6 +47,7 @@ def predict(
     it goes on, O outside.
     """
     check_risk_alone(risk, marginals or spans or kbest is not None)
+    attach(model, vectors)
     spelled = Spelled(model)
     labels_of = partial(spelled.predict, risk=risk)
     SegmentTagging(spelled, labels_of, _columns(model)).write(
@@ -59,11 +62,13 @@ def evaluate(
     *,
     confusion: Confusion = False,
     label_column: LabelColumn = LABEL_COLUMN,
+    vectors: Vectors = None,
     files: ColumnsOnly,
 ) -> Report:
     """Measure a segment tagger on labelled sequences."""
     from partwise.metrics import spans
 
+    attach(model, vectors)
     X, labels = labelled(model, file, label_column=label_column, files=files)
     spelled = Spelled(model)
     gold = spelled.spell(X, [spans(one) for one in labels])
@@ -92,6 +97,7 @@ def labelled(
 
 def _columns(model: SegmentTagger) -> list[int]:
     """Return the columns that a model reads; there are none of other features."""
+    refuse_matrices(model)
     if model._input.kind != "template":
         raise PartwiseError(
             "the model was not trained on columns; load it in Python with partwise.load"

@@ -19,6 +19,7 @@ from partwise.cli.options import (
 from partwise.cli.sequence.files import ColumnsOnly
 from partwise.cli.sequence.templates import make_template, read_features
 from partwise.cli.training_run import TrainingRun
+from partwise.cli.vectors import KeepVectors, TrainVectors, read_word_vectors
 from partwise.estimators.segments.settings import SegmentTaggerSettings
 
 
@@ -26,6 +27,7 @@ from partwise.estimators.segments.settings import SegmentTaggerSettings
     SegmentTaggerSettings,
     *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
     *options_in(FEATURES, "whole_min_count", "lengths", "start", "end"),
+    *options_in(FEATURES, "scale_vectors"),
     SettingOption("border_cost"),
     SettingOption("segment_cost"),
     SettingOption("calibrate"),
@@ -67,6 +69,8 @@ def segments(
             "May be given several times.",
         ),
     ] = None,
+    vectors: TrainVectors = None,
+    keep_vectors: KeepVectors = True,
     ignore_case: Annotated[
         bool,
         in_panel(FEATURES, "Ignore case when looking words up.", "--ignore-case"),
@@ -96,6 +100,7 @@ def segments(
         **{"TRAIN": train, "--dev": dev, "--template": template},
         **{"--continue": go_on_from},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
+        **{f"--vectors {path}": path for path in vectors or []},
     }
     run = TrainingRun(model, sources, learning)
     if run.goes_on and (template or columns or features or gazetteer):
@@ -113,7 +118,10 @@ def segments(
     token_features = read_features(features, gazetteer or [], None, ignore_case)
     phrases = token_features.resources.gazetteers
     tagger = run.make(
-        SegmentTagger, max_length=_limits(max_length), gazetteers=list(phrases)
+        SegmentTagger,
+        max_length=_limits(max_length),
+        gazetteers=list(phrases),
+        vectors=read_word_vectors(vectors, keep_vectors),
     )
     X, y = files.labelled(train, label_column)
     if partial:

@@ -60,7 +60,7 @@ def inspect(
 
 def _states(model: SequenceTagger) -> dict[str, Any]:
     """Return the names of hidden states, if a model has any."""
-    return {"states": model.states_} if model._n_states > 1 else {}
+    return {"states": model.states_} if getattr(model, "_n_states", 1) > 1 else {}
 
 
 def _states_in_words(found: dict[str, Any]) -> list[tuple[str, object]]:

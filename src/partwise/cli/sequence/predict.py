@@ -19,7 +19,7 @@ from partwise.cli.options import (
 from partwise.cli.sequence.conllu import ConlluTagging
 from partwise.cli.sequence.files import Format, SequenceFiles
 from partwise.cli.sequence.tagging import Tagging
-from partwise.cli.vectors import Vectors, attach
+from partwise.cli.vectors import Vectors, attach, refuse_matrices
 from partwise.errors import PartwiseError
 
 if TYPE_CHECKING:
@@ -92,11 +92,7 @@ def _abstaining(model: SequenceTagger, risk: float, X: Any) -> list[list[Any]]:
 def check_format(model: SequenceTagger, chosen: Format | None) -> None:
     """Refuse a format that a tagger cannot read."""
     kind = model._input.kind
-    if model._vectors.takes_matrices:
-        raise PartwiseError(
-            "the model reads vectors that are given with every sentence, for which "
-            "there is no file format; load it in Python with partwise.load"
-        )
+    refuse_matrices(model)
     if kind == "dense":
         raise PartwiseError(
             "the model reads dense arrays, for which there is no file format; load it "

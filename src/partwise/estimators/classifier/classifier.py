@@ -25,7 +25,7 @@ from partwise.estimators.classifier.views import find_reasons, make_views
 from partwise.estimators.costs import class_weights, cost_matrix
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.distribution import Given, Samples
-from partwise.estimators.encoded import EncodedCorpus
+from partwise.estimators.encoded_corpus import EncodedCorpus
 from partwise.estimators.explanation import (
     Choice,
     NumberedNames,

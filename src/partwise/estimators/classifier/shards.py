@@ -13,12 +13,8 @@ from partwise.estimators import checks
 from partwise.estimators.base import TrainingData
 from partwise.estimators.classifier.inputs import has_names, label_list
 from partwise.estimators.costs import class_weights, cost_matrix, sample_weights
-from partwise.estimators.encoded import (
-    CorpusPart,
-    EncodedCorpus,
-    LearnsFromFolders,
-    write_rows,
-)
+from partwise.estimators.encoded import LearnsFromFolders
+from partwise.estimators.encoded_corpus import CorpusPart, EncodedCorpus, write_rows
 from partwise.estimators.labels import LabelCodes, sorted_classes
 from partwise.estimators.stored_labels import read_encoder
 from partwise.estimators.suitable_defaults import read_row_size, row_size

@@ -292,7 +292,7 @@ def check_derivable(failed: Mapping[int, str], n_trees: int, policy: str) -> lis
                 f"{message}; add what is missing to the grammar",
                 advice=[Advice("underivable", "skip", "leaves these trees out")],
             )
-        warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=6)
+        warnings.warn(f"{message}; they were left out", UserWarning, stacklevel=5)
     return [i for i in range(n_trees) if i not in failed]
 
 

@@ -16,12 +16,12 @@ from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode
-from partwise.structures.dependency import AddedArcs
+from partwise.structures.dependency import AddedArcs, DependencyTrees
 from partwise.structures.dependency.arcs import n_arc_weights
 from partwise.structures.dependency.hashed_arcs import LENGTHS
 from partwise.structures.dependency.restricted import best_tree_with
 from partwise.structures.dependency.second_order import SecondOrderTrees
-from partwise.structures.dependency.second_order.corpus import sibling_of
+from partwise.structures.dependency.second_order.corpus import is_last, sibling_of
 from partwise.structures.dependency.vector_arcs import N_CLASSES, ROOT
 from partwise.structures.interface import CodeArray, FloatArray
 
@@ -142,18 +142,21 @@ def _contributions(
     n_hashed = int(n_arc_weights(hashed))
     kinds = ["arc", *(LABEL_KINDS if n_labels else ())]
     if isinstance(s, SecondOrderTrees):
-        kinds += ["siblings", "grandparents"]
-    parts, others = _parts_by_word(s, y, n, diff), _parts_by_word(s, y_other, n, diff)
+        kinds += ["siblings", "grandparents", "last"]
+    parts = _parts_by_word(s, y, len(kinds), diff)
+    others = _parts_by_word(s, y_other, len(kinds), diff)
     for m in range(1, n + 1):
         h = int(y[m - 1])
         arc = f"{'root' if h == 0 else forms[h - 1]} → {forms[m - 1]}"
         for kind, part, other in zip(kinds, parts[m - 1], others[m - 1], strict=True):
-            if part == other:
+            if part in (other, -1):
                 continue
             if kind == "arc":
                 names = _arc_names(columns, templates, hashed.tags, h, m)
             elif kind == "siblings":
                 names = _sibling_names(columns, templates, h, sibling_of(y, m), m)
+            elif kind == "last":
+                names = _sibling_names(columns, templates, h, m, 0)
             elif kind == "grandparents":
                 names = _grandparent_names(columns, templates, y, m)
             else:
@@ -172,11 +175,21 @@ def _contributions(
                     yield Contribution(own, arc, value)
 
 
-def _parts_by_word(s: Any, y: CodeArray, n: int, diff: waist.Diff) -> list[list[int]]:
-    """Return the parts of a tree, word by word."""
+def _parts_by_word(
+    s: Any, y: CodeArray, n_kinds: int, diff: waist.Diff
+) -> list[list[int]]:
+    """Return the parts of a tree, word by word: one of each kind, -1 for none."""
+    n = int(s.ptr[1] if isinstance(s, DependencyTrees) else s.first.ptr[1])
     found = waist.parts_of(s, 0, y, diff.ids, diff.counts)
-    parts: list[list[int]] = diff.ids[:found].reshape(n, -1).tolist()
-    return parts
+    if isinstance(s, DependencyTrees):
+        parts: list[list[int]] = diff.ids[:found].reshape(n, n_kinds).tolist()
+        return parts
+    # What says that a word is the last of its siblings comes after all others.
+    parts = diff.ids[: n * (n_kinds - 1)].reshape(n, n_kinds - 1).tolist()
+    last = iter(diff.ids[n * (n_kinds - 1) : found].tolist())
+    return [
+        [*own, next(last) if is_last(y, n, m) else -1] for m, own in enumerate(parts, 1)
+    ]
 
 
 def _columns(sentence: Sentence, suffix: int) -> Columns:
@@ -261,12 +274,11 @@ def _label_names(
 def _sibling_names(
     columns: Columns, templates: ChosenTemplates, h: int, sibling: int, m: int
 ) -> list[str]:
-    """Name the features of a word, its head and its inner sibling, 0 if none."""
-    sides = (("head", h), ("sibling", sibling or None), ("word", m))
-    length = _length(m - (sibling or h))
-    return _triple_names(
-        columns, templates.siblings, sides, "right" if h < m else "left", length
-    )
+    """Name the features of a head and two words below it, 0 for none."""
+    sides = (("head", h), ("sibling", sibling or None), ("word", m or None))
+    where = "right" if h < max(sibling, m) else "left"
+    length = _length((m or h) - (sibling or h))
+    return _triple_names(columns, templates.siblings, sides, where, length)
 
 
 def _grandparent_names(

@@ -8,7 +8,6 @@ from typing import Any
 from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
 from partwise.estimators.dependency.second_order import (
-    n_pruner_weights,
     pruner_tensors,
     read_pruner,
 )
@@ -74,9 +73,9 @@ def fill(model: Any, content: Content) -> int:
     )
     check_mark(content, arc_features(model._trees.order))
     if model._trees.order > 1:
-        bits = model._trees.hash_bits
-        n_weights = n_pruner_weights(model._trees.n_arc_weights, bits)
-        model._pruner, model.pruning_ = read_pruner(content, n_weights)
+        model._pruner, model.pruning_ = read_pruner(
+            content, model._trees.n_arc_weights, model._trees.hash_bits
+        )
     model._calibration = read_calibration(content, model.calibrate)
     _check_named_groups(model, content)
     for label in model._labels.classes:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise import model_file
+from partwise._threads import count_jobs
+from partwise.data.treebank import Sentence
+from partwise.errors import OutOfMemoryError
+from partwise.estimators.dependency.corpus import named
 from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
 from partwise.losses import get_loss
 from partwise.model_file import Content, prefixed
 from partwise.solvers import make_problem, solve
+from partwise.solvers.memory import available_memory, in_words
 from partwise.solvers.registry import make_solver
 from partwise.structures.decoding import decode
 from partwise.structures.dependency import AddedArcs, DependencyTrees, HashedArcs
@@ -26,11 +32,11 @@ from partwise.structures.dependency.second_order import (
     prune_arcs,
     without_labels,
 )
-from partwise.structures.interface import FloatArray, n_weights
+from partwise.structures.interface import FloatArray, n_parts, n_weights
 
 PRUNER_PASSES = 2
-PRUNER_BITS = 18
-"""A pruner has at most ``2^PRUNER_BITS`` hashed weights, which a fast memory holds."""
+PRUNER_BITS = 20
+"""A pruner has at most ``2^PRUNER_BITS`` hashed weights: fewer are read faster."""
 
 
 class Pruning(NamedTuple):
@@ -49,23 +55,25 @@ class Pruning(NamedTuple):
 
 
 class Pruner(NamedTuple):
-    """The weights of a parser of first order, and what it lets pass."""
+    """The weights of a parser of first order, what it lets pass, and its hash bits."""
 
     weights: FloatArray
     least: float
+    bits: int
 
     def allowed(self, s: DependencyTrees, n_jobs: int) -> Any:
         """Say of every arc whether it may be in a tree."""
-        return prune_arcs(_for_pruning(s), self.weights, self.least, n_jobs)
+        return prune_arcs(_for_pruning(s, self.bits), self.weights, self.least, n_jobs)
 
 
 def learn_pruner(s: DependencyTrees, least: float, seed: int) -> Pruner:
     """Train a parser of first order, with the log loss, just long enough to prune."""
-    problem = make_problem(_for_pruning(s), get_loss("log_loss"), 1.0)
+    bits = min(_hashed(s.arcs).bits, PRUNER_BITS)
+    problem = make_problem(_for_pruning(s, bits), get_loss("log_loss"), 1.0)
     found = solve(
         problem, make_solver("eg"), max_iter=PRUNER_PASSES, tol=1e-9, random_state=seed
     )
-    return Pruner(found.w, least)
+    return Pruner(found.w, least, bits)
 
 
 def second_order(
@@ -97,6 +105,24 @@ def second_order(
     return make_second_order_trees(first, allowed, triples), found
 
 
+def check_parts(
+    s: SecondOrderTrees, sentences: Sequence[Sentence], n_jobs: int
+) -> None:
+    """Refuse a sentence whose chart would not fit into memory."""
+    free, n_threads = available_memory(), count_jobs(n_jobs)
+    for i, sentence in enumerate(sentences if free is not None else ()):
+        n_arcs = int(s.arcs.first[i + 1] - s.arcs.first[i])
+        # Scores and masses of parts, and twice the items of the chart.
+        numbers = 4 * n_parts(s, i) + 2 * (n_arcs + 1) * (len(sentence) + 1)
+        if free is not None and 8 * n_threads * numbers > free:
+            raise OutOfMemoryError(
+                f"{named(sentence, i)} has {len(sentence):,} words and {n_arcs:,} arcs "
+                f"after pruning; its parts would take {in_words(8 * numbers)} for each "
+                f"thread, more than the {in_words(free)} that are free (use a larger "
+                "prune, or split it into sentences)"
+            )
+
+
 def measure_pruning(s: SecondOrderTrees, heads: Any = None) -> Pruning:
     """Say what is left: of the corpus's own heads, or of those that are given."""
     right = s.first.heads if heads is None else np.asarray(heads, np.int32)
@@ -115,18 +141,18 @@ def _hashed(arcs: Any) -> HashedArcs:
     return found
 
 
-def _for_pruning(s: DependencyTrees) -> DependencyTrees:
+def _for_pruning(s: DependencyTrees, bits: int) -> DependencyTrees:
     """Return the same trees with fewer weights, and without labels."""
-    arcs = _with_fewer_weights(s.arcs)
+    arcs = _with_bits(s.arcs, bits)
     s = without_labels(s._replace(arcs=arcs))
     end = int(n_arc_weights(arcs))
     return s._replace(layout=s.layout._replace(label_at=end, n_weights=end))
 
 
-def _with_fewer_weights(arcs: Any) -> Any:
+def _with_bits(arcs: Any, bits: int) -> Any:
     if isinstance(arcs, AddedArcs):
-        return arcs._replace(hashed=_with_fewer_weights(arcs.hashed))
-    return arcs._replace(bits=min(arcs.bits, PRUNER_BITS))
+        return arcs._replace(hashed=_with_bits(arcs.hashed, bits))
+    return arcs._replace(bits=bits)
 
 
 def _right_cells(s: DependencyTrees) -> Any:
@@ -141,11 +167,6 @@ def _right_cells(s: DependencyTrees) -> Any:
     )
 
 
-def n_pruner_weights(n_of_arcs: int, hash_bits: int) -> int:
-    """Return how many weights the pruner has beside a parser with so many for arcs."""
-    return n_of_arcs - (1 << hash_bits) + (1 << min(hash_bits, PRUNER_BITS))
-
-
 def pruner_tensors(
     pruner: Pruner | None, left: dict[str, Pruning] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -154,13 +175,21 @@ def pruner_tensors(
         return {}, {}
     tensors = prefixed("pruner", model_file.pack_sparse(pruner.weights))
     described = {part: list(found) for part, found in (left or {}).items()}
-    return dict(tensors), {"pruner": {"least": pruner.least, "left": described}}
+    settings = {"least": pruner.least, "bits": pruner.bits, "left": described}
+    return dict(tensors), {"pruner": settings}
 
 
-def read_pruner(content: Content, size: int) -> tuple[Pruner, dict[str, Pruning]]:
-    """Read the pruner of a model file, and what it left."""
+def read_pruner(
+    content: Content, n_arc_weights: int, hash_bits: int
+) -> tuple[Pruner, dict[str, Pruning]]:
+    """Read the pruner of a model file, and what it left.
+
+    The parser has so many weights for arcs, ``2^hash_bits`` of which are hashed.
+    """
     part = content.part("pruner")
     least = part.setting("least", float)
+    bits = part.setting("bits", int, at_least=3, below=hash_bits + 1)
+    size = n_arc_weights - (1 << hash_bits) + (1 << bits)
     if not 0.0 <= least <= 1.0:
         raise part.error("the share of pruning does not lie between 0 and 1")
     weights = model_file.unpack_sparse(part.tensors, size, source=content.source)
@@ -170,7 +199,7 @@ def read_pruner(content: Content, size: int) -> tuple[Pruner, dict[str, Pruning]
         if not is_pair or not all(isinstance(x, float) for x in numbers):
             raise part.error("what pruning left is damaged")
         left[name] = Pruning(*numbers)
-    return Pruner(weights, least), left
+    return Pruner(weights, least, bits), left
 
 
 def with_gold(s: Any, heads: Any, word_labels: Any) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from partwise.estimators.sequence.persistence import (
     read_pairs,
     shared_tensors,
 )
+from partwise.estimators.vector_columns import read_vectors, store_vectors
 from partwise.features.phrase_table import PhraseTable
 from partwise.features.resources import Resources
 from partwise.model_file import Content, prefixed
@@ -38,6 +39,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "has_limits": isinstance(model.max_length, Mapping),
         "resources": described,
     }
+    store_vectors(model._vectors, tensors, settings)
     stored, described = calibration_tensors(model._calibration)
     return tensors | stored, settings | {"calibration": described}
 
@@ -61,6 +63,10 @@ def fill(model: Any, content: Content) -> int:
     model._whole = _read_whole(model, content)
     model._calibration = read_calibration(content, model.calibrate)
     n_nodes = read_pairs(model, content, 3 * K)
+    encoder = getattr(model._input, "encoder", None)
+    model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
+    model.vectors = model._vectors.setting
+    n_nodes += model._vectors.width * 3 * K
     ends = K * (int(model.start) + int(model.end))
     n_whole = model._whole.n_attributes * K
     return int(n_nodes + n_whole + n_shapes * model.lengths + K * K + ends)

@@ -13,11 +13,15 @@ from partwise.estimators.allowed_values import (
     optional,
 )
 from partwise.estimators.settings import declares_settings, setting
-from partwise.estimators.shared_settings import LearningSettings, VocabularySettings
+from partwise.estimators.shared_settings import (
+    LearningSettings,
+    VectorSettings,
+    VocabularySettings,
+)
 
 
 @declares_settings
-class SegmentTaggerSettings(VocabularySettings, LearningSettings):
+class SegmentTaggerSettings(VectorSettings, VocabularySettings, LearningSettings):
     """The settings of a segment tagger.
 
     Parameters

@@ -12,6 +12,7 @@ from partwise import metrics
 from partwise.errors import DataError
 from partwise.estimators import checks
 from partwise.estimators import costs as weighting
+from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator, TrainingData
 from partwise.estimators.calibration import (
     Calibration,
@@ -21,17 +22,22 @@ from partwise.estimators.calibration import (
 )
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import checked, rehearse
+from partwise.estimators.distribution import Given, Samples
+from partwise.estimators.explanation import Explanation, show_token
+from partwise.estimators.given_vectors import split_one, split_vectors
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.segments import answers
 from partwise.estimators.segments.cuts import (
     RankedSegments,
     ScoredSegment,
     Segment,
+    decode_segments,
     encode_segments,
     find_limits,
     forbidden_codes,
     segment_lists,
 )
+from partwise.estimators.segments.explaining import explain_segments
 from partwise.estimators.segments.partial import (
     known_in_part,
     one_completion,
@@ -57,17 +63,19 @@ from partwise.estimators.sequence.inputs import (
     choose_input,
     learn_tokens,
 )
+from partwise.estimators.sequence.vectors import add_vectors, learn_vectors
+from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.partial import PartialOutputs
 from partwise.structures.rows import Pairs, SparseRows
 from partwise.structures.segments import Segments, illegal_segment, make_segments
-from partwise.structures.segments.corpus import ROLES
+from partwise.structures.segments.corpus import ROLES, illegal_tokens
 from partwise.structures.segments.known import farthest, know_codes
 
 
-class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
+class SegmentTagger(HasVectors, StructuredEstimator, Samples, SegmentTaggerSettings):
     """Cut sequences into segments, each with a label, exactly.
 
     A semi-Markov model: it sees segments as a whole, their length and whether all of
@@ -124,6 +132,8 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         X : iterable of sequences
             Per sequence, per token: a feature dict or an iterable of strings; or a 2-D
             array per sequence; or, with a template, words or tuples of column strings.
+            Features of dicts may be arrays. A pair ``(X, matrices)``, or `WithVectors`
+            for every sequence, adds a vector to every token.
         y : iterable of lists of segments
             Per sequence ``(start, end, label)`` for every segment; `end` is exclusive,
             and no two overlap. Or a label for every token that spells segments (B-PER,
@@ -165,14 +175,13 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
                 f"as {self.constraints!r} are for SequenceTagger"
             )
         settings = (self.template, self.boundaries, self.min_count, self.hash_bits, ())
+        X, matrices = split_vectors(X)
+        tables = as_word_vectors(self.vectors)
         source, X = choose_input(X, *settings)
         X = _kept(X)
-        tokens = learn_tokens(self, source, X)
-        if tokens.arrays:
-            raise DataError(
-                f"the feature {next(iter(tokens.arrays))!r} is an array; segments have "
-                "no vectors beside words: leave it out, or use SequenceTagger"
-            )
+        tokens, self._vectors = learn_vectors(
+            learn_tokens(self, source, X), X, matrices, tables, self.scale_vectors
+        )
         cuts = segment_lists(y, np.diff(tokens.ptr).tolist(), self.outside)
         if not tokens.ptr[-1]:
             raise DataError("all sequences are empty: there is nothing to learn from")
@@ -239,6 +248,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
             raise ValueError(
                 "pairs='observed' needs all examples; with forget=True use 'all'"
             )
+        self._refuse_forgetting_vectors()
         return super()._as_start()
 
     def _blocks(self) -> Blocks:
@@ -302,6 +312,8 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         nodes = tokens.nodes
         if self._pairs is not None:
             nodes = feature_rows.make_pair_rows(nodes, self._pairs)
+        if tokens.vectors is not None:
+            nodes = feature_rows.make_mixed_rows(nodes, tokens.vectors)
         is_inside = [label != self.outside for label in self._labels.classes]
         return make_segments(
             nodes,
@@ -324,7 +336,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
-        s = self._encode(X, self._input)
+        s = self._encode(X)
         lengths = np.diff(s.ptr)
         cuts = segment_lists(y, lengths.tolist(), self.outside)
         if not {one.label for cut in cuts for one in cut} & {*self._labels.classes}:
@@ -335,7 +347,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
 
     def _calibrator(self, dev: Any, held_out: Any) -> Callable[..., Calibration]:
         """Make the function that calibrates weights on development data."""
-        asked, unseen = self._possible(*dev), self._encode(held_out[0], self._input)
+        asked, unseen = self._possible(*dev), self._encode(held_out[0])
         lengths = np.diff(unseen.ptr).tolist()
         cuts = segment_lists(held_out[1], lengths, self.outside)
 
@@ -351,7 +363,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
     def _possible(self, X: Any, y: Any) -> Segments:
         """Return the sequences whose segments are possible ones, with these as gold."""
         X = _kept(X)
-        given = self._encode(X, self._input)
+        given = self._encode(X)
         cuts = segment_lists(y, np.diff(given.ptr).tolist(), self.outside)
         limits = dict(zip(self._labels.classes, self._limits.tolist(), strict=True))
         inside = [sum(one.end - one.start for one in cut) for cut in cuts]
@@ -363,9 +375,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         ]
         if not kept:
             raise DataError("dev: no sequence has only labels of the training data")
-        some = [X[i] for i in kept]
-        some = as_columns(some) if isinstance(self._input, TemplateInput) else some
-        tokens = self._input.encode(some)
+        some, tokens = self._tokens([X[i] for i in kept])
         chosen = [cuts[i] for i in kept]
         codes = encode_segments(chosen, tokens.ptr, self._labels, self.outside)
         return self._segments(some, tokens, codes)
@@ -378,20 +388,47 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         found = self._calibration
         return self.weights_ if found is None else found.scale * self.weights_
 
+    def _tokens(self, X: Any) -> tuple[Any, Tokens]:
+        """Return sequences that can be read again, and encoded, with their vectors."""
+        X, matrices = split_vectors(X)
+        X = as_columns(X) if isinstance(self._input, TemplateInput) else _kept(X)
+        tokens = self._input.encode(X, self._jobs())
+        return X, add_vectors(tokens, X, matrices, self._vectors)
+
     def _encode(
-        self, X: Any, source: Input, allowed: Any = None, known: Any = None
+        self, X: Any, allowed: Any = None, known: Any = None, y: Any = None
     ) -> Segments:
-        X = as_columns(X) if isinstance(source, TemplateInput) else _kept(X)
-        tokens = source.encode(X, self._jobs())
+        X, tokens = self._tokens(X)
+        codes = None
+        if y is not None:
+            cuts = segment_lists(y, np.diff(tokens.ptr).tolist(), self.outside)
+            codes = encode_segments(cuts, tokens.ptr, self._labels, self.outside)
         labels = checks.forbidden_labels(tokens.ptr, allowed, self._labels)
         forbidden = forbidden_codes(
             tokens.ptr, labels, known, self._labels, self.outside
         )
-        return self._segments(X, tokens, forbidden=forbidden)
+        return self._segments(X, tokens, codes, forbidden=forbidden)
 
-    def _new(self, X: Any, allowed: Any, known: Any) -> Segments:
+    def _new(self, X: Any, allowed: Any = None, known: Any = None) -> Segments:
         self._check_fitted()
-        return self._encode(X, self._input, allowed, known)
+        return self._encode(X, allowed, known)
+
+    def _given(
+        self, X: Any, y: Any = None, *, allowed: Any = None, known: Any = None
+    ) -> Given:
+        self._check_fitted()
+        s = self._encode(X, allowed, known, y)
+        legal = None
+        if y is not None:
+            legal = np.ones(s.ptr.size - 1, bool)
+            bad = illegal_tokens(s)
+            legal[np.searchsorted(s.ptr, bad, side="right") - 1] = False
+
+        def read(i: int, codes: CodeArray) -> list[Segment]:
+            ptr = np.array([0, codes.size])
+            return decode_segments(codes, ptr, self._labels, self.outside)[0]
+
+        return Given(s, self._scaled_weights, read, legal)
 
     def _decode(self, s: Segments, w: FloatArray) -> list[list[Segment]]:
         return answers.best_segments(s, w, self._labels, self.outside, self._jobs())
@@ -499,7 +536,7 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
 
     def score(self, X: Any, y: Any) -> float:
         """Return the F1 of segments."""
-        s = self._new(X, None, None)
+        s = self._new(X)
         gold = segment_lists(y, np.diff(s.ptr).tolist(), self.outside)
         return metrics.segment_scores(gold, self._decode(s, self.weights_)).overall.f1
 
@@ -521,6 +558,8 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
             self._whole.names(),
             self._limits,
             self.lengths,
+            self.start,
+            vectors=self._vectors.names,
         )
 
     @property
@@ -554,6 +593,28 @@ class SegmentTagger(StructuredEstimator, SegmentTaggerSettings):
         self._check_fitted()
         code = None if label is None else self._labels.code(label, "top_features")
         return self._weights.top(self.weights_, n, code, sign)
+
+    def explain(self, x: Any) -> Explanation:
+        """Say which features made each segment of one sequence win.
+
+        For every segment, and every token outside: its label, the runner-up (what takes
+        its place in the best segmentation without it), the margin between the two
+        segmentations, and what each feature added to that margin.
+
+        Parameters
+        ----------
+        x : sequence
+            One sequence, as in `fit`.
+
+        Returns
+        -------
+        Explanation
+        """
+        x, matrix = split_one(x)
+        x = x if hasattr(x, "__len__") else list(x)
+        s = self._new([x] if matrix is None else ([x], [matrix]))
+        words = [show_token(token) for token in x]
+        return explain_segments(s, self.weights_, self._weights, self._labels, words)
 
 
 def _kept(X: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from partwise.estimators.explanation import RowWeights
+from partwise.estimators.explanation import RowWeights, name_transition
 from partwise.estimators.labels import Label
 from partwise.structures.interface import IntArray
 
@@ -23,12 +23,13 @@ class SegmentWeights(RowWeights):
     whole: Sequence[str]
     limits: IntArray
     lengths: bool
+    start: bool
 
     @property
     def _tokens(self) -> RowWeights:
         """The weights of tokens: a label is one in a role."""
         classes = [*range(len(ROLES) * len(self.classes))]
-        return RowWeights(self.names, classes, self.pairs)
+        return RowWeights(self.names, classes, self.pairs, vectors=self.vectors)
 
     @property
     def size(self) -> int:
@@ -49,7 +50,7 @@ class SegmentWeights(RowWeights):
         attribute, roled = tokens._split(index[a])
         name[a], label[a] = attribute * len(ROLES) + roled // K, roled % K
         known, label[~a & ~b] = np.divmod(index[~a & ~b] - tokens.size, K)
-        first = len(self.names) * len(ROLES)
+        first = self._n_roled
         name[~a & ~b] = first + known
         ends = np.cumsum(self.limits)
         label[b] = np.searchsorted(ends, index[b] - of_whole, side="right")
@@ -57,14 +58,23 @@ class SegmentWeights(RowWeights):
         name[b] = first + len(self.whole) + length
         return name, label
 
+    @property
+    def _n_roled(self) -> int:
+        """How many names features of tokens have, in all roles."""
+        return (len(self.names) + len(self.vectors)) * len(ROLES)
+
     def name(self, index: int) -> tuple[str, Label]:
         """Return feature and label of a weight."""
+        if index >= self.size:
+            return name_transition(self.classes, index - self.size, self.start)
         names, labels = self._split(np.array([index]))
         name, label = int(names[0]), self.classes[int(labels[0])]
         attribute, role = divmod(name, len(ROLES))
         if attribute < len(self.names):
             return f"{ROLES[role]}{self.names[attribute]}", label
-        name -= len(self.names) * len(ROLES)
+        if name < self._n_roled:
+            return f"{ROLES[role]}{self.vectors[attribute - len(self.names)]}", label
+        name -= self._n_roled
         if name < len(self.whole):
             return self.whole[name], label
         return f"length={name - len(self.whole) + 1}", label

@@ -12,12 +12,8 @@ from partwise.errors import DataError
 from partwise.estimators import checks
 from partwise.estimators import costs as weighting
 from partwise.estimators.base import TrainingData
-from partwise.estimators.encoded import (
-    CorpusPart,
-    EncodedCorpus,
-    LearnsFromFolders,
-    write_rows,
-)
+from partwise.estimators.encoded import LearnsFromFolders
+from partwise.estimators.encoded_corpus import CorpusPart, EncodedCorpus, write_rows
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.sequence.inputs import (
     Tokens,
@@ -111,6 +107,11 @@ class EncodedTagging(LearnsFromFolders):
 
     def _prepare_part(self: Any, part: CorpusPart) -> TrainingData:
         """Return a shard, once the encoding is taken over."""
+        if self.states > 1:
+            raise ValueError(
+                "hidden states need the whole corpus at once; to learn from shards use "
+                "states=1"
+            )
         tokens, gold = self._tokens_of(part)
         y = LabelsOf(gold, tokens.ptr, self._labels)
         chain = self._labelled(tokens, y, gold, self._by_class)

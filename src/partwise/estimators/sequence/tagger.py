@@ -21,7 +21,7 @@ from partwise.estimators.calibration import (
 )
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
-from partwise.estimators.encoded import EncodedCorpus
+from partwise.estimators.encoded_corpus import EncodedCorpus
 from partwise.estimators.given_vectors import split_vectors
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.partial_labels import (
@@ -220,6 +220,8 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         allowed: Any,
     ) -> TrainingData:
         """Return what to train on, the features and labels of sequences being known."""
+        if wrong is None and self._n_states > 1:  # which state it is, is not known
+            wrong = np.asarray(np.arange(len(self._labels)) != gold[:, None])
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
         self._weighs_tokens = token_weight is not None
@@ -240,14 +242,14 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
 
     def _are_known_in_part(self, y: list[list[Any]]) -> bool:
-        """Say whether labels, or the states behind them, have to be found."""
+        """Say whether some labels have to be found; refuse what cannot do so."""
         in_part = check_sets(y, "y, sequence", "token")
         if in_part and self.order > 1:
             raise ValueError(
                 f"order={self.order} learns from tuples of complete labels; for labels "
                 "that are known in part use order=1"
             )
-        return in_part or self.states > 1
+        return in_part
 
     def _has_costs(self) -> bool:
         weighs = self.class_weight is not None or self._weighs_tokens

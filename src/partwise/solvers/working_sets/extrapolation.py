@@ -23,6 +23,7 @@ LONGER, SHORTER = 1.1, 0.8
 """How a success, or a failure, changes the length of the next attempt."""
 
 TOO_LITTLE = 1e-14
+"""What is left of a dual variable that is less than this share of it is rounding."""
 
 AVERAGING = (None, "weighted")
 """Which weights are shown after a pass: the last ones, or their weighted mean."""
@@ -34,8 +35,9 @@ def extrapolate(sets: WorkingSets, before: FloatArray, momentum: float) -> None:
     for i in range(sets.newest.size):
         m = sets.newest[i]
         while m >= 0:
+            known = sets.alpha[m] + before[m]
             alpha = sets.alpha[m] + momentum * (sets.alpha[m] - before[m])
-            sets.alpha[m] = alpha if alpha > TOO_LITTLE else 0.0
+            sets.alpha[m] = alpha if alpha > TOO_LITTLE * known else 0.0
             m = sets.older[m]
 
 

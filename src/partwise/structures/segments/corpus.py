@@ -277,8 +277,8 @@ def _allowed(forbidden: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.
     return np.ascontiguousarray(allowed, np.uint8)
 
 
-def illegal_segment(s: Segments) -> tuple[int, int] | None:
-    """Return the first (sequence, token) where gold breaks a limit or a constraint."""
+def illegal_tokens(s: Segments) -> IntArray:
+    """Return the tokens of the corpus where gold breaks a limit or a constraint."""
     y = s.right % s.layout.n_labels
     begins = np.flatnonzero(s.right_length)
     filled = np.diff(s.ptr) > 0
@@ -291,7 +291,12 @@ def illegal_segment(s: Segments) -> tuple[int, int] | None:
     bad[last] |= s.mask.end[y[last]] == 0
     if s.mask.tokens.size:
         bad |= s.mask.tokens[np.arange(y.size), s.right] == 0
-    where = np.flatnonzero(bad)
+    return np.flatnonzero(bad)
+
+
+def illegal_segment(s: Segments) -> tuple[int, int] | None:
+    """Return the first (sequence, token) where gold breaks a limit or a constraint."""
+    where = illegal_tokens(s)
     if where.size == 0:
         return None
     i = int(np.searchsorted(s.ptr, where[0], side="right")) - 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import CodeArray, CodeTable, FloatArray, IntArray
 from partwise.structures.segments.best import best_segments, kbest_segments
 from partwise.structures.segments.corpus import Segments
 from partwise.structures.segments.reach import (
@@ -17,7 +17,12 @@ from partwise.structures.segments.reach import (
     mask_transitions,
     part_views,
 )
-from partwise.structures.segments.sums import expect_parts, sum_prefixes, sum_suffixes
+from partwise.structures.segments.sums import (
+    draw_segments,
+    expect_parts,
+    sum_prefixes,
+    sum_suffixes,
+)
 
 
 @kernel
@@ -57,6 +62,21 @@ def _(s: Segments, i: int, theta: FloatArray, ws: Any) -> float:
     if s.ptr[i + 1] == s.ptr[i]:
         return 0.0
     return sum_prefixes(s, _prepare(s, i, theta, ws), ws)
+
+
+@waist.sample.implement(Segments)
+def _(
+    s: Segments,
+    i: int,
+    theta: FloatArray,
+    space: waist.SamplingSpace,
+    state: IntArray,
+    ys: CodeTable,
+    ws: Any,
+) -> bool:
+    if s.ptr[i + 1] == s.ptr[i]:
+        return True
+    return draw_segments(s, _prepare(s, i, theta, ws), ys, state, ws)
 
 
 @waist.marginals.implement(Segments)

@@ -1,4 +1,4 @@
-"""Sums over all segmentations: log Z and marginals, in logarithms."""
+"""Sums over all segmentations, in logarithms: log Z, marginals, samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import CodeTable, FloatArray, IntArray
+from partwise.structures.random_numbers import draw_log
 from partwise.structures.segments.corpus import Segments
 from partwise.structures.segments.reach import SegmentScores
 from partwise.structures.vectors import largest, log_sum
@@ -47,6 +48,41 @@ def sum_prefixes(s: Segments, given: SegmentScores, ws: Any) -> float:
     for b in range(K):
         terms[b] = leave[b, n - 1] + given.end[b] if s.mask.end[b] else -np.inf
     return _log_sum(terms[:K], ws.exps)
+
+
+@kernel
+def draw_segments(
+    s: Segments, given: SegmentScores, ys: CodeTable, state: IntArray, ws: Any
+) -> bool:
+    """Draw an output into every row of `ys`; return False if nothing is legal.
+
+    Forward once, then backward: a last label, a length of its segment, a label before,
+    each in proportion to the outputs that lead to it.
+    """
+    if sum_prefixes(s, given, ws) == -np.inf:
+        return False
+    K, n, terms = s.layout.n_labels, given.segment.shape[0], ws.terms
+    for j in range(ys.shape[0]):
+        end = n
+        for b in range(K):
+            terms[b] = ws.leave[b, n - 1] + given.end[b] if s.mask.end[b] else -np.inf
+        while end > 0:
+            k = draw_log(terms[:K], state)
+            at = s.shape_at[k]
+            longest = min(s.shape_at[k + 1] - at, end)
+            for d in range(longest):
+                t = end - 1 - d
+                terms[d] = -np.inf
+                if ws.reach[k, t] > d:
+                    terms[d] = ws.enter[t, k] + given.segment[t, at + d]
+            begin = end - 1 - draw_log(terms[:longest], state)
+            ys[j, begin] = k
+            for t in range(begin + 1, end):
+                ys[j, t] = K + k
+            for a in range(K if begin > 0 else 0):
+                terms[a] = ws.leave[a, begin - 1] + ws.legal[a, k]
+            end = begin
+    return True
 
 
 @kernel

@@ -3,7 +3,8 @@
 The arcs of a sentence are numbered head by head, and from left to right below a head,
 so that those to the inner siblings of a word are neighbours. A part of *siblings* is an
 arc and the arc of the same head, on the same side, to the next word towards the head,
-or none if there is no such word. A part of *grandparents* is an arc and the arc to its
+or none if there is no such word; the last such part of an arc says that none follows
+it, away from the head. A part of *grandparents* is an arc and the arc to its
 head; the root has an arc of its own that comes from nowhere, number ``n_arcs``.
 """
 
@@ -149,18 +150,17 @@ def _fill(found: Candidates, allowed: NDArray[np.uint8], of_cells: IntArray) -> 
 
 @kernel
 def _list_arcs(arcs: SentenceArcs, cells: NDArray[np.uint8]) -> None:
-    a = 0
-    for h in range(arcs.n + 1):
+    n, a = arcs.n, 0
+    for h in range(n + 1):
         arcs.below[h] = a
-        for m in range(1, arcs.n + 1):
-            if m == h + 1 or (h == arcs.n and m == h):
-                arcs.right[h] = a
-            if h != m and cells[h, m] != 0:
-                arcs.head[a], arcs.modifier[a] = h, m
-                a += 1
-        if h == arcs.n:
+        for side in range(2):
+            start, stop = (1, h) if side == 0 else (h + 1, n + 1)
             arcs.right[h] = a
-    arcs.below[arcs.n + 1] = arcs.right[arcs.n + 1] = a
+            for m in range(start, stop):
+                if cells[h, m] != 0:
+                    arcs.head[a], arcs.modifier[a] = h, m
+                    a += 1
+    arcs.below[n + 1] = arcs.right[n + 1] = a
 
 
 @kernel
@@ -195,7 +195,7 @@ def _sort_by_length(arcs: SentenceArcs) -> None:
 @kernel
 def _count_parts(arcs: SentenceArcs) -> None:
     for b in range(arcs.n_arcs):
-        arcs.siblings[b + 1] = arcs.siblings[b] + 1 + n_inner(arcs, b)
+        arcs.siblings[b + 1] = arcs.siblings[b] + n_inner(arcs, b) + 2
         arcs.grand[b + 1] = arcs.grand[b] + n_parents(arcs, arcs.head[b])
 
 
@@ -204,6 +204,12 @@ def n_inner(arcs: SentenceArcs, b: int) -> int:
     """Return how many arcs of the same head, on the same side, are shorter."""
     right = arcs.right[arcs.head[b]]
     return b - right if b >= right else right - 1 - b
+
+
+@kernel
+def last_part(arcs: SentenceArcs, b: int) -> int:
+    """Return the part of siblings that says that no arc follows arc `b`."""
+    return arcs.siblings[b + 1] - 1
 
 
 @kernel

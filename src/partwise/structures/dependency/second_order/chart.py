@@ -26,6 +26,7 @@ from partwise.structures.dependency.second_order.candidates import (
     SentenceArcs,
     covers,
     inner_arc,
+    last_part,
     n_inner,
     n_parents,
     parent_arc,
@@ -111,7 +112,7 @@ def incomplete_options(
 
 @kernel
 def complete_options(
-    arcs: SentenceArcs, chart: Chart, a_number: int, h: int, e: int
+    arcs: SentenceArcs, given: Scores, chart: Chart, a_number: int, h: int, e: int
 ) -> int:
     """Write which arc from word `h` towards `e` is the last one."""
     complete, row = completes(arcs, chart), chart.row
@@ -119,7 +120,11 @@ def complete_options(
     step = 1 if e > h else -1
     count, b = 0, first
     while arcs.below[h] <= b < arcs.below[h + 1] and _reaches(arcs, b, h, e):
-        row[count] = chart.incomplete[arcs.grand[b] + a_number] + complete[b, e]
+        row[count] = (
+            chart.incomplete[arcs.grand[b] + a_number]
+            + complete[b, e]
+            + given.siblings[last_part(arcs, b)]
+        )
         count += 1
         b += step
     return count
@@ -166,7 +171,7 @@ def inside(
                     if 1 <= e <= n:
                         complete[a, e] = -np.inf
                         if not covers(arcs, a, e):
-                            count = complete_options(arcs, chart, number, h, e)
+                            count = complete_options(arcs, given, chart, number, h, e)
                             complete[a, e] = _taken(chart, count, summed)
     return complete[arcs.n_arcs, n]
 

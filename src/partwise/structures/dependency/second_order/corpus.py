@@ -156,6 +156,19 @@ def sibling_of(y: CodeArray, m: int) -> int:
 
 
 @kernel
+def is_last(y: CodeArray, n: int, m: int) -> bool:
+    """Say whether no sibling follows word `m`, away from their head."""
+    h = y[m - 1]
+    step = 1 if h < m else -1
+    p = m + step
+    while 1 <= p <= n:
+        if y[p - 1] == h:
+            return False
+        p += step
+    return True
+
+
+@kernel
 def grandparent_of(y: CodeArray, m: int) -> int:
     """Return the head of the head of word `m` in a tree: -1 below the root."""
     h = y[m - 1]

@@ -15,6 +15,7 @@ from partwise.structures.dependency.labels import (
 from partwise.structures.dependency.second_order.corpus import (
     SecondOrderTrees,
     grandparent_of,
+    is_last,
     sibling_of,
 )
 from partwise.structures.dependency.second_order.parts import triple_entries
@@ -42,6 +43,7 @@ def _next_difference(
             or (is_labelled and y[n + word - 1] != y_ref[n + word - 1])
             or grandparent_of(y, word) != grandparent_of(y_ref, word)
             or sibling_of(y, word) != sibling_of(y_ref, word)
+            or is_last(y, n, word) != is_last(y_ref, n, word)
         ):
             return word
     return 0
@@ -66,6 +68,9 @@ def _word_entries(
     sibling, grandparent = sibling_of(y, m), grandparent_of(y, m)
     if not (same_head and sibling == sibling_of(other, m)):
         one = sibling_triple(s.triples, n, h, sibling, m)
+        found += triple_entries(s, one, diff.idx[found:], diff.val[found:], ws)
+    if is_last(y, n, m) and not (same_head and is_last(other, n, m)):
+        one = sibling_triple(s.triples, n, h, m, 0)
         found += triple_entries(s, one, diff.idx[found:], diff.val[found:], ws)
     if h > 0 and not (same_head and grandparent == grandparent_of(other, m)):
         one = grand_triple(s.triples, grandparent, h, m)

@@ -19,6 +19,7 @@ from partwise.structures.dependency.second_order.candidates import (
     covers,
     find_arc,
     inner_arc,
+    last_part,
     n_inner,
     n_parents,
     parent_arc,
@@ -27,6 +28,7 @@ from partwise.structures.dependency.second_order.chart import Scores
 from partwise.structures.dependency.second_order.corpus import (
     SecondOrderTrees,
     grandparent_of,
+    is_last,
     sibling_of,
 )
 from partwise.structures.dependency.second_order.triples import (
@@ -102,7 +104,7 @@ def _max_features(s: SecondOrderTrees) -> int:
         longest = max(longest, s.first.ptr[i + 1] - s.first.ptr[i])
     one = arc_features.n_arc_features(s.first.arcs)
     one += labels.n_label_features(s.first.labels)
-    one += 2 * s.triples.templates.seed.size
+    one += 2 * (s.triples.templates.seed.size + s.triples.templates.n_siblings)
     return max(2 * longest * one, 1)
 
 
@@ -122,8 +124,12 @@ def _(s: SecondOrderTrees, i: int, ws: Any) -> None:
 def _triple_of_siblings(
     s: SecondOrderTrees, arcs: SentenceArcs, b: int, rank: int
 ) -> Triple:
-    sibling = arcs.modifier[inner_arc(arcs, b, rank)] if rank else 0
-    return sibling_triple(s.triples, arcs.n, arcs.head[b], sibling, arcs.modifier[b])
+    h, m, sibling = arcs.head[b], arcs.modifier[b], 0
+    if rank > n_inner(arcs, b):
+        return sibling_triple(s.triples, arcs.n, h, m, 0)
+    if rank > 0:
+        sibling = arcs.modifier[inner_arc(arcs, b, rank)]
+    return sibling_triple(s.triples, arcs.n, h, sibling, m)
 
 
 @kernel
@@ -170,7 +176,7 @@ def _(s: SecondOrderTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) ->
         labels.score_row(first.labels, i, arcs.n, row, of_labels, out, ws.rows)
     given, of_triples = part_views(s, i, theta), w[first.layout.n_weights :]
     for b in range(arcs.n_arcs):
-        for rank in range(n_inner(arcs, b) + 1):
+        for rank in range(n_inner(arcs, b) + 2):
             given.siblings[arcs.siblings[b] + rank] = triple_score(
                 s.triples, _triple_of_siblings(s, arcs, b, rank), of_triples, ws.triples
             )
@@ -209,7 +215,7 @@ def _(
         )
     counts, of_triples = part_views(s, i, mu), w[first.layout.n_weights :]
     for b in range(arcs.n_arcs):
-        for rank in range(n_inner(arcs, b) + 1):
+        for rank in range(n_inner(arcs, b) + 2):
             count = counts.siblings[arcs.siblings[b] + rank]
             if count != 0.0:
                 one = _triple_of_siblings(s, arcs, b, rank)
@@ -277,6 +283,11 @@ def _(
         number = parent_number(arcs, y[m - 1], grandparent_of(y, m))
         ids[found + 1] = at.grand + arcs.grand[b] + number
         found += 2
+    for m in range(1, arcs.n + 1):  # after all that every word has
+        if is_last(y, arcs.n, m):
+            b = find_arc(arcs, y[m - 1], m)
+            ids[found] = at.siblings + last_part(arcs, b)
+            found += 1
     counts[:found] = 1.0
     return found
 

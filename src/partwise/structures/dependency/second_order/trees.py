@@ -10,6 +10,7 @@ from partwise.structures.dependency.second_order.candidates import (
     SentenceArcs,
     covers,
     inner_arc,
+    last_part,
     n_inner,
     n_parents,
     parent_arc,
@@ -52,7 +53,7 @@ def best_second_order_tree(
         if e == h:
             continue
         number = _number_of(arcs, a, h)
-        options = complete_options(arcs, chart, number, h, e)
+        options = complete_options(arcs, given, chart, number, h, e)
         b = _last_arc(arcs, h, e, vectors.place_of_largest(chart.row[:options]))
         waiting[count], waiting[count + 1] = b, e
         count += 2
@@ -125,7 +126,9 @@ def second_order_marginals(
                 a = parent_arc(arcs, h, number)
                 for e in (h - width, h + width):
                     if 1 <= e <= n and not covers(arcs, a, e):
-                        _hand_down_complete(arcs, chart, mass, a, number, h, e)
+                        _hand_down_complete(
+                            arcs, given, mu, chart, mass, a, number, h, e
+                        )
         while left >= 0:
             b = arcs.by_length[left]
             if abs(arcs.head[b] - arcs.modifier[b]) < width:
@@ -144,17 +147,26 @@ def _shares(chart: Chart, count: int) -> FloatArray:
 
 @kernel
 def _hand_down_complete(
-    arcs: SentenceArcs, chart: Chart, mass: Chart, a: int, number: int, h: int, e: int
+    arcs: SentenceArcs,
+    given: Scores,
+    mu: Scores,
+    chart: Chart,
+    mass: Chart,
+    a: int,
+    number: int,
+    h: int,
+    e: int,
 ) -> None:
     of_completes = completes(arcs, mass)
     whole = of_completes[a, e]
     if whole == 0.0:
         return
-    shares = _shares(chart, complete_options(arcs, chart, number, h, e))
+    shares = _shares(chart, complete_options(arcs, given, chart, number, h, e))
     for j in range(shares.size):
         b = _last_arc(arcs, h, e, j)
         mass.incomplete[arcs.grand[b] + number] += whole * shares[j]
         of_completes[b, e] += whole * shares[j]
+        mu.siblings[last_part(arcs, b)] += whole * shares[j]
 
 
 @kernel

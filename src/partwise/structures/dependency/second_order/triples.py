@@ -123,11 +123,16 @@ class Triple(NamedTuple):
 
 @kernel
 def sibling_triple(triples: HashedTriples, n: int, h: int, s: int, m: int) -> Triple:
-    """Return the triple of a head, the inner sibling (0 for nobody), and a word."""
-    added = 0 if h < m else DIRECTION
-    length = 1 + length_class(abs(m - (s if s > 0 else h)))
-    two = s if s > 0 else n + 1
-    return Triple(h, two, m, 0, triples.templates.n_siblings, added, length)
+    """Return the triple of a head and two words below it, of which one may be nobody.
+
+    That is 0: as the inner word `s` if the other is the first one, as the outer word
+    `m` if it is the last.
+    """
+    one, other = (s if s > 0 else h), (m if m > 0 else h)
+    added = 0 if h < max(s, m) else DIRECTION
+    length = 1 + length_class(abs(other - one))
+    two, three = (s if s > 0 else n + 1), (m if m > 0 else n + 1)
+    return Triple(h, two, three, 0, triples.templates.n_siblings, added, length)
 
 
 @kernel
