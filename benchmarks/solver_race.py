@@ -29,6 +29,9 @@ from partwise.solvers.automatic import choose_solver, name_of
 
 GOALS = [1e-1, 1e-2, 1e-3]
 WITHIN, WITHIN_SHAPES = 1.3, 1.5  # of the fastest
+# How many times as long as the log loss a margin loss may take, to a gap of 1%.
+AGAINST_LIKELIHOOD = {"squared_hinge": 2.0, "hinge": 3.0}
+ONE_PERCENT = 1e-2
 # Who is never nearer than that runs only on the data that decides.
 FAR_BEHIND = 3.0
 
@@ -170,6 +173,28 @@ def judge(outcome: Outcome, goals: list[float]) -> list[Choice]:
     ]
 
 
+def against_likelihood(outcomes: dict[str, list[Outcome]]) -> list[Figure]:
+    """Compare the time of each margin loss to 1% with that of the log loss."""
+    took: dict[tuple[str, str], float] = {}
+    for one in (one for some in outcomes.values() for one in some):
+        plain = not one.course.data.special and not one.course.l1_ratio
+        if plain:
+            picked = one.result_of("auto")
+            # Who has not got there has taken all its time, at least.
+            seconds = min(picked.proved(ONE_PERCENT).seconds, picked.limit)
+            took[one.course.data.name, one.course.loss] = seconds
+    return [
+        Figure(
+            f"{loss} / log_loss to a proved {ONE_PERCENT:.0%}, {data}",
+            seconds / took[data, "log_loss"],
+            "ratio",
+            at_most=AGAINST_LIKELIHOOD[loss],
+        )
+        for (data, loss), seconds in took.items()
+        if loss in AGAINST_LIKELIHOOD and (data, "log_loss") in took
+    ]
+
+
 def cell(time: Time, limit: float) -> str:
     """Return a time as tables show it."""
     if math.isinf(time.seconds):
@@ -183,7 +208,7 @@ def _report(
     seeds: list[int],
     limit: float,
 ) -> Report:
-    figures, tables, plots = [], [], []
+    figures, tables, plots = against_likelihood(outcomes), [], []
     for title, some in outcomes.items():
         choices = {one.course.data.name: judge(one, goals) for one in some}
         for one in some:

@@ -114,6 +114,25 @@ def test_race_judges_nothing_that_nobody_reached():
     assert math.isnan(choice.ratio)
 
 
+def test_race_compares_margins_with_likelihood():
+    run, one_percent = make_run([1.0], [1.0]), solver_race.ONE_PERCENT
+    times = {"squared_hinge": [Time(9.0, 1)], "hinge": [], "log_loss": [Time(5.0, 1)]}
+    outcomes = {
+        loss: [
+            Outcome(
+                COURSE._replace(loss=loss),
+                [Result("auto", run, 25.0, {one_percent: took})],
+                1.0,
+            )
+        ]
+        for loss, took in times.items()
+    }
+    squared, plain = solver_race.against_likelihood(outcomes)
+    assert (squared.value, squared.at_most) == (9.0 / 5.0, 2.0)
+    # The hinge has not got there in all its time.
+    assert (plain.value, plain.at_most) == (25.0 / 5.0, 3.0)
+
+
 def test_training_sets_read_words_and_tags(tmp_path):
     import gzip
 
