@@ -152,10 +152,10 @@ class Reporting:
         >>> from partwise import MulticlassClassifier
         >>> X = [[0.0], [0.1], [0.2], [2.0], [2.1], [0.05]]
         >>> y = ["low", "low", "low", "high", "high", "high"]
-        >>> model = MulticlassClassifier("squared_hinge", C=1.0, tol=1e-3)
+        >>> model = MulticlassClassifier("squared_hinge", C=1.0, tol=1e-6)
         >>> print(model.fit(X, y).suspects(X, y, n=1))
          example     score  the data says, the model says
-               6    0.9479  x0=0.05: high, low
+               6    0.9492  x0=0.05: high, low
         """
         from partwise.estimators import suspicion as suspicious
 

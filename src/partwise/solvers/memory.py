@@ -86,6 +86,14 @@ def machine_memory() -> int | None:
         return None
 
 
+SMALLER = {
+    "log_loss": ("lbfgs", "eg-primal", "sgd"),
+    "squared_hinge": ("dcd-light", "sgd"),
+    "hinge": ("eg-primal", "sgd"),
+}
+"""Solvers that keep little, for each loss."""
+
+
 def fits_in_memory(problem: Problem, solver: Solver) -> bool:
     """Say whether the solver's state fits into the memory that is free."""
     free = available_memory()
@@ -102,10 +110,8 @@ def check_memory(problem: Problem, solver: Solver) -> None:
     if fits_in_memory(problem, solver):
         return
     needed, free = needed_memory(problem, solver), available_memory() or 0
-    others = (
-        "for the log loss use solver 'eg-primal' or 'lbfgs', for margin losses 'dcd' "
-        "(squared hinge) or 'eg-primal' (hinge)"
-    )
+    smaller = [n for n in SMALLER.get(problem.loss.name, ()) if n != name_of(solver)]
+    others = f"solvers that may need less: {', '.join(smaller)}"
     if _LIMIT.get() is None:
         raise OutOfMemoryError(
             f"{name_of(solver)} would keep {in_words(needed)} of variables, more than "

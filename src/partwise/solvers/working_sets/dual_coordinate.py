@@ -301,6 +301,13 @@ class DualCoordinateDescent(Solver):
         if self.variant == "cpd" and self.looks > 1:
             raise ValueError("cpd looks once: its weights move only afterwards")
 
+    def memory(self, problem: Problem) -> int:
+        """Return the bytes of the weights that belong to the dual point.
+
+        The few outputs of an example that are kept are not counted.
+        """
+        return 8 * problem.n_weights
+
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
     ) -> DualCoordinateState:
