@@ -19,7 +19,7 @@ from partwise.solvers import (
 )
 from partwise.solvers.automatic import BATCH, WORTH_A_LOOK, choose_solver, name_of
 from partwise.solvers.registry import make_solver
-from partwise.solvers.relay import RelayState
+from partwise.solvers.relay import WINDOW, RelayState
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
 from resuming import TINY, InterruptAt, assert_same, make
 from scripted import Scripted
@@ -45,7 +45,7 @@ def test_relay_changes_when_the_gap_does_not_fall() -> None:
     solution = solve(make(), hopeless(), tol=1e-3, max_iter=1000)
     assert solution.converged
     assert isinstance(solution.state, RelayState)
-    assert solution.state.changed_after == hopeless().window + 1
+    assert solution.state.changed_after == WINDOW + 1
     assert solution.status.endswith(
         "; dcd took over from Scripted after pass 11, as the gap had fallen by "
         "less than 10% in 10 passes"
@@ -117,7 +117,7 @@ def test_auto_is_never_far_behind_a_solver_that_gets_there(loss: str) -> None:
     auto = solve(problem, choose_solver(problem).solver, tol=0.01, max_iter=60)
     assert not alone.converged
     assert auto.converged
-    assert len(auto.trace) <= len(other.trace) + 30
+    assert len(auto.trace) <= len(other.trace) + 3 * WINDOW
 
 
 def chains(count: int, length: int, n_columns: int = 3) -> Any:

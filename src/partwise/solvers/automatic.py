@@ -38,8 +38,8 @@ class Batch(NamedTuple):
     its numbers, were fitted to races on sequences with dense and with sparse features.
 
     With the squared hinge, simplicial decomposition is far ahead of cutting planes
-    where much can be learnt, and a little behind them where little can: so it goes
-    first, as long as it gets on.
+    where much can be learnt, and behind them where little can: so it goes first, as
+    long as it gets on.
     """
 
     solver: str
@@ -53,10 +53,6 @@ BATCH = {
     "hinge": Batch("cutting-plane", 3.0, 3.0),
     "squared_hinge": Batch("cutting-plane", 3.0, 3.0, before="simplicial"),
 }
-
-
-PATIENCE = 30
-"""Passes in which a batch solver must get on: each of its passes is one small step."""
 
 
 SHRINKING = {"lbfgs": "owlqn"}
@@ -119,7 +115,7 @@ def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
     if _suits_batches(problem, known):
         reason = f"for {what} with few examples for their size and C"
         before = _batch_solver(problem, known.before) if known.before else None
-        return Choice(Relay(before, other, PATIENCE) if before else other, reason)
+        return Choice(Relay(before, other) if before else other, reason)
     return Choice(Relay(solver, other), f"the default for {what}")
 
 

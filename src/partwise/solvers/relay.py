@@ -19,8 +19,10 @@ from partwise.solvers.facts import within
 from partwise.solvers.registry import name_of
 from partwise.solvers.wrapped_state import WrappedState
 
+WINDOW = 10
+"""Passes in which the gap must fall,"""
 LEAST_FALL = 0.1
-"""By what share the gap must fall in a window,"""
+"""by this share of it,"""
 FAR = 0.1
 """as long as it is more than this share of the objective."""
 
@@ -56,7 +58,7 @@ class RelayState(WrappedState):
         self._has_changed = False
         self.changed_after = self.passes = 0
         self.primal, self.dual, self.proved = np.inf, 0.0, 0.0
-        self.gaps = np.full(relay.window + 1, np.inf)
+        self.gaps = np.full(WINDOW + 1, np.inf)
 
     @property
     def has_changed(self) -> bool:
@@ -123,8 +125,7 @@ class RelayState(WrappedState):
         first, second = name_of(self.relay.first), name_of(self.relay.second)
         return (
             f"; {second} took over from {first} after pass {self.changed_after}, as "
-            f"the gap had fallen by less than {LEAST_FALL:.0%} in {self.relay.window} "
-            "passes"
+            f"the gap had fallen by less than {LEAST_FALL:.0%} in {WINDOW} passes"
         )
 
 
@@ -132,16 +133,14 @@ class RelayState(WrappedState):
 class Relay(Solver):
     """One solver as long as the gap falls, then another one from where that ended.
 
-    The gap must fall by a tenth within a window, until it is a tenth of the objective.
-    The second solver starts at the weights of the first one, unless zeros are better,
-    and its lower bound is never below that of the first.
+    The gap must fall by a tenth within ten passes, until it is a tenth of the
+    objective. The second solver starts at the weights of the first one, unless zeros
+    are better, and its lower bound is never below that of the first.
 
     Parameters
     ----------
     first, second : Solver
         The solvers.
-    window : int, default=10
-        In how many passes the gap must fall.
 
     Examples
     --------
@@ -156,7 +155,6 @@ class Relay(Solver):
 
     first: Solver
     second: Solver
-    window: int = 10
 
     names: ClassVar[dict[str, dict[str, Any]]] = {}
 
