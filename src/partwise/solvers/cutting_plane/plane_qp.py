@@ -18,8 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from partwise._deadline import check_time
 from partwise.structures.interface import FloatArray
@@ -66,6 +64,8 @@ class _Basis(NamedTuple):
 
     def shares(self, u: FloatArray) -> FloatArray:
         """Return how much of which plane makes the vector `u`."""
+        from scipy.linalg import solve_triangular
+
         shares, chosen = np.zeros(self.size.size), self.order[: u.size]
         if u.size:
             shares[chosen] = solve_triangular(self.vectors[:, chosen], u)
@@ -73,6 +73,9 @@ class _Basis(NamedTuple):
 
 
 def _make_basis(gram: FloatArray) -> _Basis:
+
+    from scipy.linalg.lapack import dpstrf
+
     size = np.sqrt(gram.diagonal())
     # Planes differ in size by orders of magnitude; one without slope has any.
     size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
@@ -221,6 +224,8 @@ def _meet(
     rest is that of the offset. If vectors depend on each other, and heights contradict,
     they never meet: go from `here` as `far` in the direction in which it rises.
     """
+    from scipy.linalg import solve_triangular
+
     q, r = np.linalg.qr(vectors)
     diagonal = np.abs(r.diagonal())
     rank = int(np.argmin(np.append(diagonal > np.sqrt(DEPENDENT), False)))

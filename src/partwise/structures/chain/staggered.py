@@ -234,7 +234,10 @@ def staggered_viterbi(given: ChainScores, y: CodeArray, space: StaggeredSpace) -
     length, n_labels = given.node.shape
     last, most_pairs = length - 1, WORTHWHILE * length * n_labels**2
     _share(given.transition[0], space)
-    space.margin[:length] = FIRST_MARGIN * (space.out_of.max() - space.out_of.min())
+    lowest, highest = np.inf, -np.inf
+    for score in space.out_of:
+        lowest, highest = min(lowest, score), max(highest, score)
+    space.margin[:length] = FIRST_MARGIN * (highest - lowest)
     shares = _size(space.out_of) + _size(space.into)
     ends = _size(given.start) + _size(given.end)
     for t in range(length):
