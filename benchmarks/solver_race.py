@@ -58,7 +58,7 @@ class Field(NamedTuple):
 
 
 FIELDS = [
-    Field("squared_hinge", 0.1, ["dcd-ssvm", "dcd-light", "cpd", "sgd"]),
+    Field("squared_hinge", 0.1, ["dcd", "dcd-light", "cpd", "sgd"]),
     Field(
         "hinge",
         1.0,
@@ -77,7 +77,7 @@ FIELDS = [
     Field(
         "squared_hinge",
         1e-4,
-        ["cutting-plane", "simplicial", "dcd-ssvm", "cpd"],
+        ["cutting-plane", "simplicial", "dcd", "cpd"],
         only="one long sequence",
     ),
     Field(
@@ -91,7 +91,7 @@ FIELDS = [
     Field(
         "squared_hinge",
         0.01,
-        ["dcd-ssvm", "dcd-light", "cutting-plane"],
+        ["dcd", "dcd-light", "cutting-plane"],
         only="many short sequences",
     ),
 ]

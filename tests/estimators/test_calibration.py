@@ -44,7 +44,7 @@ TRAIN, DEV, TEST = noisy(40, 1), noisy(80, 2), noisy(150, 3)
 def make(**settings: Any) -> SequenceTagger:
     # Large margins: scores are much further apart than the noise would have them.
     costs = 8.0 * (1.0 - np.eye(3))
-    given = {"solver": "dcd", "C": 1.0, "tol": 0.3, "costs": costs}
+    given = {"solver": "dcd-ssvm", "C": 1.0, "tol": 0.3, "costs": costs}
     return SequenceTagger(**(given | settings))
 
 

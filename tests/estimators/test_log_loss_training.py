@@ -106,7 +106,7 @@ def test_log_loss_old_model_file_has_the_defaults() -> None:
         ({"solver": "owlqn"}, OWLQN()),
         (
             {"loss": "squared_hinge", "n_jobs": 2},
-            Relay(make_solver("dcd-ssvm"), CuttingPlane()),
+            Relay(make_solver("dcd"), CuttingPlane()),
         ),
     ],
     ids=str,

@@ -36,7 +36,7 @@ def test_names_are_those_of_the_solvers() -> None:
 
 def test_names_put_the_default_first() -> None:
     chosen = {
-        ("squared_hinge", "l2"): "dcd-ssvm",
+        ("squared_hinge", "l2"): "dcd",
         ("hinge", "l2"): "frank-wolfe",
         ("log_loss", "l2"): "eg",
         ("log_loss", "elasticnet"): "eg",
@@ -64,7 +64,7 @@ def test_names_in_words_leave_none_out() -> None:
     words = set(text.replace(",", " ").replace(";", " ").split())
     assert set(all_solvers()) <= words
     assert list_solvers(["squared_hinge"]) == (
-        "auto; dcd-ssvm, dcd, dcd-light, cpd, cutting-plane, simplicial, "
+        "auto; dcd, dcd-ssvm, dcd-light, cpd, cutting-plane, simplicial, "
         "simplicial-coordinate, simplicial-online or sgd for squared_hinge; "
         "perceptron, mira, mira-kbest, pa or arow with any loss, minimising none"
     )

@@ -67,7 +67,7 @@ def test_pairing_solver_that_cannot_do_the_loss_is_refused(loss: str) -> None:
     with pytest.raises(PairingError) as caught:
         solve(problem, DualCoordinateDescent())
     able = solvers_for(loss)
-    advice = f"dcd cannot minimise {loss!r}: set loss='squared_hinge', or use "
+    advice = f"dcd-ssvm cannot minimise {loss!r}: set loss='squared_hinge', or use "
     assert str(caught.value).startswith(advice)
     assert f"{', '.join(able[:-1])} or {able[-1]}, " in str(caught.value)
 
@@ -76,7 +76,7 @@ def test_pairing_structure_without_argmax_is_refused() -> None:
     with pytest.raises(PairingError) as caught:
         solve(blind(), DualCoordinateDescent())
     assert str(caught.value) == (
-        "dcd needs 'argmax', which Blind does not provide: "
+        "dcd-ssvm needs 'argmax', which Blind does not provide: "
         "write it and register it with @argmax.implement(Blind)"
     )
 

@@ -47,7 +47,7 @@ def test_relay_changes_when_the_gap_does_not_fall() -> None:
     assert isinstance(solution.state, RelayState)
     assert solution.state.changed_after == WINDOW + 1
     assert solution.status.endswith(
-        "; dcd took over from Scripted after pass 11, as the gap had fallen by "
+        "; dcd-ssvm took over from Scripted after pass 11, as the gap had fallen by "
         "less than 10% in 10 passes"
     )
 

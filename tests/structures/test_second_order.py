@@ -147,7 +147,7 @@ def test_second_order_without_its_weights_is_first_order(n_labels):
 def test_second_order_solvers_reach_the_same_optimum():
     s = second_order_case([3, 2], 0, True, 0.7, 1.0, 3).s
     for loss, solvers in {
-        "squared_hinge": ("dcd-ssvm", "simplicial"),
+        "squared_hinge": ("dcd", "simplicial"),
         "hinge": ("simplicial", "cutting-plane"),
         "log_loss": ("eg", "lbfgs"),
     }.items():

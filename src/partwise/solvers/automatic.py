@@ -79,7 +79,7 @@ def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
     >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 1], 2)
     >>> choice = choose_solver(make_problem(s, get_loss("squared_hinge")))
     >>> name_of(choice.solver), choice.reason
-    ('dcd-ssvm', 'the default for the squared hinge')
+    ('dcd', 'the default for the squared hinge')
     """
     loss = problem.loss.name
     solver = default_solver(loss, problem.penalty)

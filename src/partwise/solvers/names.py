@@ -28,7 +28,7 @@ _SIMPLICIAL = ("simplicial", "simplicial-coordinate", "simplicial-online")
 
 MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("squared_hinge", "l2"): (
-        "dcd-ssvm", "dcd", "dcd-light", "cpd", "cutting-plane", *_SIMPLICIAL, "sgd",
+        "dcd", "dcd-ssvm", "dcd-light", "cpd", "cutting-plane", *_SIMPLICIAL, "sgd",
     ),
     ("hinge", "l2"): (
         "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "eg-halving",
@@ -39,7 +39,7 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
         "eg", "eg-batch", "eg-primal", "eg-halving", "sdca", "lbfgs", "cg", "owlqn",
         "sgd",
     ),
-    ("squared_hinge", "elasticnet"): ("dcd-ssvm", "dcd", "dcd-light", "cpd"),
+    ("squared_hinge", "elasticnet"): ("dcd", "dcd-ssvm", "dcd-light", "cpd"),
     ("hinge", "elasticnet"): (
         "frank-wolfe", "smo", "smo-eg", "eg", "eg-batch", "eg-primal", "eg-halving",
     ),
@@ -70,7 +70,7 @@ def solver_names(loss: str, penalty: str = "l2") -> tuple[str, ...]:
     >>> solver_names("log_loss", "l1")
     ('owlqn',)
     >>> solver_names("squared_hinge")[0]
-    'dcd-ssvm'
+    'dcd'
     """
     others = MISTAKE_DRIVEN if penalty == "l2" else ()
     return MINIMISERS.get((loss, penalty), ()) + others

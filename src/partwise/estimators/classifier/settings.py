@@ -26,7 +26,7 @@ class ClassifierSettings(
         ... With it this is multinomial logistic regression.
         If it is left out, it is the log loss, of rows of numbers the hinge, or else
         what goes with the other settings: the squared hinge with `costs` or a solver
-        such as "dcd-ssvm", which does not minimise the log loss.
+        such as "dcd", which does not minimise the log loss.
     fit_intercept
         Add a constant feature; its weights are regularised like all others.
     class_weight

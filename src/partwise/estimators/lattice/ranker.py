@@ -232,7 +232,7 @@ class LatticeRanker(StructuredEstimator, Samples, LatticeSettings):
         ranker._check_settings()
         ranker._encoder = encoder
         ranker._set_labels(LabelCodes([]))
-        name = "dcd-ssvm" if ranker.solver == "auto" else ranker.solver
+        name = "dcd" if ranker.solver == "auto" else ranker.solver
         given = untrained(values, "given", "weights were given, not learnt")
         ranker._keep(given, make_solver(name))
         return ranker

@@ -27,7 +27,7 @@ class TaggerSettings(
         ... With it the model is a conditional random field.
         If it is left out, it is the log loss, of rows of numbers the hinge, or else
         what goes with the other settings: the squared hinge with `costs`,
-        `class_weight` or a solver such as "dcd-ssvm", which does not minimise the log
+        `class_weight` or a solver such as "dcd", which does not minimise the log
         loss.
     template : str, path, list, TokenFeatures or Template
         Tokens are words, or tuples of column strings that begin with the word, and this

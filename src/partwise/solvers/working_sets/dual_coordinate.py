@@ -258,8 +258,8 @@ class DualCoordinateDescent(Solver):
 
     Notes
     -----
-    Solvers have the names of the paper, and ``"dcd"`` is its Algorithm 3. What is
-    called ``"dcd-ssvm"`` looks up to three times and has momentum, too.
+    ``"dcd-ssvm"`` is the paper's Algorithm 3, ``"dcd-light"`` its Algorithm 2. What is
+    called ``"dcd"``, the default, looks up to three times and has momentum, too.
 
     Examples
     --------
@@ -277,8 +277,8 @@ class DualCoordinateDescent(Solver):
     averaging: str | None = None
 
     names: ClassVar[dict[str, dict[str, Any]]] = {
-        "dcd": {},
-        "dcd-ssvm": {"sweeps": 3, "looks": 3, "momentum": True},
+        "dcd-ssvm": {},
+        "dcd": {"sweeps": 3, "looks": 3, "momentum": True},
         "dcd-light": {"variant": "light"},
         "cpd": {"variant": "cpd", "sweeps": 100},
     }
