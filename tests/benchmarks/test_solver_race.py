@@ -105,7 +105,7 @@ def test_race_judges_auto_by_the_fastest(auto, fastest, ratio):
     assert choice.picked.solver == picked
     assert choice.ratio == ratio
     assert choice.row()[-1] == ratio
-    assert choice.row()[2] == "dcd-ssvm"  # what it starts with
+    assert choice.row()[2] == "dcd"  # what it starts with
 
 
 def test_race_judges_nothing_that_nobody_reached():

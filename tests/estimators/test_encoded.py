@@ -189,7 +189,7 @@ def resident(path: Path) -> int:
 
 
 def test_encoded_corpora_refuse_what_does_not_fit(folder: Path) -> None:
-    with pytest.raises(OutOfMemoryError, match=r"give it more than .* MiB"):
+    with pytest.raises(OutOfMemoryError, match=r"give it more than .* [MG]iB"):
         SequenceTagger("log_loss", solver="eg").fit(encoded(folder, memory=1000))
 
 

@@ -211,7 +211,7 @@ def test_slack_rescaling_of_a_classifier_is_that_of_the_costs(tmp_path: Path) ->
         ({"loss": "log_loss"}, "rescaling='slack' is for loss='hinge' or"),
         ({"loss": "hinge", "penalty": "l1"}, "rescaling='slack' is for loss='hinge'"),
         ({"loss": "hinge", "solver": "eg"}, "not for solver 'eg'; use frank-wolfe"),
-        ({"solver": "mira"}, "not for solver 'mira'; use dcd-ssvm"),
+        ({"solver": "mira"}, "not for solver 'mira'; use dcd, dcd-ssvm"),
     ],
 )
 def test_slack_rescaling_mistakes_raise(settings: Any, message: str) -> None:
