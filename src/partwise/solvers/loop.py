@@ -311,6 +311,13 @@ def _look(
     begin = working_time()
     certificate = _at_least_zero(solver.certify(problem, run.state))
     run.seconds += working_time() - begin
+    unproved = count_unproved(problem.structure, run.state.w, problem.n_jobs)
+    _correct_last(run, certificate, unproved=unproved)
+    return certificate
+
+
+def _correct_last(run: Run, certificate: Certificate, **more: int) -> None:
+    """Write what was proved into the last row of the trace."""
     row = replace(
         run.trace[-1],
         oracle_calls=run.state.oracle_calls,
@@ -319,10 +326,9 @@ def _look(
         dual=certificate.dual,
         relative_gap=certificate.relative_gap,
         exact=True,
-        unproved=count_unproved(problem.structure, run.state.w, problem.n_jobs),
+        **more,
     )
     run.trace.replace_last(row)
-    return certificate
 
 
 def _is_settled(run: Run, tol: float) -> bool:
@@ -352,16 +358,7 @@ def _lengthen(
     run.scale, primal = find_best_multiple(problem, run.state.w, known.primal)
     run.seconds += working_time() - begin
     known = known._replace(primal=primal)
-    row = replace(
-        run.trace[-1],
-        oracle_calls=run.state.oracle_calls,
-        seconds=run.seconds,
-        primal=primal,
-        dual=known.dual,
-        relative_gap=known.relative_gap,
-        exact=True,
-    )
-    run.trace.replace_last(row)
+    _correct_last(run, known)
     return known
 
 
