@@ -139,6 +139,19 @@ def test_client_that_takes_no_answers_holds_up_nobody_else(server: LiveServer) -
     assert b"200 OK" in ask(server)
 
 
+def test_streams_have_no_other_requests_refused(server: LiveServer) -> None:
+    line = chunk(json.dumps(" ".join("a" * 140)) + "\n")
+    with connected(server, post("stream?marginals=true")) as client:
+        end = threading.Thread(target=read_until, args=(client, b"\r\n0\r\n\r\n"))
+        end.start()
+        client.sendall(line * 60 + b"0\r\n\r\n")
+        answers = []
+        while end.is_alive():
+            answers.append(ask(server))
+        assert answers
+        assert all(b"200 OK" in answer for answer in answers)
+
+
 def test_clients_that_leave_are_forgotten(server: LiveServer) -> None:
     for path in ("predict", "stream"):
         with connected(server, post(path)) as client:

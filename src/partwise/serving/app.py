@@ -24,8 +24,6 @@ from partwise.serving.streams import BothWays, answer_lines, read_lines
 
 SCRIPTS = ("elements.js", "drawings.js", "browser.js", "try.js")
 REFUSED = (PartwiseError, ValueError, TypeError, KeyError, IndexError)
-RETRIED_AFTER = 0.02
-"""Seconds until a line of a stream is asked again, if too many requests wait."""
 
 
 class Wanted(BaseModel):
@@ -135,13 +133,16 @@ def make_app(
                 "time to parse grows with their cube",
             )
 
-    async def answer(one: ServedModel, inputs: list[Any], how: Answer) -> list[Any]:
+    async def answer(
+        one: ServedModel, inputs: list[Any], how: Answer, in_turn: bool = False
+    ) -> list[Any]:
         """Read inputs, wait for a batch, and turn errors into words."""
         begin, status = time.perf_counter(), 200
         try:
             check(one, inputs)
             read = inputs_of(one.model).read
-            return await one.ask(how, [read(one.model, x) for x in inputs])
+            ask = one.ask_in_turn if in_turn else one.ask
+            return await ask(how, [read(one.model, x) for x in inputs])
         except Busy:
             status = 503
             raise HTTPException(
@@ -178,15 +179,11 @@ def make_app(
         one, how = find(name), wanted.answer()
 
         async def ask(given: Any) -> Any:
-            while True:
-                try:
-                    [found] = await answer(one, [given], how)
-                    return found
-                except HTTPException as error:
-                    if error.status_code != 503:
-                        return {"error": error.detail}
-                # A stream waits for its turn: it stops reading meanwhile.
-                await asyncio.sleep(RETRIED_AFTER)
+            try:
+                [found] = await answer(one, [given], how, in_turn=True)
+                return found
+            except HTTPException as error:
+                return {"error": error.detail}
 
         lines = read_lines(request.stream(), bounds.max_bytes, bounds.idle)
         return BothWays(answer_lines(lines, ask), media_type="application/x-ndjson")

@@ -37,7 +37,8 @@ class ServedModel:
     max_batch : int
         How many inputs are predicted at a time.
     max_waiting : int
-        How many requests may wait.
+        How many requests may wait. Lines of streams take at most half of the places:
+        no stream, however fast it is sent, has others refused.
     n_jobs : int
         How many threads share the inputs of a batch.
     """
@@ -54,6 +55,7 @@ class ServedModel:
         self._waiting: list[Job] = []
         self._pace: dict[Any, float] = {}  # seconds for each piece of work
         self._wake = asyncio.Event()
+        self._lines = asyncio.Semaphore(max(1, max_waiting // 2))
         # One thread: kernels share a batch among `n_jobs` by themselves.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"partwise-{name}")
 
@@ -83,6 +85,18 @@ class ServedModel:
         """
         if len(self._waiting) >= self.max_waiting:
             raise Busy
+        return await self._answered(answer, inputs)
+
+    async def ask_in_turn(
+        self, answer: Callable[[Any, list[Any]], list[Any]], inputs: list[Any]
+    ) -> list[Any]:
+        """Return the answers to a line of a stream, which waits until there is room."""
+        async with self._lines:
+            return await self._answered(answer, inputs)
+
+    async def _answered(
+        self, answer: Callable[[Any, list[Any]], list[Any]], inputs: list[Any]
+    ) -> list[Any]:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((answer, inputs, future))
         self._wake.set()
