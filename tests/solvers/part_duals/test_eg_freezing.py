@@ -112,3 +112,20 @@ def test_eg_freezing_large_C_is_no_plateau(order: str) -> None:
     solver = ExponentiatedGradient(order=order)
     solution = solve(problem, solver, tol=5e-3, max_iter=300)
     assert solution.converged, solution.status
+
+
+@problems.plain_only
+@pytest.mark.parametrize(
+    ("make", "seed"),
+    [
+        # Steps became so short that nothing but rounding was left of them.
+        (problems.lattice_paths, 29),
+        # Two examples had to move together, and crawled.
+        (problems.trees_projective, 142),
+    ],
+    ids=["steps", "crawl"],
+)
+def test_eg_freezing_tiny_costs_are_like_a_large_C(make: Any, seed: int) -> None:
+    problem = problem_of(make, "hinge", seed)
+    solution = solve(problem, make_solver("eg"), tol=1e-4, max_iter=1000)
+    assert solution.converged, solution.status
