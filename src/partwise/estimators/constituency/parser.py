@@ -11,7 +11,8 @@ from partwise.errors import DataError
 from partwise.estimators.base import TrainingData
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.constituency import corpus, decoding
-from partwise.estimators.constituency.corpus import GrammarSettings
+from partwise.estimators.constituency.coarse import learn_pruner
+from partwise.estimators.constituency.corpus import GrammarSettings, TaggedWords
 from partwise.estimators.constituency.grammar import (
     TreebankGrammar,
     read_grammar,
@@ -47,6 +48,7 @@ from partwise.estimators.dev_metrics import find_measure, rehearse
 from partwise.estimators.hidden_states import NOISE
 from partwise.estimators.labels import LabelCodes, class_array
 from partwise.solvers.loop import Evaluate
+from partwise.structures.grammar import ConstituencyTrees
 from partwise.structures.interface import FloatArray
 from partwise.structures.partial import make_partial
 
@@ -64,6 +66,9 @@ class ConstituencyParser(PredictsPhrases):
         The labels of phrases, sorted.
     n_skipped_ : int
         How many training trees were left out.
+    pruning_ : dict or None
+        With `prune`, what pruning left of the "train" and of the "dev" trees: the share
+        of spans that may be phrases, and of right brackets that are among them.
 
     Examples
     --------
@@ -170,7 +175,9 @@ class ConstituencyParser(PredictsPhrases):
             span_cost=float(self.span_cost),
             word_cost=float(self.word_cost),
         )
-        self._own = None
+        self._own = self._pruner = self.pruning_ = None  # of an earlier fit, maybe
+        if self.prune > 0:
+            structure = self._prune(structure, gold, sentences, rule_features)
         if rule_features is not None:
             shown = [one.shown(bool(self.given_tags)) for one in sentences]
             given = of_sentences(rule_features, kept)
@@ -186,6 +193,32 @@ class ConstituencyParser(PredictsPhrases):
         elif dev_rule_features is not None:
             raise ValueError("dev_rule_features are given, but no dev trees")
         return TrainingData(structure, weights, evaluate, kept=kept)
+
+    def _prune(
+        self,
+        structure: ConstituencyTrees,
+        examples: Sequence[Example],
+        sentences: Sequence[TaggedWords],
+        rule_features: Any,
+    ) -> ConstituencyTrees:
+        """Learn which phrases are worth a look, and leave out the others."""
+        if rule_features is not None:
+            raise ValueError(
+                "prune does not go with rule_features; leave one of them out"
+            )
+        self._pruner = learn_pruner(
+            self._grammar,
+            self._settings,
+            examples,
+            sentences,
+            float(self.prune),
+            self._seed(),
+        )
+        pruned = self._pruner.prune(structure, self._jobs())
+        trees = [(i, one) for i, one in enumerate(examples) if isinstance(one, Tree)]
+        self.pruning_ = {"train": self._pruner.measure(pruned, trees)}
+        self._pruner.put_back(pruned, examples, sentences)
+        return pruned
 
     def _derive(
         self,
@@ -246,6 +279,8 @@ class ConstituencyParser(PredictsPhrases):
     def _as_start(self) -> ConstituencyParser:
         if self.states > 1 or self._grammar.n_states > 1:
             raise ValueError("forget=True needs states=1; or leave forget out")
+        if self.prune > 0 or self._pruner is not None:
+            raise ValueError("forget=True needs prune=0; or leave forget out")
         if self._own is not None:
             raise ValueError(
                 "forget=True keeps the weights of the parser's own features, not of "
@@ -287,6 +322,10 @@ class ConstituencyParser(PredictsPhrases):
         sentences = corpus.as_words(dev, bool(self.given_tags), "dev")
         self._settings.check_memory(self._grammar, sentences, self._jobs())
         check_as_trained(self._own, rule_features, "dev_rule_features")
+        if self._pruner is not None and self.pruning_ is not None:
+            made = self._settings.structure(self._grammar, sentences)
+            pruned = self._pruner.prune(made, self._jobs())
+            self.pruning_["dev"] = self._pruner.measure(pruned, list(enumerate(dev)))
 
         def evaluate(w: FloatArray) -> float:
             model = self._model(w, rule_features)

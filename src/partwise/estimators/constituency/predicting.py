@@ -12,6 +12,7 @@ from partwise.constituents import Bracket, Tree
 from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.checks import check_choice, check_k
 from partwise.estimators.constituency import corpus, decoding
+from partwise.estimators.constituency.coarse import ChartPruner, ChartPruning
 from partwise.estimators.constituency.corpus import GrammarSettings, TaggedWords
 from partwise.estimators.constituency.decoding import Model
 from partwise.estimators.constituency.grammar import TreebankGrammar
@@ -48,7 +49,9 @@ NO_PARSE = ("flat", "none")
 class PredictsPhrases(StructuredEstimator, Samples, ConstituencySettings):
     """The part of parsers that predicts."""
 
+    pruning_: dict[str, ChartPruning] | None = None
     _own: OwnFeatures | None = None
+    _pruner: ChartPruner | None = None
     _settings: GrammarSettings
     _grammar: TreebankGrammar
 
@@ -64,7 +67,13 @@ class PredictsPhrases(StructuredEstimator, Samples, ConstituencySettings):
 
     def _model(self, w: FloatArray, rule_features: Any = None) -> Model:
         return Model(
-            self._settings, self._grammar, w, self._jobs(), self._own, rule_features
+            self._settings,
+            self._grammar,
+            w,
+            self._jobs(),
+            self._own,
+            rule_features,
+            self._pruner,
         )
 
     def _trained_model(self, rule_features: Any) -> Model:
@@ -93,13 +102,15 @@ class PredictsPhrases(StructuredEstimator, Samples, ConstituencySettings):
         """Return the log-probability of every tree, given its words.
 
         Precisely, of its derivation under the grammar, or of all of them, where symbols
-        have hidden states; -inf for trees that it does not derive. Of `KnownBrackets`,
-        that all of them are right. `y` is ignored, `rule_features` are as in `predict`.
+        have hidden states; -inf for trees that it does not derive, or that pruning has
+        not left. Of `KnownBrackets`, that all of them are right. `y` is ignored,
+        `rule_features` are as in `predict`.
         """
         self._check_fitted()
         given = corpus.as_examples(trees)
         whole = whole_trees(given)
-        if self._grammar.n_states > 1 or len(whole) < len(given):
+        is_one = self._grammar.n_states == 1 and self._pruner is None
+        if not is_one or len(whole) < len(given):
             encoded = self._trained_model(rule_features).corpus(self._encode(given))
             known = Knowledge(self._grammar, self._settings)
             ptr, ids, _ = known.wrong_parts(encoded, given)

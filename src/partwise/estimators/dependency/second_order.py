@@ -7,18 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partwise import model_file
 from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
 from partwise.errors import OutOfMemoryError
 from partwise.estimators.dependency.corpus import named
+from partwise.estimators.pruning import (
+    CoarseModel,
+    learn_coarse,
+    read_coarse,
+    store_coarse,
+)
 from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
-from partwise.losses import get_loss
-from partwise.model_file import Content, prefixed
-from partwise.solvers import make_problem, solve
+from partwise.model_file import Content
 from partwise.solvers.memory import available_memory, in_words
-from partwise.solvers.registry import make_solver
 from partwise.structures.decoding import decode
 from partwise.structures.dependency import AddedArcs, DependencyTrees, HashedArcs
 from partwise.structures.dependency.arc_parts import arc_parts
@@ -34,7 +36,6 @@ from partwise.structures.dependency.second_order import (
 )
 from partwise.structures.interface import FloatArray, n_parts, n_weights
 
-PRUNER_PASSES = 2
 PRUNER_BITS = 20
 """A pruner has at most ``2^PRUNER_BITS`` hashed weights: fewer are read faster."""
 
@@ -69,11 +70,7 @@ class Pruner(NamedTuple):
 def learn_pruner(s: DependencyTrees, least: float, seed: int) -> Pruner:
     """Train a parser of first order, with the log loss, just long enough to prune."""
     bits = min(_hashed(s.arcs).bits, PRUNER_BITS)
-    problem = make_problem(_for_pruning(s, bits), get_loss("log_loss"), 1.0)
-    found = solve(
-        problem, make_solver("eg"), max_iter=PRUNER_PASSES, tol=1e-9, random_state=seed
-    )
-    return Pruner(found.w, least, bits)
+    return Pruner(*learn_coarse(_for_pruning(s, bits), least, seed), bits)
 
 
 def second_order(
@@ -173,10 +170,8 @@ def pruner_tensors(
     """Return what a model file holds of a pruner, and of what it left."""
     if pruner is None:
         return {}, {}
-    tensors = prefixed("pruner", model_file.pack_sparse(pruner.weights))
-    described = {part: list(found) for part, found in (left or {}).items()}
-    settings = {"least": pruner.least, "bits": pruner.bits, "left": described}
-    return dict(tensors), {"pruner": settings}
+    coarse = CoarseModel(pruner.weights, pruner.least)
+    return store_coarse(coarse, left, bits=pruner.bits)
 
 
 def read_pruner(
@@ -187,19 +182,10 @@ def read_pruner(
     The parser has so many weights for arcs, ``2^hash_bits`` of which are hashed.
     """
     part = content.part("pruner")
-    least = part.setting("least", float)
     bits = part.setting("bits", int, at_least=3, below=hash_bits + 1)
     size = n_arc_weights - (1 << hash_bits) + (1 << bits)
-    if not 0.0 <= least <= 1.0:
-        raise part.error("the share of pruning does not lie between 0 and 1")
-    weights = model_file.unpack_sparse(part.tensors, size, source=content.source)
-    left = {}
-    for name, numbers in part.setting("left", dict).items():
-        is_pair = isinstance(numbers, list) and len(numbers) == 2
-        if not is_pair or not all(isinstance(x, float) for x in numbers):
-            raise part.error("what pruning left is damaged")
-        left[name] = Pruning(*numbers)
-    return Pruner(weights, least, bits), left
+    coarse, left = read_coarse(content, size, Pruning)
+    return Pruner(*coarse, bits), left
 
 
 def with_gold(s: Any, heads: Any, word_labels: Any) -> tuple[Any, Any]:
