@@ -25,9 +25,11 @@ class CoarseModel(NamedTuple):
     least: float
 
 
-def learn_coarse(s: Structure, least: float, seed: int) -> CoarseModel:
+def learn_coarse(
+    s: Structure, least: float, seed: int, sample_weight: FloatArray | None = None
+) -> CoarseModel:
     """Train a coarse model with the log loss, just long enough to prune."""
-    problem = make_problem(s, get_loss("log_loss"), 1.0)
+    problem = make_problem(s, get_loss("log_loss"), 1.0, sample_weight)
     found = solve(
         problem, make_solver("eg"), max_iter=PASSES, tol=1e-9, random_state=seed
     )

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
-from partwise.errors import OutOfMemoryError
-from partwise.estimators.dependency.corpus import named
+from partwise.errors import Advice, DataError, OutOfMemoryError
+from partwise.estimators.dependency.corpus import know_trees, named
 from partwise.estimators.pruning import (
     CoarseModel,
     learn_coarse,
@@ -34,7 +35,14 @@ from partwise.structures.dependency.second_order import (
     prune_arcs,
     without_labels,
 )
-from partwise.structures.interface import FloatArray, n_parts, n_weights
+from partwise.structures.interface import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    n_parts,
+    n_weights,
+)
+from partwise.structures.partial import best_completions
 
 PRUNER_BITS = 20
 """A pruner has at most ``2^PRUNER_BITS`` hashed weights: fewer are read faster."""
@@ -66,11 +74,29 @@ class Pruner(NamedTuple):
         """Say of every arc whether it may be in a tree."""
         return prune_arcs(_for_pruning(s, self.bits), self.weights, self.least, n_jobs)
 
+    def completed(
+        self, s: DependencyTrees, sentences: Sequence[Sentence], n_jobs: int
+    ) -> CodeArray:
+        """Return the heads of all words: the best ones where they are not known."""
+        known = know_trees(_for_pruning(s, self.bits), sentences)
+        if isinstance(known, DependencyTrees):
+            return s.heads
+        return best_completions(known, self.weights, n_jobs).codes
 
-def learn_pruner(s: DependencyTrees, least: float, seed: int) -> Pruner:
-    """Train a parser of first order, with the log loss, just long enough to prune."""
+
+def learn_pruner(
+    s: DependencyTrees, sentences: Sequence[Sentence], least: float, seed: int
+) -> Pruner:
+    """Train a parser of first order, from the trees that are known completely."""
+    whole = np.array([not sentence.unknown for sentence in sentences], float)
+    if not whole.any():
+        raise DataError(
+            "no tree is known completely, and order=2 learns from whole trees which "
+            "heads are worth a look: give some",
+            advice=[Advice("order", 1, "learns from trees known in part alone")],
+        )
     bits = min(_hashed(s.arcs).bits, PRUNER_BITS)
-    return Pruner(*learn_coarse(_for_pruning(s, bits), least, seed), bits)
+    return Pruner(*learn_coarse(_for_pruning(s, bits), least, seed, whole), bits)
 
 
 def second_order(
@@ -79,9 +105,9 @@ def second_order(
     bits: int,
     pruner: Pruner,
     n_jobs: int,
-    gold: bool = False,
+    right: Sequence[Sentence] | None = None,
 ) -> tuple[SecondOrderTrees, Pruning | None]:
-    """Return trees of second order, and with `gold` what pruning cost.
+    """Return trees of second order, and given right trees, what pruning cost.
 
     The right arcs are put back then, so that there is a tree to learn.
     """
@@ -95,10 +121,13 @@ def second_order(
         ),
         bits,
     )
-    if not gold:
-        return make_second_order_trees(first, allowed, triples), None
-    found = measure_pruning(make_second_order_trees(first, allowed, triples))
-    allowed[_right_cells(first)] = 1
+    found = None
+    if right is not None:
+        cells = _cells(first.ptr, pruner.completed(first, right, n_jobs))
+        known, n_words = _known_words(first, right), max(first.heads.size, 1)
+        left = allowed[cells][known].mean() if known.any() else 1.0
+        found = Pruning(float(allowed.sum()) / n_words, float(left))
+        allowed[cells] = 1
     return make_second_order_trees(first, allowed, triples), found
 
 
@@ -152,16 +181,27 @@ def _with_bits(arcs: Any, bits: int) -> Any:
     return arcs._replace(bits=bits)
 
 
-def _right_cells(s: DependencyTrees) -> Any:
-    """Return where the right arcs are among all cells of the matrices."""
-    lengths = np.diff(s.ptr)
+def _cells(ptr: IntArray, heads: CodeArray) -> IntArray:
+    """Return where the arcs from heads are among all cells of the matrices."""
+    lengths = np.diff(ptr)
     first_cell = np.concatenate([[0], np.cumsum((lengths + 1) ** 2)[:-1]])
-    word = np.arange(s.heads.size) - np.repeat(s.ptr[:-1], lengths) + 1
-    return (
+    word = np.arange(heads.size) - np.repeat(ptr[:-1], lengths) + 1
+    found: IntArray = (
         np.repeat(first_cell, lengths)
-        + s.heads.astype(np.int64) * np.repeat(lengths + 1, lengths)
+        + heads.astype(np.int64) * np.repeat(lengths + 1, lengths)
         + word
     )
+    return found
+
+
+def _known_words(
+    s: DependencyTrees, sentences: Sequence[Sentence]
+) -> NDArray[np.bool_]:
+    """Say of every word whether its head is known."""
+    known = np.ones(int(s.ptr[-1]), bool)
+    for first, sentence in zip(s.ptr.tolist(), sentences, strict=False):
+        known[[first + word - 1 for word in sentence.unknown]] = False
+    return known
 
 
 def pruner_tensors(
