@@ -30,6 +30,9 @@ from partwise.structures.dependency.projective import (
 from partwise.structures.interface import FloatArray
 from partwise.structures.vectors import exponentials
 
+NEGLIGIBLE = 1e-20
+"""Probabilities that are not handed down: far below what rounding does to others."""
+
 
 @kernel
 def projective_log_partition(
@@ -50,7 +53,7 @@ def _hand_down(
     buffers: Buffers,
 ) -> None:
     """Share the mass of ``total = log sum exp(x + y)`` among the splits."""
-    if mass == 0.0:
+    if mass < NEGLIGIBLE:
         return
     sums, shares = buffers.sums[: x.size], buffers.shares[: x.size]
     for u in range(x.size):
