@@ -285,9 +285,11 @@ def _token_cost(s: Segments, t: int, code: int) -> float:
     if code == right:
         return 0.0
     weight = 1.0 if s.costs.token_weight.size == 0 else s.costs.token_weight[t]
-    if code % K == right % K:
+    label = code if code < K else code - K  # a remainder takes far longer
+    right_label = right if right < K else right - K
+    if label == right_label:
         return weight * s.costs.border
-    return weight * s.costs.labels[right % K, code % K]
+    return weight * s.costs.labels[right_label, label]
 
 
 @kernel
@@ -301,19 +303,21 @@ def _(s: Segments, i: int, theta: FloatArray) -> None:
     K, first, n = s.layout.n_labels, s.ptr[i], s.ptr[i + 1] - s.ptr[i]
     inside = np.empty(n)  # what every token costs where a segment goes on
     for k in range(K):
-        limit = s.shape_at[k + 1] - s.shape_at[k]
+        limit, of_segment = s.shape_at[k + 1] - s.shape_at[k], s.costs.segments[k]
         for t in range(n):
             inside[t] = _cost_at(s, first + t, K + k)
         for t in range(n):
-            at, right = part_of(s, t, k, 1), 0
-            if s.right[first + t] == k:
-                right = s.right_length[first + t]
-            total = _cost_at(s, first + t, k)
-            for d in range(min(limit, n - t)):
-                if d > 0:
-                    total += inside[t + d]
-                if d + 1 != right:
-                    theta[at + d] += total + s.costs.segments[k]
+            at = part_of(s, t, k, 1)
+            here, own = theta[at : at + min(limit, n - t)], inside[t:]
+            right = s.right_length[first + t] if s.right[first + t] == k else 0
+            untouched = here[right - 1] if right > 0 else 0.0
+            total = _cost_at(s, first + t, k) + of_segment
+            here[0] += total
+            for d in range(1, here.size):
+                total += own[d]
+                here[d] += total
+            if right > 0:
+                here[right - 1] = untouched
 
 
 @kernel
