@@ -57,8 +57,10 @@ def read_coarse(
     weights = model_file.unpack_sparse(part.tensors, size, source=content.source)
     left = {}
     for name, numbers in part.setting("left", dict).items():
-        is_whole = isinstance(numbers, list) and len(numbers) == len(kind._fields)
-        if not is_whole or not all(isinstance(x, float) for x in numbers):
+        if not isinstance(numbers, list) or {*map(type, numbers)} != {float}:
             raise part.error("what pruning left is damaged")
-        left[name] = kind(*numbers)
+        try:
+            left[name] = kind(*numbers)
+        except TypeError:
+            raise part.error("what pruning left has another size") from None
     return CoarseModel(weights, least), left
