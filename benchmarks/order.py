@@ -64,7 +64,7 @@ def _read(bench: Bench, pattern: str, format: str, column: str) -> Task:
         return [(X[:80], y[:80]), (X[80:], y[80:])]
 
     (X, y), (X_test, y_test) = bench.data(column, files, read, generate)
-    n, n_test = bench.choose((4000, 2000), (80, 40))
+    n, n_test = bench.choose((1000, 500), (80, 40))
     return Task(X[:n], y[:n], X_test[:n_test], y_test[:n_test])
 
 
