@@ -30,8 +30,6 @@ def all_phrases() -> AllowedPhrases:
 @kernel
 def of_sentence(allowed: AllowedPhrases, first: int, last: int) -> AllowedPhrases:
     """Return what is allowed of the phrases of one sentence."""
-    if allowed.column.size == 0:
-        return allowed
     return AllowedPhrases(allowed.column, allowed.table[first:last])
 
 
