@@ -51,6 +51,7 @@ def make_coarsening(fine: Grammar, coarse: Grammar, symbol: ArrayLike) -> Coarse
 
     Examples
     --------
+    >>> from partwise.structures import make_grammar
     >>> fine = make_grammar([(0, 2, 3), (1, 2, 2)], 4, [0])
     >>> coarse = make_grammar([(0, 1, 1)], 2, [0])
     >>> make_coarsening(fine, coarse, [0, 0, 1, 1]).span_class

@@ -40,7 +40,7 @@ def possible_tuples(
     >>> possible_tuples(wrong, [0, 3], 2).tolist()
     [[-1, -1], [-1, 0], [0, 0], [0, 1], [1, 1]]
     """
-    border = ((BORDER,),) * size
+    border: tuple[tuple[int, ...], ...] = ((BORDER,),) * size
     patterns = {border}
     right = [tuple(np.flatnonzero(~row).tolist()) for row in wrong]
     for first, last in pairwise(np.asarray(ptr).tolist()):
