@@ -41,8 +41,8 @@ class ChartPruning(NamedTuple):
     phrases : float
         The share of all spans of two words or more that may still be phrases.
     oracle_brackets : float
-        The share of the right brackets, of two words or more, that are among them: no
-        parser finds others.
+        The share of the right brackets that are among them, of those of two words or
+        more whose labels the grammar knows: no parser finds others.
     """
 
     phrases: float
@@ -105,10 +105,10 @@ class ChartPruner:
         total = found = 0
         for i, tree in trees:
             for start, end, label in _phrases(self.settings.binarize(tree)):
-                if not read_symbol(label).is_rest:
-                    cell = self._cell(s, i, start, end, label)
+                cell = self._cell(s, i, start, end, label)
+                if cell is not None and not read_symbol(label).is_rest:
                     total += 1
-                    found += cell is not None and bool(s.allowed.table[cell])
+                    found += bool(s.allowed.table[cell])
         share = is_open.mean() if is_open.size else 0.0
         return ChartPruning(float(share), found / total if total else 1.0)
 

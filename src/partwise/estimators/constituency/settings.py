@@ -35,8 +35,8 @@ class ConstituencySettings(LearningSettings):
     prune
         Look only at phrases that are at least so probable under a coarser grammar,
         whose labels remember nothing and have no states. It learns first. 0 looks at
-        all; 0.001 is much faster with states or with labels that remember much, and
-        loses a few right brackets, which `pruning_` counts.
+        all. Training with states is faster with 0.0001, and loses a few right brackets,
+        which `pruning_` counts.
     given_tags
         Whether the input has tags that are kept, instead of predicting them.
     underivable
