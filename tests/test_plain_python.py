@@ -26,7 +26,7 @@ GROUPS = {
     "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
     "lattices and grammars": "lattice lattice_ranker cli_lattice pseudo_references "
-    "grammar constituency_parser known_brackets translation_alignment "
+    "grammar constituency_parser known_brackets coarse_to_fine translation_alignment "
     "translation_search "
     "translation_measures translation_training translation_page",
     "estimators": "segment_tagger cli_segments calibration partial_labels "

@@ -28,7 +28,9 @@ from partwise.structures.grammar import (
     make_constituency_trees,
     make_grammar,
 )
+from partwise.structures.grammar.allowed import AllowedPhrases
 from partwise.structures.grammar.chart import Parsing
+from partwise.structures.grammar.coarse import coarsen, make_coarsening, prune_phrases
 from partwise.structures.grammar.inside_outside import inside, outside
 from partwise.structures.grammar.log_inside_outside import log_inside, log_outside
 from partwise.structures.grammar.parts import part_views
@@ -112,7 +114,33 @@ def draw_applications(random, grammar, lengths, share):
     return applications, dict(zip(listed, matrix, strict=True))
 
 
-def make_case(lengths, n_symbols, n_rules, scale, seed, listed=0.0):
+def allow_some(random, s, gold, share):
+    """Allow a share of all phrases with their classes, and always the right ones."""
+    column = random.permutation(s.grammar.n_span_classes)
+    table = random.random((s.sentences.phrase_ptr[-1], column.size)) < share
+    for i, y in enumerate(gold):
+        for phrase, of_class in classes_of(s, i, y):
+            table[s.sentences.phrase_ptr[i] + phrase, column[of_class]] = True
+    return s._replace(allowed=AllowedPhrases(column, table.astype(np.uint8)))
+
+
+def classes_of(s, i, y):
+    """List the phrases of a derivation with the classes of their symbols."""
+    n = int(np.diff(s.sentences.ptr[i : i + 2])[0])
+    phrases = [(a, b) for a in range(n) for b in range(a + 2, n + 1)]
+    for m in range(1, n):
+        r, span = y[m - 1], (y[n + m - 2], y[2 * n + m - 3])
+        of_class = s.grammar.span_class[s.grammar.rules.parent[r]]
+        yield phrases.index(span), int(of_class)
+
+
+def is_left(s, i, y):
+    """Say whether all phrases of a derivation are allowed."""
+    first, (column, table) = s.sentences.phrase_ptr[i], s.allowed
+    return all(table[first + p, column[k]] for p, k in classes_of(s, i, y))
+
+
+def make_case(lengths, n_symbols, n_rules, scale, seed, listed=0.0, allowed=1.0):
     random = np.random.default_rng(seed)
     grammar, of_rule = draw_grammar(random, n_symbols, n_rules)
     drawn = [draw_sentence(random, grammar, n) for n in lengths]
@@ -145,6 +173,10 @@ def make_case(lengths, n_symbols, n_rules, scale, seed, listed=0.0):
         word_cost=costs[1],
     )
     i = int(random.integers(len(lengths)))
+    outputs = drawn[i][1]
+    if allowed < 1.0:
+        s = allow_some(random, s, gold, allowed)
+        outputs = [y for y in outputs if is_left(s, i, y)]
     n = lengths[i]
     first_word = sum(lengths[:i])
     first_span = sum(m * (m - 1) // 2 for m in lengths[:i])
@@ -190,7 +222,7 @@ def make_case(lengths, n_symbols, n_rules, scale, seed, listed=0.0):
     return Case(
         s=s,
         i=i,
-        outputs=drawn[i][1],
+        outputs=outputs,
         theta=draw_scores(random, waist.n_parts(s, i), scale),
         w=random.normal(size=waist.n_weights(s)),
         features=features,
@@ -208,6 +240,7 @@ def cases(longest=7, n_symbols=(1, 4)):
         scale=st.sampled_from(SCALES),
         seed=st.integers(0, 2**32 - 1),
         listed=st.sampled_from([0.0, 0.0, 0.3, 1.0]),
+        allowed=st.sampled_from([1.0, 0.7]),
     )
 
 
@@ -220,14 +253,16 @@ def test_grammar_obeys(law, case):
 
 def test_grammar_compiled_answers_as_enumeration_does():
     """All that training and predicting ask, in one kernel: compiling takes long."""
-    for scale, seed, listed in (
-        (1.0, 3, 0.0),
-        (30.0, 4, 0.0),
-        (800.0, 5, 0.0),
-        (1.0, 3, 0.5),
-        (30.0, 4, 1.0),
+    for scale, seed, listed, allowed in (
+        (1.0, 3, 0.0, 1.0),
+        (30.0, 4, 0.0, 1.0),
+        (800.0, 5, 0.0, 1.0),
+        (1.0, 3, 0.5, 1.0),
+        (30.0, 4, 1.0, 1.0),
+        (1.0, 3, 0.0, 0.8),
+        (800.0, 5, 0.0, 0.8),
     ):
-        case = make_case([5, 6], 3, 6, scale, seed, listed)
+        case = make_case([5, 6], 3, 6, scale, seed, listed, allowed)
         s, i, theta = case.s, case.i, case.theta
         ws, mu = waist.workspace(s, 3), np.zeros(theta.size)
         ys = np.zeros((4, waist.output_size(s, i)), np.int32)
@@ -405,3 +440,110 @@ def test_grammar_classes_must_fit_the_symbols():
     rows = make_sparse_rows([0, 1], [0]), make_sparse_rows([0], []), no_rows()
     with pytest.raises(ValueError, match="word_class is -1"):
         make_constituency_trees(grammar, [1], [0, 1], [1], *rows)
+
+
+# --- coarse to fine -------------------------------------------------------------------
+
+
+def coarse_case(seed, n=4):
+    """Make a case whose grammar is a coarser one with two states for every symbol."""
+    random = np.random.default_rng(seed)
+    pairs = random.permutation(np.indices((2, 2, 2)).reshape(3, -1).T)[:4]
+    rules = [
+        (2 * a + i, 2 * b + j, 2 * c + k)
+        for a, b, c in pairs.tolist()
+        for i, j, k in np.ndindex(2, 2, 2)
+        if random.random() < 0.7 or (i, j, k) == (0, 0, 0)
+    ]
+    grammar = make_grammar(rules, 4, [0, 1, 2, 3])
+    rows = [
+        draw_rows(random, size)[1]
+        for size in (n, n * (n - 1) // 2, (n + 1) * n * (n - 1) // 6)
+    ]
+    s = make_constituency_trees(
+        grammar, [n], np.arange(0, 4 * n + 1, 4), np.tile(range(4), n), *rows
+    )
+    few = make_grammar(pairs, 2, [0, 1])
+    return s, make_coarsening(grammar, few, [0, 0, 1, 1]), random
+
+
+@plain_only
+@pytest.mark.parametrize("seed", range(4))
+def test_coarse_grammar_keeps_what_is_probable_and_the_best_tree(seed):
+    s, coarse, random = coarse_case(seed)
+    few = coarsen(s, coarse)
+    w = 2.0 * random.normal(size=waist.n_weights(few))
+    trees = list(all_derivations(coarse.grammar, [[0, 1]] * 4))
+    ws, theta = waist.workspace(few, 1), np.zeros(waist.n_parts(few, 0))
+    waist.part_scores(few, 0, w, theta, ws)
+    scores = np.array([theta @ part_counts_of(few, y) for y in trees])
+    share = np.exp(scores - np.logaddexp.reduce(scores))
+    chance = np.zeros((6, coarse.grammar.n_span_classes))
+    for y, own in zip(trees, share, strict=True):
+        for phrase, of_class in classes_of(few, 0, y):
+            chance[phrase, of_class] += own
+    best = list(classes_of(few, 0, trees[int(scores.argmax())]))
+    for least in (1.0, 0.2, 1e-3):
+        expected = chance >= least
+        expected[tuple(np.transpose(best))] = True
+        found = prune_phrases(s, coarse, w, least).allowed
+        assert_allclose(found.table, expected)
+        assert found.column.tolist() == coarse.span_class.tolist()
+
+
+@plain_only
+def test_coarse_grammar_prunes_nothing_with_zero_and_finds_the_best_that_is_left():
+    lost = 0
+    for seed in range(2):
+        s, coarse, random = coarse_case(seed)
+        w = 2.0 * random.normal(size=waist.n_weights(coarsen(s, coarse)))
+        all_left = prune_phrases(s, coarse, w, 0.0)
+        assert all_left.allowed.table.all()
+        pruned = prune_phrases(s, coarse, w, 0.3)
+        v = random.normal(size=waist.n_weights(s))
+        ws, y = waist.workspace(s, 1), np.zeros(13, np.int32)
+        theta, kept = np.zeros((2, waist.n_parts(s, 0)))
+        waist.part_scores(s, 0, v, theta, ws)
+        waist.part_scores(pruned, 0, v, kept, ws)
+        every = list(all_derivations(s.grammar, [[0, 1, 2, 3]] * 4))
+        scores = np.array([theta @ part_counts_of(s, one) for one in every])
+        left = np.array([is_left(pruned, 0, one) for one in every])
+        assert 0 < left.sum() < left.size
+        found = waist.argmax(pruned, 0, kept, y, ws)
+        assert_allclose(found, scores[left].max())
+        assert is_left(pruned, 0, y.tolist())
+        assert_allclose(waist.argmax(all_left, 0, theta, y, ws), scores.max())
+        assert_allclose(
+            waist.log_partition(pruned, 0, kept, ws), np.logaddexp.reduce(scores[left])
+        )
+        assert all(
+            waist.is_output(pruned, 0, np.array(one, np.int32)) == is_in
+            for one, is_in in zip(every, left, strict=True)
+        )
+        lost += scores[left].max() < scores.max()
+    assert lost  # or the threshold would not matter
+
+
+def part_counts_of(s, y):
+    """Count the parts of an output."""
+    ids, counts = np.zeros(40, np.int64), np.zeros(40)
+    found = waist.parts_of(s, 0, np.array(y, np.int32), ids, counts)
+    return np.bincount(ids[:found], counts[:found], waist.n_parts(s, 0))
+
+
+@pytest.mark.parametrize(
+    ("coarse", "message"),
+    [
+        (make_grammar([(0, 0, 0), (1, 1, 1)], 2, [0]), "symbols of one span class"),
+        (make_grammar([(0, 0, 0)], 2, [0]), "lacks a rule or a root"),
+        (make_grammar([(0, 0, 0), (1, 1, 1)], 2, [1]), "lacks a rule or a root"),
+        (
+            make_grammar([(0, 0, 0), (1, 1, 1)], 2, [0], word_class=[0, -1]),
+            "lacks a symbol of words",
+        ),
+    ],
+)
+def test_coarse_grammar_must_fit(coarse, message):
+    fine = make_grammar([(0, 0, 0), (1, 1, 1)], 2, [0], span_class=[0, 0])
+    with pytest.raises(ValueError, match=message):
+        make_coarsening(fine, coarse, [0, 1])

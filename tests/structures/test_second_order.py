@@ -12,6 +12,7 @@ from partwise.structures import interface as waist
 from partwise.structures.decoding import decode
 from partwise.structures.dependency.arc_parts import arc_shares
 from partwise.structures.dependency.hashed_arcs import DIRECTION, LENGTHS, LOW_BITS
+from partwise.structures.dependency.known import know_heads
 from partwise.structures.dependency.minimum_risk import decode_minimum_risk
 from partwise.structures.dependency.second_order import (
     lost_heads,
@@ -22,6 +23,7 @@ from partwise.structures.dependency.second_order import (
     without_labels,
 )
 from partwise.structures.dependency.second_order.triples import BEYOND, NOBODY
+from partwise.structures.partial import best_completions, expected_completions
 from partwise.testing import LAWS, Case, draw_scores, law_name
 
 pytestmark = problems.plain_only
@@ -142,6 +144,28 @@ def test_second_order_without_its_weights_is_first_order(n_labels):
         np.testing.assert_allclose(one, other, atol=1e-12)
     one, other = decode_minimum_risk(first, of_arcs), decode_minimum_risk(second, w)
     assert one.codes.tolist() == other.codes.tolist()
+
+
+@pytest.mark.parametrize("n_labels", [0, 2])
+def test_second_order_trees_known_in_part_have_the_completions_that_agree(n_labels):
+    for seed in range(3):
+        case = second_order_case([3], n_labels, True, 0.9, 1.0, seed)
+        s, random = case.s, np.random.default_rng(seed)
+        head, label = random.random((2, 3)) < 0.5
+        partial = know_heads(s, head, label)
+        right = np.append(s.first.heads, s.first.word_labels)
+        known = np.append(head, label)
+        agree = [
+            bool((np.array(y) == right[: len(y)])[known[: len(y)]].all())
+            for y in case.outputs
+        ]
+        scores = np.array([case.w @ case.features(y) for y in case.outputs])
+        found = best_completions(partial, case.w)
+        best = case.outputs[int(np.where(agree, scores, -np.inf).argmax())]
+        assert found.codes.tolist() == list(best)
+        _, [entropy] = expected_completions(partial, case.w)
+        share = np.exp(scores[agree] - np.logaddexp.reduce(scores[agree]))
+        assert entropy == pytest.approx(-share @ np.log(share), abs=1e-9)
 
 
 def test_second_order_solvers_reach_the_same_optimum():

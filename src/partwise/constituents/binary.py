@@ -165,6 +165,28 @@ def read_symbol(symbol: str) -> Symbol:
     return Symbol(tuple(labels), False)
 
 
+def without_memory(symbol: str) -> str:
+    r"""Return a label of a binary tree without what it remembers: the coarsest one.
+
+    It is the one that ``binarize(tree, horizontal=0, vertical=1)`` has in its place.
+
+    Examples
+    --------
+    >>> without_memory("VP|NP^S"), without_memory("S+VP^ROOT"), without_memory("NP^2")
+    ('VP|', 'S+VP', 'NP')
+    >>> print(without_memory(r"ADVP\|PRT^S"))
+    ADVP\|PRT
+    """
+    found = ""
+    for piece in _PIECE.findall(symbol):
+        if piece == "^":
+            break
+        found += piece
+        if piece == "|":
+            break
+    return found
+
+
 def _chains(tree: Tree, n_known: int) -> list[tuple[list[Tree], tuple[str, ...]]]:
     """Return all chains of only children from the top, and the labels above each."""
     found = []

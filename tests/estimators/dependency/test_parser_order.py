@@ -11,6 +11,7 @@ from partwise import DependencyParser, ModelFileError, load
 from partwise.data import Sentence
 from partwise.errors import DataError, OutOfMemoryError
 from partwise.estimators.dependency import second_order as of_second_order
+from partwise.losses import LocalCertificate
 from small_treebank import short_sentences
 
 pytestmark = [
@@ -113,9 +114,19 @@ def test_second_order_refuses_what_it_cannot_do() -> None:
         second(order=3).fit(TRAIN)
     with pytest.raises(ValueError, match="prune"):
         second(prune=1.5).fit(TRAIN)
-    partial = TRAIN[0].without_heads([1])
-    with pytest.raises(DataError, match="order=2 needs complete trees"):
-        second().fit([partial, *TRAIN[1:]])
+    with pytest.raises(DataError, match="no tree is known completely"):
+        second().fit([one.without_heads([1]) for one in TRAIN])
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge"])
+def test_second_order_learns_from_trees_known_in_part(loss: str) -> None:
+    """What pruning leaves has the heads that are known, and any for the others."""
+    some = [TRAIN[0].without_heads([1, 2]), TRAIN[1]]
+    parser = second(loss=loss, prune=0.5, max_iter=2).fit(some)
+    assert isinstance(parser.certificate_, LocalCertificate)
+    assert parser.pruning_ is not None
+    assert 0.0 < parser.pruning_["train"].oracle_heads <= 1.0
+    assert np.isfinite(parser.certificate_.primal)
 
 
 def test_second_order_calibrates() -> None:

@@ -1,5 +1,6 @@
 """Taggers of second and third order: what they learn, answer, save and refuse."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,12 @@ import pytest
 
 import problems
 from command_line import message, run
-from partwise import Constraints, ModelFileError, SequenceTagger, load
+from partwise import Constraints, DataError, ModelFileError, SequenceTagger, load
+from partwise.losses import LocalCertificate
 from partwise.model_file import read, write
+from partwise.structures import interface as waist
+from partwise.structures.ngrams.known import possible_tuples
+from partwise.structures.partial import best_completions, expected_completions
 
 pytestmark = problems.plain_only
 
@@ -56,6 +61,48 @@ def test_order_obeys_constraints() -> None:
     assert tagger.predict([X[0][:3]])[0][-1] == "V"
 
 
+HIDDEN = [[None, *labels[1:3], {"C", "V"}, *labels[4:]] for labels in Y]
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+def test_order_learns_from_labels_known_in_part(loss: str) -> None:
+    tagger = SequenceTagger(loss=loss, C=10.0, order=2).fit(X + X, Y + HIDDEN)
+    assert isinstance(tagger.certificate_, LocalCertificate)
+    assert tagger.predict(X) == Y
+
+
+def test_order_completions_are_all_that_agree() -> None:
+    tagger = SequenceTagger(loss="log_loss", order=2, max_iter=1)
+    s = tagger._prepare(X, HIDDEN).structure
+    w = np.random.default_rng(0).normal(size=waist.n_weights(s))
+    best = best_completions(s, w)
+    _, entropies = expected_completions(s, w)
+    theta = np.zeros(waist.n_parts(s, 0))
+    ids, counts = np.zeros(20, np.int64), np.zeros(20)
+    for i, labels in enumerate(HIDDEN):
+        waist.part_scores(s, i, w, theta, waist.workspace(s, 1))
+        sets = [["CV".index(k) for k in sorted(one or "CV")] for one in labels]
+        every = np.array(list(product(*sets)), np.int32)
+        assert len(every) == 4
+        scores = []
+        for y in every:
+            found = waist.parts_of(s, i, y, ids, counts)
+            scores.append(theta[ids[:found]].sum())
+        p = np.exp(scores - np.logaddexp.reduce(scores))
+        assert entropies[i] == pytest.approx(-p @ np.log(p))
+        own = best.codes[best.code_ptr[i] : best.code_ptr[i + 1]]
+        assert own.tolist() == every[int(np.argmax(scores))].tolist()
+
+
+def test_order_says_which_token_contradicts_and_what_is_too_much() -> None:
+    rules = Constraints(transitions=[("V", "V")])
+    wrong = [[*HIDDEN[0][:3], {"V"}, *HIDDEN[0][4:]], *HIDDEN[1:]]
+    with pytest.raises(DataError, match=r"sequence 0: .* up to token 3 \(V {'V'}\)"):
+        SequenceTagger(order=2, constraints=rules).fit(X, wrong)
+    with pytest.raises(DataError, match="more than 7 tuples of 3 of the 2 labels"):
+        possible_tuples(np.zeros((3, 2), bool), [0, 3], 3, most=7)
+
+
 def test_order_is_saved_and_damage_is_found(
     tagger: SequenceTagger, tmp_path: Path
 ) -> None:
@@ -81,8 +128,6 @@ def test_order_refuses_what_it_cannot_do(tagger: SequenceTagger) -> None:
         return str(caught.value)
 
     assert said(order=4) == "order must be an integer from 1 to 3, not 4"
-    hidden = [[None, *labels[1:]] for labels in Y]
-    assert "complete labels" in said(order=2, y=hidden)
     dicts = [[{"a": "x"} for _ in x] for x in X]
     with pytest.raises(ValueError, match="transition_features"):
         SequenceTagger(order=2, transition_features=["a"]).fit(dicts, Y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from partwise.cli.constituency.pruning import told_of_pruning
 from partwise.cli.inspect import Findings
 
 if TYPE_CHECKING:
@@ -24,5 +25,7 @@ def inspect(model: ConstituencyParser, top: int) -> Findings:
         sizes["rule features"] = model._own.n_columns
     in_words = ", ".join(f"{size:,} {name}" for name, size in sizes.items())
     return Findings(
-        "sentences, or trees in brackets", {"grammar": sizes}, [("grammar", in_words)]
+        "sentences, or trees in brackets",
+        {"grammar": sizes},
+        [("grammar", in_words), *told_of_pruning(model).items()],
     )

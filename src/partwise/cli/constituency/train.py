@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from partwise.cli.constituency.files import BracketFiles
+from partwise.cli.constituency.pruning import told_of_pruning
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -45,7 +46,7 @@ GRAMMAR = "Grammar"
         GRAMMAR,
         "A file of productions such as S -> NP VP, instead of those of the trees.",
     ),
-    *options_in(GRAMMAR, "states", "underivable", "given_tags"),
+    *options_in(GRAMMAR, "states", "prune", "underivable", "given_tags"),
     *options_in(FEATURES, "hash_bits"),
     *options_in(LEARNING, "span_cost", "word_cost", "dev_metric"),
 )
@@ -96,7 +97,9 @@ def constituency(
     trees = _short(found, train, max_length)
     held_out = None if dev is None else [placed.tree for placed in files.read(dev)]
     sizes = {"sentences": len(trees), "words": sum(map(_n_words, trees))}
-    run.fit_and_save(parser, trees, None, held_out, sizes, _scores)
+    run.fit_and_save(
+        parser, trees, None, held_out, sizes, _scores, tell=told_of_pruning
+    )
 
 
 def _horizontal(text: str) -> int | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from partwise.constituents import Bracket, Tree, read_symbol, restore
 from partwise.estimators.best_codes import kbest
+from partwise.estimators.constituency.coarse import ChartPruner
 from partwise.estimators.constituency.corpus import (
     BATCH,
     OWN_BATCH,
@@ -36,7 +37,8 @@ class Model(NamedTuple):
     """All that predicting needs.
 
     `own` is what was learnt of the features of rule applications, and `rule_features`
-    the function, or the matrices, that are given for the sentences.
+    the function, or the matrices, that are given for the sentences. What `pruner` rules
+    out is not looked at.
     """
 
     settings: GrammarSettings
@@ -45,6 +47,7 @@ class Model(NamedTuple):
     n_jobs: int = 1
     own: OwnFeatures | None = None
     rule_features: Any = None
+    pruner: ChartPruner | None = None
 
     def corpora(
         self, sentences: Sequence[TaggedWords]
@@ -58,6 +61,8 @@ class Model(NamedTuple):
     def corpus(self, sentences: Sequence[TaggedWords]) -> ConstituencyTrees:
         """Encode sentences, all of them at once."""
         made = self.settings.structure(self.grammar, sentences)
+        if self.pruner is not None:
+            made = self.pruner.prune(made, self.n_jobs)
         if self.own is None:
             return made
         shown = [one.shown(self.settings.given_tags) for one in sentences]

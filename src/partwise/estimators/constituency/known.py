@@ -74,7 +74,7 @@ class Knowledge:
     def _of_tree(self, tree: Tree) -> tuple[list[KnownSpan], list[NDArray[np.bool_]]]:
         """Return the spans of a tree, and the symbols that its words may have."""
         known, right = [], []
-        for node, start, end in _placed(self.settings.binarize(tree)):
+        for node, start, end in placed(self.settings.binarize(tree)):
             if node.is_tag:
                 right.append(_where(name == node.label for name in self._symbols))
             else:
@@ -134,7 +134,7 @@ class Knowledge:
         return "no derivation has all of its brackets"
 
 
-def _placed(tree: Tree) -> Iterable[tuple[Tree, int, int]]:
+def placed(tree: Tree) -> Iterable[tuple[Tree, int, int]]:
     """Yield the nodes of a tree with their spans; tags in the order of words."""
     size: dict[int, int] = {}
     nodes = list(subtrees(tree))

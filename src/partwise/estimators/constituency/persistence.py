@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from partwise import model_file
+from partwise.estimators.constituency.coarse import (
+    ChartPruner,
+    ChartPruning,
+    coarse_grammar,
+    coarsest,
+)
 from partwise.estimators.constituency.corpus import GrammarSettings
 from partwise.estimators.constituency.grammar import TreebankGrammar
 from partwise.estimators.constituency.lexicon import Lexicon
 from partwise.estimators.constituency.rule_features import OwnFeatures
+from partwise.estimators.pruning import read_coarse, store_coarse
 from partwise.estimators.stored_labels import (
     check_mark,
     mark_of,
@@ -60,9 +67,14 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             of_names, names = own.names.to_tensors()
             own_settings["rule_features"]["names"] = names
             tensors |= prefixed("rule_features", prefixed("names", dict(of_names)))
+    pruned: dict[str, Any] = {}
+    if model._pruner is not None:
+        of_pruner, pruned = store_coarse(model._pruner.model, model.pruning_)
+        tensors |= of_pruner
     # What the weights were learnt with, whatever was set after fitting.
     return tensors, {
         **own_settings,
+        **pruned,
         "trees": {
             "horizontal": settings.horizontal,
             "vertical": settings.vertical,
@@ -105,6 +117,12 @@ def fill(model: Any, content: Content) -> int:
     if content.settings.get("grammar") is not None:
         model.grammar = content.setting("grammar", str)
     model._own = _read_own(content)
+    model._pruner = model.pruning_ = None
+    if "pruner" in content.settings:
+        few = coarsest(model._settings)
+        size = few.n_weights(coarse_grammar(model._grammar))
+        coarse, model.pruning_ = read_coarse(content, size, ChartPruning)
+        model._pruner = ChartPruner(model._grammar, few, coarse)
     n_own = 0 if model._own is None else model._own.n_columns
     return int(model._settings.n_weights(model._grammar)) + n_own
 

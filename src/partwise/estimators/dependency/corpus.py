@@ -299,14 +299,13 @@ def check_training_trees(
         )
 
 
-def know_trees(
-    s: DependencyTrees, sentences: Sequence[Sentence], labels: LabelCodes
-) -> Any:
+def know_trees(s: Any, sentences: Sequence[Sentence]) -> Any:
     """Return the corpus, with trees that are known in part if some are."""
     if not any(sentence.unknown for sentence in sentences):
         return s
-    head, label = np.ones(int(s.ptr[-1]), bool), np.ones(int(s.ptr[-1]), bool)
-    for first, sentence in zip(s.ptr.tolist(), sentences, strict=False):
+    ptr = (s if isinstance(s, DependencyTrees) else s.first).ptr
+    head, label = np.ones(int(ptr[-1]), bool), np.ones(int(ptr[-1]), bool)
+    for first, sentence in zip(ptr.tolist(), sentences, strict=False):
         for word in sentence.unknown:
             head[first + word - 1] = False
             given = NOT_GIVEN if sentence.labels is None else sentence.labels[word - 1]

@@ -259,9 +259,7 @@ class DependencyParser(PredictsTrees):
         self._pruner = self.pruning_ = None  # of an earlier fit, maybe
         if self._trees.order > 1:
             self._learn_pruner(trees, given)
-        structure = self._structure(trees, **given)
-        if self._trees.order == 1:
-            structure = know_trees(structure, trees, self._labels)
+        structure = know_trees(self._structure(trees, **given), trees)
         evaluate = calibrate = None
         if self.calibrate is not None:
             asked, unseen = split_trees(dev, dev_arc_features, self.calibrate)
@@ -277,20 +275,11 @@ class DependencyParser(PredictsTrees):
 
     def _learn_pruner(self, trees: list[Sentence], given: dict[str, Any]) -> None:
         """Learn which arcs are worth a look."""
-        for i, sentence in enumerate(trees):
-            if sentence.unknown:
-                raise DataError(
-                    f"the head of word {sentence.unknown[0]} is not known, and order=2 "
-                    "needs complete trees",
-                    where=named(sentence, i),
-                    example=i,
-                    advice=[Advice("order", 1, "learns from trees known in part")],
-                )
         if self._start is not None:  # examples that are forgotten taught it
             self._pruner = self._start._pruner
         else:
             first = self._trees.structure(trees, self._labels, **given)
-            self._pruner = learn_pruner(first, float(self.prune), self._seed())
+            self._pruner = learn_pruner(first, trees, float(self.prune), self._seed())
         self.pruning_ = {}
 
     def _survey(self, sentences: Any, sample_weight: Any = None) -> Survey:

@@ -67,7 +67,7 @@ class PredictsTrees(
             self._trees.hash_bits,
             self._pruner,
             self._jobs(),
-            gold=options.get("gold", False),
+            sentences if options.get("gold", False) else None,
         )
         check_parts(trees, sentences, self._jobs())
         if found is not None and self.pruning_ is not None:

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partwise import model_file
 from partwise._threads import count_jobs
 from partwise.data.treebank import Sentence
-from partwise.errors import OutOfMemoryError
-from partwise.estimators.dependency.corpus import named
+from partwise.errors import Advice, DataError, OutOfMemoryError
+from partwise.estimators.dependency.corpus import know_trees, named
+from partwise.estimators.pruning import (
+    CoarseModel,
+    learn_coarse,
+    read_coarse,
+    store_coarse,
+)
 from partwise.features import arc_codes
 from partwise.features.arc_groups import ChosenTemplates
-from partwise.losses import get_loss
-from partwise.model_file import Content, prefixed
-from partwise.solvers import make_problem, solve
+from partwise.model_file import Content
 from partwise.solvers.memory import available_memory, in_words
-from partwise.solvers.registry import make_solver
 from partwise.structures.decoding import decode
 from partwise.structures.dependency import AddedArcs, DependencyTrees, HashedArcs
 from partwise.structures.dependency.arc_parts import arc_parts
@@ -32,9 +35,15 @@ from partwise.structures.dependency.second_order import (
     prune_arcs,
     without_labels,
 )
-from partwise.structures.interface import FloatArray, n_parts, n_weights
+from partwise.structures.interface import (
+    CodeArray,
+    FloatArray,
+    IntArray,
+    n_parts,
+    n_weights,
+)
+from partwise.structures.partial import best_completions
 
-PRUNER_PASSES = 2
 PRUNER_BITS = 20
 """A pruner has at most ``2^PRUNER_BITS`` hashed weights: fewer are read faster."""
 
@@ -65,15 +74,29 @@ class Pruner(NamedTuple):
         """Say of every arc whether it may be in a tree."""
         return prune_arcs(_for_pruning(s, self.bits), self.weights, self.least, n_jobs)
 
+    def completed(
+        self, s: DependencyTrees, sentences: Sequence[Sentence], n_jobs: int
+    ) -> CodeArray:
+        """Return the heads of all words: the best ones where they are not known."""
+        known = know_trees(_for_pruning(s, self.bits), sentences)
+        if isinstance(known, DependencyTrees):
+            return s.heads
+        return best_completions(known, self.weights, n_jobs).codes
 
-def learn_pruner(s: DependencyTrees, least: float, seed: int) -> Pruner:
-    """Train a parser of first order, with the log loss, just long enough to prune."""
+
+def learn_pruner(
+    s: DependencyTrees, sentences: Sequence[Sentence], least: float, seed: int
+) -> Pruner:
+    """Train a parser of first order, from the trees that are known completely."""
+    whole = np.array([not sentence.unknown for sentence in sentences], float)
+    if not whole.any():
+        raise DataError(
+            "no tree is known completely, and order=2 learns from whole trees which "
+            "heads are worth a look: give some",
+            advice=[Advice("order", 1, "learns from trees known in part alone")],
+        )
     bits = min(_hashed(s.arcs).bits, PRUNER_BITS)
-    problem = make_problem(_for_pruning(s, bits), get_loss("log_loss"), 1.0)
-    found = solve(
-        problem, make_solver("eg"), max_iter=PRUNER_PASSES, tol=1e-9, random_state=seed
-    )
-    return Pruner(found.w, least, bits)
+    return Pruner(*learn_coarse(_for_pruning(s, bits), least, seed, whole), bits)
 
 
 def second_order(
@@ -82,9 +105,9 @@ def second_order(
     bits: int,
     pruner: Pruner,
     n_jobs: int,
-    gold: bool = False,
+    right: Sequence[Sentence] | None = None,
 ) -> tuple[SecondOrderTrees, Pruning | None]:
-    """Return trees of second order, and with `gold` what pruning cost.
+    """Return trees of second order, and given right trees, what pruning cost.
 
     The right arcs are put back then, so that there is a tree to learn.
     """
@@ -98,10 +121,13 @@ def second_order(
         ),
         bits,
     )
-    if not gold:
-        return make_second_order_trees(first, allowed, triples), None
-    found = measure_pruning(make_second_order_trees(first, allowed, triples))
-    allowed[_right_cells(first)] = 1
+    found = None
+    if right is not None:
+        cells = _cells(first.ptr, pruner.completed(first, right, n_jobs))
+        known, n_words = _known_words(first, right), max(first.heads.size, 1)
+        left = allowed[cells][known].mean() if known.any() else 1.0
+        found = Pruning(float(allowed.sum()) / n_words, float(left))
+        allowed[cells] = 1
     return make_second_order_trees(first, allowed, triples), found
 
 
@@ -155,16 +181,27 @@ def _with_bits(arcs: Any, bits: int) -> Any:
     return arcs._replace(bits=bits)
 
 
-def _right_cells(s: DependencyTrees) -> Any:
-    """Return where the right arcs are among all cells of the matrices."""
-    lengths = np.diff(s.ptr)
+def _cells(ptr: IntArray, heads: CodeArray) -> IntArray:
+    """Return where the arcs from heads are among all cells of the matrices."""
+    lengths = np.diff(ptr)
     first_cell = np.concatenate([[0], np.cumsum((lengths + 1) ** 2)[:-1]])
-    word = np.arange(s.heads.size) - np.repeat(s.ptr[:-1], lengths) + 1
-    return (
+    word = np.arange(heads.size) - np.repeat(ptr[:-1], lengths) + 1
+    found: IntArray = (
         np.repeat(first_cell, lengths)
-        + s.heads.astype(np.int64) * np.repeat(lengths + 1, lengths)
+        + heads.astype(np.int64) * np.repeat(lengths + 1, lengths)
         + word
     )
+    return found
+
+
+def _known_words(
+    s: DependencyTrees, sentences: Sequence[Sentence]
+) -> NDArray[np.bool_]:
+    """Say of every word whether its head is known."""
+    known = np.ones(int(s.ptr[-1]), bool)
+    for first, sentence in zip(s.ptr.tolist(), sentences, strict=False):
+        known[[first + word - 1 for word in sentence.unknown]] = False
+    return known
 
 
 def pruner_tensors(
@@ -173,10 +210,8 @@ def pruner_tensors(
     """Return what a model file holds of a pruner, and of what it left."""
     if pruner is None:
         return {}, {}
-    tensors = prefixed("pruner", model_file.pack_sparse(pruner.weights))
-    described = {part: list(found) for part, found in (left or {}).items()}
-    settings = {"least": pruner.least, "bits": pruner.bits, "left": described}
-    return dict(tensors), {"pruner": settings}
+    coarse = CoarseModel(pruner.weights, pruner.least)
+    return store_coarse(coarse, left, bits=pruner.bits)
 
 
 def read_pruner(
@@ -187,19 +222,10 @@ def read_pruner(
     The parser has so many weights for arcs, ``2^hash_bits`` of which are hashed.
     """
     part = content.part("pruner")
-    least = part.setting("least", float)
     bits = part.setting("bits", int, at_least=3, below=hash_bits + 1)
     size = n_arc_weights - (1 << hash_bits) + (1 << bits)
-    if not 0.0 <= least <= 1.0:
-        raise part.error("the share of pruning does not lie between 0 and 1")
-    weights = model_file.unpack_sparse(part.tensors, size, source=content.source)
-    left = {}
-    for name, numbers in part.setting("left", dict).items():
-        is_pair = isinstance(numbers, list) and len(numbers) == 2
-        if not is_pair or not all(isinstance(x, float) for x in numbers):
-            raise part.error("what pruning left is damaged")
-        left[name] = Pruning(*numbers)
-    return Pruner(weights, least, bits), left
+    coarse, left = read_coarse(content, size, Pruning)
+    return Pruner(*coarse, bits), left
 
 
 def with_gold(s: Any, heads: Any, word_labels: Any) -> tuple[Any, Any]:

@@ -19,7 +19,12 @@ from partwise.estimators.labels import Label
 from partwise.estimators.partial_labels import check_complete, least_costs
 from partwise.estimators.sequence.constraints import Masks
 from partwise.estimators.sequence.inputs import Input, Tokens
-from partwise.estimators.sequence.orders import Memory, illegal_of, learn_memory
+from partwise.estimators.sequence.orders import (
+    Memory,
+    contradiction_of,
+    illegal_of,
+    learn_memory,
+)
 from partwise.estimators.sequence.settings import TaggerSettings
 from partwise.estimators.sequence.vectors import add_vectors, rereadable
 from partwise.estimators.suitable_defaults import SuitableDefaults
@@ -30,7 +35,7 @@ from partwise.structures.chain import (
     make_chain,
     with_observed_transitions,
 )
-from partwise.structures.chain.known import first_contradiction, know_labels
+from partwise.structures.chain.known import know_labels
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.ngrams import make_ngram_chain
 from partwise.structures.partial import PartialOutputs
@@ -110,14 +115,17 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         self._check_fitted()
         return self._chain(self._tokens(X), None, allowed)
 
-    def _learn_memory(self, gold: CodeArray, tokens: Tokens) -> Memory:
+    def _learn_memory(
+        self, gold: CodeArray, tokens: Tokens, wrong: NDArray[np.bool_] | None
+    ) -> Memory:
         """Find the label tuples of a tagger of higher order."""
         if tokens.edges.n_columns:
             raise ValueError(
                 "transition_features, and templates that begin with B, are for "
                 "order=1; leave them out"
             )
-        return learn_memory(self.order, gold, tokens.ptr, self._masks, self.start)
+        order, ptr = self.order, tokens.ptr
+        return learn_memory(order, gold, ptr, self._masks, self.start, wrong)
 
     def _labelled(
         self,
@@ -159,7 +167,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
             raise ValueError(
                 "transitions='observed' counts pairs of complete labels; use 'all'"
             )
-        found = first_contradiction(chain, wrong)
+        found = contradiction_of(chain, wrong)
         if found is not None:
             i, t = found
             context = " ".join(map(str, y[i][max(t - 1, 0) : t + 1]))

@@ -14,6 +14,7 @@ from partwise.estimators.sequence.constraints import Masks
 from partwise.model_file import Content
 from partwise.structures import ngrams
 from partwise.structures.chain.corpus import illegal_positions
+from partwise.structures.chain.known import first_contradiction
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.ngrams import (
     NGramChain,
@@ -21,6 +22,7 @@ from partwise.structures.ngrams import (
     make_ngrams,
     observed_tuples,
 )
+from partwise.structures.ngrams.known import possible_tuples
 from partwise.structures.ngrams.table import BORDER, weighted_tuples
 
 
@@ -37,10 +39,22 @@ class Memory(NamedTuple):
 
 
 def learn_memory(
-    order: int, gold: CodeArray, ptr: IntArray, masks: Masks, start: bool
+    order: int,
+    gold: CodeArray,
+    ptr: IntArray,
+    masks: Masks,
+    start: bool,
+    wrong: NDArray[np.bool_] | None = None,
 ) -> Memory:
-    """Find the label tuples that occur in training."""
-    states, weighted = (observed_tuples(gold, ptr, n) for n in (order, order + 1))
+    """Find the label tuples that occur in training, or may occur.
+
+    Where labels are known in part, those that are `wrong` say what is known.
+    """
+    sizes = order, order + 1
+    if wrong is None:
+        states, weighted = (observed_tuples(gold, ptr, n) for n in sizes)
+    else:
+        states, weighted = (possible_tuples(wrong, ptr, n) for n in sizes)
     return make_memory(states, weighted, masks, start)
 
 
@@ -86,6 +100,13 @@ def illegal_of(chain: Any) -> IntArray:
     if isinstance(chain, NGramChain):
         return ngrams.illegal_positions(chain)
     return illegal_positions(chain)
+
+
+def contradiction_of(chain: Any, wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """Return where what is known contradicts the constraints, whatever the order."""
+    if isinstance(chain, NGramChain):
+        return ngrams.known.first_contradiction(chain, wrong)
+    return first_contradiction(chain, wrong)
 
 
 def pair_weights(memory: Memory, w: FloatArray, at: int, n_labels: int) -> FloatArray:

@@ -192,7 +192,7 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
             self.transition_features,
         )
         y = checks.label_lists(y)
-        in_part = self._are_known_in_part(y)
+        in_part = check_sets(y, "y, sequence", "token")
         X = rereadable(X, tables, source.kind)
         tokens = learn_tokens(self, source, X)
         checks.check_labelled(tokens.ptr, y)
@@ -230,7 +230,7 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
             known = self._states.spread(wrong, 1)
             self._pairs = _observed_pairs(tokens.nodes, gold, len(self._states), known)
         if self.order > 1:
-            self._memory = self._learn_memory(gold, tokens)
+            self._memory = self._learn_memory(gold, tokens, wrong)
         chain = self._labelled(tokens, y, gold, by_class, allowed, token_weight, wrong)
         calibrate = None
         if self.calibrate is not None:
@@ -240,16 +240,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         given = (self.costs, self.class_weight, token_weight)
         structure = self._with_costs(chain, any(x is not None for x in given))
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
-
-    def _are_known_in_part(self, y: list[list[Any]]) -> bool:
-        """Say whether some labels have to be found; refuse what cannot do so."""
-        in_part = check_sets(y, "y, sequence", "token")
-        if in_part and self.order > 1:
-            raise ValueError(
-                f"order={self.order} learns from tuples of complete labels; for labels "
-                "that are known in part use order=1"
-            )
-        return in_part
 
     def _has_costs(self) -> bool:
         weighs = self.class_weight is not None or self._weighs_tokens

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,7 @@ from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.partial import PartialOutputs, make_partial
 
 
-def wrong_parts(s: Chain, wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+def wrong_parts(s: Any, wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     """Return the parts of wrong labels, and where those of every sequence begin."""
     position, label = np.nonzero(wrong)
     at = np.searchsorted(position, s.ptr)
@@ -19,13 +21,13 @@ def wrong_parts(s: Chain, wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]
 
 
 def know_labels(
-    s: Chain, wrong: NDArray[np.bool_], costs: FloatArray | None = None
+    s: Any, wrong: NDArray[np.bool_], costs: FloatArray | None = None
 ) -> PartialOutputs:
     """Return the corpus with labels that are known in part.
 
     Parameters
     ----------
-    s : Chain
+    s : Chain or NGramChain
         The corpus, with one of the possible labels of every position as the right one.
     wrong : boolean matrix
         True where a position does not have a label; a row of False says nothing.

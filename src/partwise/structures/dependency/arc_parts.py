@@ -34,6 +34,26 @@ def _(s: DependencyTrees, i: int) -> ArcParts:
     return ArcParts(head[is_arc], word[is_arc], np.flatnonzero(is_arc))
 
 
+class LabelParts(NamedTuple):
+    """Words whose labels are parts, and the part of the first label of each."""
+
+    word: IntArray
+    part: IntArray
+
+
+@singledispatch
+def label_parts(s: Any, i: int) -> LabelParts:
+    """List the rows of parts that every labelled arc to a word has one of."""
+    raise TypeError(f"{type(s).__name__} is no corpus of dependency trees")
+
+
+@label_parts.register
+def _(s: DependencyTrees, i: int) -> LabelParts:
+    n = int(s.ptr[i + 1] - s.ptr[i])
+    row = np.arange(2 * n if s.labels.n_labels else 0)
+    return LabelParts(row % max(n, 1) + 1, (n + 1) ** 2 + row * s.labels.n_labels)
+
+
 def arc_shares(
     s: Any, w: FloatArray, lengths: IntArray, n_jobs: int
 ) -> list[FloatArray]:

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.structures.dependency.arc_parts import arc_parts, label_parts
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.partial import PartialOutputs, make_partial
 
 
 def know_heads(
-    s: DependencyTrees, head: NDArray[np.bool_], label: NDArray[np.bool_]
+    s: Any, head: NDArray[np.bool_], label: NDArray[np.bool_]
 ) -> PartialOutputs:
     """Return the corpus with the heads, and labels, of some words only.
 
     Parameters
     ----------
-    s : DependencyTrees
+    s : DependencyTrees or SecondOrderTrees
         The corpus; heads and labels that are not known may be anything.
     head, label : arrays of bool
         Whether the head, and the label, of every word is known.
     """
-    n_labels = s.labels.n_labels
+    trees: DependencyTrees = s if isinstance(s, DependencyTrees) else s.first
     ptr, ids = [0], [np.zeros(0, np.int64)]
-    for i in range(s.ptr.size - 1):
-        first, n = int(s.ptr[i]), int(s.ptr[i + 1] - s.ptr[i])
-        found = [np.zeros(0, np.int64)]
-        for m in range(1, n + 1):
-            word = first + m - 1
-            if head[word]:
-                h = np.arange(n + 1)
-                others = h[(h != s.heads[word]) & (h != m)]
-                found.append(others * (n + 1) + m)
-            if n_labels and label[word]:
-                k = np.arange(n_labels)
-                k = k[k != s.word_labels[word]]
-                for direction in range(2):
-                    at = (n + 1) ** 2 + (direction * n + m - 1) * n_labels
-                    found.append(at + k)
-        ids.append(np.concatenate(found))
-        ptr.append(ptr[-1] + ids[-1].size)
+    for i, first in enumerate(trees.ptr[:-1].tolist()):
+        arcs, rows = arc_parts(s, i), label_parts(s, i)
+        word = first + arcs.word - 1
+        wrong = arcs.part[head[word] & (arcs.head != trees.heads[word])]
+        word = (first + rows.word - 1)[:, np.newaxis]
+        k = np.arange(trees.labels.n_labels)
+        is_wrong = label[word] & (k != trees.word_labels[word])
+        ids += [wrong, (rows.part[:, np.newaxis] + k)[is_wrong]]
+        ptr.append(ptr[-1] + ids[-2].size + ids[-1].size)
     return make_partial(s, ptr, np.concatenate(ids))

@@ -21,7 +21,7 @@ import numpy as np
 
 from partwise._jit import generic, kernel
 from partwise.structures.interface import CodeArray, FloatArray
-from partwise.structures.vectors import exponentials, largest, sum_of
+from partwise.structures.vectors import dot, exponentials, largest, sum_of
 
 # The tables of a chart; one whose name ends in BY_END is transposed.
 RIGHT, RIGHT_BY_END, LEFT, LEFT_BY_END, JOINED = range(5)
@@ -75,10 +75,82 @@ class Total(NamedTuple):
     """Of the ways to split a span, take the logarithm of the sum of all."""
 
 
+class Products(NamedTuple):
+    """Of the ways to split a span, take the sum; scores are factors, not logarithms."""
+
+
+@generic
+def nothing(how: Any) -> float:
+    """Return the score of what cannot be."""
+    raise NotImplementedError("nothing is required of every way to gather")
+
+
+@generic
+def unit(how: Any) -> float:
+    """Return the score of what changes no other."""
+    raise NotImplementedError("unit is required of every way to gather")
+
+
+@generic
+def joined_with(how: Any, score: float, other: float) -> float:
+    """Return the score of two things at once."""
+    raise NotImplementedError("joined_with is required of every way to gather")
+
+
 @generic
 def gather(how: Any, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
-    """Gather the splits, whose scores are ``x + y``."""
+    """Gather the splits, each of which joins a score of `x` with one of `y`."""
     raise NotImplementedError("gather is required of every way to gather")
+
+
+@nothing.implement(Best)
+def _(how: Best) -> float:
+    return -np.inf
+
+
+@nothing.implement(Total)
+def _(how: Total) -> float:
+    return -np.inf
+
+
+@nothing.implement(Products)
+def _(how: Products) -> float:
+    return 0.0
+
+
+@unit.implement(Best)
+def _(how: Best) -> float:
+    return 0.0
+
+
+@unit.implement(Total)
+def _(how: Total) -> float:
+    return 0.0
+
+
+@unit.implement(Products)
+def _(how: Products) -> float:
+    return 1.0
+
+
+@joined_with.implement(Best)
+def _(how: Best, score: float, other: float) -> float:
+    return score + other
+
+
+@joined_with.implement(Total)
+def _(how: Total, score: float, other: float) -> float:
+    return score + other
+
+
+@joined_with.implement(Products)
+def _(how: Products, score: float, other: float) -> float:
+    return score * other
+
+
+@gather.implement(Products)
+def _(how: Products, x: FloatArray, y: FloatArray, buffers: Buffers) -> float:
+    return dot(x, y)
 
 
 @gather.implement(Best)
@@ -109,8 +181,9 @@ def fill_chart(
     n = score.shape[0] - 1
     right, right_by_end = chart.tables[RIGHT], chart.tables[RIGHT_BY_END]
     left, left_by_end = chart.tables[LEFT], chart.tables[LEFT_BY_END]
+    one = unit(how)
     for s in range(n):
-        right[s, s] = right_by_end[s, s] = left[s, s] = left_by_end[s, s] = 0.0
+        right[s, s] = right_by_end[s, s] = left[s, s] = left_by_end[s, s] = one
     for width in range(1, n):
         for s in range(n - width):
             t = s + width
@@ -118,8 +191,8 @@ def fill_chart(
             open_left = chart.tables[OPEN_LEFT_BY_END, t]
             joined = gather(how, right[s, s:t], left_by_end[t, s + 1 : t + 1], buffers)
             chart.tables[JOINED, s, t] = joined
-            open_right[t] = joined + score[s + 1, t + 1]
-            open_left[s] = joined + score[t + 1, s + 1]
+            open_right[t] = joined_with(how, joined, score[s + 1, t + 1])
+            open_left[s] = joined_with(how, joined, score[t + 1, s + 1])
             right[s, t] = right_by_end[t, s] = gather(
                 how, open_right[s + 1 : t + 1], right_by_end[t, s + 1 : t + 1], buffers
             )
@@ -135,15 +208,15 @@ def _hang_from_root(
 ) -> float:
     n = score.shape[0] - 1
     forest, rooted = chart.rows[FOREST], chart.rows[ROOTED]
-    forest[0] = 0.0
+    forest[0] = unit(how)
     for r in range(n):
         before = gather(
             how, forest[: r + 1], chart.tables[LEFT_BY_END, r, : r + 1], buffers
         )
         chart.rows[BEFORE, r] = before
-        rooted[r] = before + score[0, r + 1]
+        rooted[r] = joined_with(how, before, score[0, r + 1])
         if single_root and r + 1 < n:
-            forest[r + 1] = -np.inf
+            forest[r + 1] = nothing(how)
         else:
             forest[r + 1] = gather(
                 how, rooted[: r + 1], chart.tables[RIGHT_BY_END, r, : r + 1], buffers

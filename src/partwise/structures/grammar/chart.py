@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
+from partwise.structures.grammar.allowed import AllowedPhrases, is_open, rule_out
 from partwise.structures.grammar.applications import find_application
 from partwise.structures.grammar.places import cell_at, n_cells, phrase_at, split_at
 from partwise.structures.grammar.rules import Grammar, RuleTable
@@ -38,7 +39,7 @@ class Chart(NamedTuple):
 
 
 class PartScores(NamedTuple):
-    """The scores of a sentence's parts, and the symbols its words may have.
+    """The scores of a sentence's parts, and what its words and phrases may be.
 
     The rule applications that are listed at split `p` have the rules
     ``application_rule[application_ptr[p]:application_ptr[p + 1]]``; the first of the
@@ -54,6 +55,7 @@ class PartScores(NamedTuple):
     symbol: CodeArray
     application_ptr: IntArray
     application_rule: IntArray
+    allowed: AllowedPhrases
 
 
 class Parsing(NamedTuple):
@@ -88,6 +90,14 @@ def list_symbols(chart: Chart, cell: int, nothing: float) -> None:
             there[found] = a
             found += 1
     chart.n_there[cell] = found
+
+
+@kernel
+def leave_empty(chart: Chart, cell: int, nothing: float) -> None:
+    """Give a span no symbols."""
+    value = chart.value[cell]
+    fill(value, value.size, nothing)
+    chart.n_there[cell] = 0
 
 
 @kernel
@@ -197,14 +207,16 @@ def fill_best(parsing: Parsing) -> None:
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
+            cell, phrase = cell_at(n, start, end), phrase_at(n, start, end)
+            leave_empty(chart, cell, -np.inf)
+            if not is_open(scores.allowed, phrase):
+                continue
             fill(pair, pair.size, -np.inf)
             for m in range(start + 1, end):
                 join_best_split(parsing, start, m, end, pair)
-            cell = cell_at(n, start, end)
-            value = chart.value[cell]
-            fill(value, value.size, -np.inf)
+            value, span = chart.value[cell], scores.span[phrase]
             _best_parents(grammar.rules, scores.rule, pair, value)
-            span = scores.span[phrase_at(n, start, end)]
+            rule_out(scores.allowed, phrase, grammar.span_class, value, -np.inf)
             for a in range(value.size):
                 if value[a] > -np.inf:
                     value[a] += span[grammar.span_class[a]]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partwise.errors import DataError
+from partwise.structures.grammar.allowed import AllowedPhrases, all_phrases
 from partwise.structures.grammar.applications import Applications, no_applications
 from partwise.structures.grammar.places import phrase_at
 from partwise.structures.grammar.rules import Grammar, without_pairs
@@ -47,7 +48,8 @@ class ConstituencyTrees(NamedTuple):
     A binary tree over `n` words has ``n - 1`` rules, and each place between two words
     is the split of just one of them. An output is the rule that splits at each place,
     then where its span starts, then where it ends, and last the symbol of every word:
-    ``4 n - 3`` codes. `gold_class` is the span class of every phrase, or -1.
+    ``4 n - 3`` codes. `gold_class` is the span class of every phrase, or -1. Phrases
+    that are not `allowed` are in no output.
     """
 
     grammar: Grammar
@@ -59,6 +61,7 @@ class ConstituencyTrees(NamedTuple):
     gold: CodeArray
     gold_class: CodeArray
     layout: DerivationLayout
+    allowed: AllowedPhrases
 
 
 def make_constituency_trees(
@@ -157,7 +160,7 @@ def make_constituency_trees(
         codes[:] = given
     corpus = ConstituencyTrees(
         grammar, sentences, words, spans, splits, no_applications(), codes, gold_class,
-        layout,
+        layout, all_phrases(),
     )  # fmt: skip
     if gold is not None:
         for i in range(sizes.size):

@@ -18,7 +18,14 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures.grammar import places
-from partwise.structures.grammar.chart import Chart, Parsing, PartScores, list_symbols
+from partwise.structures.grammar.allowed import is_open, rule_out
+from partwise.structures.grammar.chart import (
+    Chart,
+    Parsing,
+    PartScores,
+    leave_empty,
+    list_symbols,
+)
 from partwise.structures.grammar.rules import Grammar, RuleTable
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.vectors import exponentials, fill, largest
@@ -153,9 +160,10 @@ def _inside_span(
     """Fill one span; say whether that was safe."""
     grammar, scores, n, chart = parsing
     rules, cell, pair = grammar.rules, places.cell_at(n, start, end), chart.pair_value
-    value = chart.value[cell]
-    fill(value, value.size, 0.0)
-    chart.n_there[cell] = 0
+    value, phrase = chart.value[cell], places.phrase_at(n, start, end)
+    leave_empty(chart, cell, 0.0)
+    if not is_open(scores.allowed, phrase):
+        return True
     split_top, any_tiny = _weigh_splits(scores, n, start, end, chart, space)
     if split_top == -np.inf:
         return True
@@ -172,11 +180,12 @@ def _inside_span(
         if pair[p] > 0.0:
             for r in range(rules.rule_ptr[p], rules.rule_ptr[p + 1]):
                 value[rules.parent[r]] += pair[p] * space.rule[r]
+    rule_out(scores.allowed, phrase, grammar.span_class, value, 0.0)
     list_symbols(chart, cell, 0.0)
     there = chart.there[cell, : chart.n_there[cell]]
     if there.size == 0:
         return True
-    span = scores.span[places.phrase_at(n, start, end)]
+    span = scores.span[phrase]
     span_top = largest(span)
     if span_top == -np.inf:  # ruled out, which logarithms can tell from tiny
         return False

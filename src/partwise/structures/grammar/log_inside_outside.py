@@ -7,6 +7,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures.grammar import chart as charts
 from partwise.structures.grammar import places
+from partwise.structures.grammar.allowed import is_open, rule_out
 from partwise.structures.grammar.applications import find_application
 from partwise.structures.grammar.chart import Parsing, PartScores
 from partwise.structures.grammar.inside_outside import (
@@ -91,18 +92,25 @@ def log_inside(
     for width in range(2, n + 1):
         for start in range(n - width + 1):
             end = start + width
+            cell, phrase = (
+                places.cell_at(n, start, end),
+                places.phrase_at(n, start, end),
+            )
+            if not is_open(scores.allowed, phrase):
+                charts.leave_empty(chart, cell, -np.inf)
+                continue
             fill(best, best.size, -np.inf)
             fill(pair_total, pair_total.size, 0.0)
             for m in range(start + 1, end):
                 charts.join_best_split(parsing, start, m, end, best)
             for m in range(start + 1, end):
                 _add_to_best(parsing, start, m, end, best, pair_total)
-            cell = places.cell_at(n, start, end)
             value, top = chart.value[cell], parent_top[cell]
             fill(value, value.size, 0.0)
             fill(top, top.size, -np.inf)
             _sum_parents(grammar, scores, best, pair_total, top, value)
-            span = scores.span[places.phrase_at(n, start, end)]
+            rule_out(scores.allowed, phrase, grammar.span_class, top, -np.inf)
+            span = scores.span[phrase]
             for a in range(value.size):
                 if top[a] > -np.inf:
                     value[a] = top[a] + np.log(value[a]) + span[grammar.span_class[a]]

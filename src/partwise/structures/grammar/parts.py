@@ -17,6 +17,7 @@ import numpy as np
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.grammar import places
+from partwise.structures.grammar.allowed import is_allowed, is_open, of_sentence
 from partwise.structures.grammar.applications import find_application
 from partwise.structures.grammar.chart import Chart, PartScores, make_chart
 from partwise.structures.grammar.corpus import ConstituencyTrees
@@ -78,7 +79,8 @@ def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> PartScores:
     """View the numbers of parts by their kinds."""
     n, first = n_words(s, i), s.sentences.ptr[i]
     word_at, span_at, split_at, application_at, end = part_offsets(s, i)
-    split_ptr, listed = s.sentences.split_ptr, s.applications
+    split_ptr, phrase_ptr = s.sentences.split_ptr, s.sentences.phrase_ptr
+    listed = s.applications
     return PartScores(
         values[:word_at],
         values[word_at:span_at],
@@ -89,6 +91,7 @@ def part_views(s: ConstituencyTrees, i: int, values: FloatArray) -> PartScores:
         s.sentences.symbol,
         listed.ptr[split_ptr[i] : split_ptr[i + 1] + 1],
         listed.rule,
+        of_sentence(s.allowed, phrase_ptr[i], phrase_ptr[i + 1]),
     )
 
 
@@ -161,16 +164,29 @@ def _(s: ConstituencyTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -
         for j in range(own.symbol_ptr[t], own.symbol_ptr[t + 1]):
             own.word[at] = ws.word[s.grammar.word_class[own.symbol[j]]]
             at += 1
-    for p in range(own.span.shape[0]):
-        span_w = w[layout.span_at : layout.split_at]
-        row_dot(s.spans, sentences.phrase_ptr[i] + p, span_w, own.span[p])
-    for p in range(own.split.size):
-        split_w = w[layout.split_at : layout.application_at]
-        row_dot(s.splits, sentences.split_ptr[i] + p, split_w, own.split[p : p + 1])
+    _score_phrases(s, i, w, own)
     for j in range(own.application.size):
         own_w = w[layout.application_at : layout.n_weights]
         number = own.application_ptr[0] + j
         row_dot(s.applications.rows, number, own_w, own.application[j : j + 1])
+
+
+@kernel
+def _score_phrases(
+    s: ConstituencyTrees, i: int, w: FloatArray, own: PartScores
+) -> None:
+    """Score spans and splits; phrases that are in no output have no features."""
+    n, sentences, layout = n_words(s, i), s.sentences, s.layout
+    span_w = w[layout.span_at : layout.split_at]
+    split_w = w[layout.split_at : layout.application_at]
+    for start in range(n):
+        for end in range(start + 2, n + 1):
+            p, at = places.phrase_at(n, start, end), places.first_split(n, start, end)
+            if is_open(own.allowed, p):
+                row_dot(s.spans, sentences.phrase_ptr[i] + p, span_w, own.span[p])
+                for m in range(at, at + end - start - 1):
+                    split = sentences.split_ptr[i] + m
+                    row_dot(s.splits, split, split_w, own.split[m : m + 1])
 
 
 @waist.add_parts.implement(ConstituencyTrees)
@@ -191,21 +207,35 @@ def _(
             at += 1
         word_w = w[layout.word_at : layout.span_at]
         change += row_add(s.words, sentences.ptr[i] + t, ws.word, scale, word_w)
-    for p in range(own.span.shape[0]):
-        if not _is_zero(own.span[p]):
-            span_w = w[layout.span_at : layout.split_at]
-            phrase = sentences.phrase_ptr[i] + p
-            change += row_add(s.spans, phrase, own.span[p], scale, span_w)
-    for p in range(own.split.size):
-        if own.split[p] != 0.0:
-            split_w = w[layout.split_at : layout.application_at]
-            split = sentences.split_ptr[i] + p
-            change += row_add(s.splits, split, own.split[p : p + 1], scale, split_w)
+    change += _add_phrases(s, i, own, scale, w)
     for j in range(own.application.size):
         if own.application[j] != 0.0:
             own_w = w[layout.application_at : layout.n_weights]
             rows, number = s.applications.rows, own.application_ptr[0] + j
             change += row_add(rows, number, own.application[j : j + 1], scale, own_w)
+    return change
+
+
+@kernel
+def _add_phrases(
+    s: ConstituencyTrees, i: int, own: PartScores, scale: float, w: FloatArray
+) -> float:
+    n, sentences, layout = n_words(s, i), s.sentences, s.layout
+    span_w = w[layout.span_at : layout.split_at]
+    split_w = w[layout.split_at : layout.application_at]
+    change = 0.0
+    for start in range(n):
+        for end in range(start + 2, n + 1):
+            p, at = places.phrase_at(n, start, end), places.first_split(n, start, end)
+            if not is_open(own.allowed, p):
+                continue
+            if not _is_zero(own.span[p]):
+                phrase = sentences.phrase_ptr[i] + p
+                change += row_add(s.spans, phrase, own.span[p], scale, span_w)
+            for m in range(at, at + end - start - 1):
+                if own.split[m] != 0.0:
+                    share, split = own.split[m : m + 1], sentences.split_ptr[i] + m
+                    change += row_add(s.splits, split, share, scale, split_w)
     return change
 
 
@@ -242,6 +272,10 @@ def _(s: ConstituencyTrees, i: int, y: CodeArray) -> bool:
     for m in range(1, n):
         r, start, end = y[m - 1], y[n - 1 + m - 1], y[2 * (n - 1) + m - 1]
         if not 0 <= r < n_rules or not 0 <= start < m or not m < end <= n:
+            return False
+        of_class = s.grammar.span_class[s.grammar.rules.parent[r]]
+        phrase = s.sentences.phrase_ptr[i] + places.phrase_at(n, start, end)
+        if not is_allowed(s.allowed, phrase, of_class):
             return False
     for t in range(n):
         if not _may_be(s, i, t, y[3 * (n - 1) + t]):
@@ -296,10 +330,17 @@ def _(
         n_classes = grammar.n_span_classes
         phrase = sentences.phrase_ptr[i] + (r - span_at) // n_classes
         k = (r - span_at) % n_classes
+        if not is_open(s.allowed, phrase):
+            return 0
         found = row_entries(s.spans, phrase, k, n_classes, idx, val)
         at = layout.span_at
     elif r < application_at:
         split = sentences.split_ptr[i] + r - split_at
+        phrase = sentences.phrase_ptr[i] + places.phrase_of_split(
+            n_words(s, i), r - split_at
+        )
+        if not is_open(s.allowed, phrase):
+            return 0
         found = row_entries(s.splits, split, 0, 1, idx, val)
         at = layout.split_at
     else:

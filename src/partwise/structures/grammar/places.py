@@ -51,3 +51,13 @@ def first_split(n: int, start: int, end: int) -> int:
 def split_at(n: int, start: int, m: int, end: int) -> int:
     """Return the number of a split."""
     return first_split(n, start, end) + m - start - 1
+
+
+@kernel
+def phrase_of_split(n: int, split: int) -> int:
+    """Return the number of the phrase that a split cuts."""
+    for start in range(n):
+        for end in range(start + 2, n + 1):
+            if split < first_split(n, start, end) + end - start - 1:
+                return phrase_at(n, start, end)
+    return n_phrases(n)

@@ -9,7 +9,7 @@ order in `theta`:
 """
 
 # Importing the answers registers them with the waist.
-from partwise.structures.ngrams import differences, inference, parts
+from partwise.structures.ngrams import differences, inference, known, parts
 from partwise.structures.ngrams.corpus import (
     NGramChain,
     illegal_positions,
@@ -23,6 +23,7 @@ __all__ = [
     "differences",
     "illegal_positions",
     "inference",
+    "known",
     "make_ngram_chain",
     "make_ngrams",
     "observed_tuples",

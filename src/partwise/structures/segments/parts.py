@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
@@ -283,9 +285,11 @@ def _token_cost(s: Segments, t: int, code: int) -> float:
     if code == right:
         return 0.0
     weight = 1.0 if s.costs.token_weight.size == 0 else s.costs.token_weight[t]
-    if code % K == right % K:
+    label = code if code < K else code - K  # a remainder takes far longer
+    right_label = right if right < K else right - K
+    if label == right_label:
         return weight * s.costs.border
-    return weight * s.costs.labels[right % K, code % K]
+    return weight * s.costs.labels[right_label, label]
 
 
 @kernel
@@ -296,18 +300,31 @@ def _is_right(s: Segments, t: int, label: int, length: int) -> bool:
 
 @waist.add_costs.implement(Segments)
 def _(s: Segments, i: int, theta: FloatArray) -> None:
-    K = s.layout.n_labels
-    first, last = s.ptr[i], s.ptr[i + 1]
-    for t in range(first, last):
-        for k in range(K):
-            limit, at = s.shape_at[k + 1] - s.shape_at[k], part_of(s, t - first, k, 1)
-            total = 0.0
-            for d in range(min(limit, last - t)):
-                total += _token_cost(s, t + d, k if d == 0 else K + k)
-                if s.costs.missed.size:
-                    total += s.costs.missed[t + d]
-                if not _is_right(s, t, k, d + 1):
-                    theta[at + d] += total + s.costs.segments[k]
+    K, first, n = s.layout.n_labels, s.ptr[i], s.ptr[i + 1] - s.ptr[i]
+    inside = np.empty(n)  # what every token costs where a segment goes on
+    for k in range(K):
+        limit, of_segment = s.shape_at[k + 1] - s.shape_at[k], s.costs.segments[k]
+        for t in range(n):
+            inside[t] = _cost_at(s, first + t, K + k)
+        for t in range(n):
+            at = part_of(s, t, k, 1)
+            here, own = theta[at : at + min(limit, n - t)], inside[t:]
+            right = s.right_length[first + t] if s.right[first + t] == k else 0
+            untouched = here[right - 1] if right > 0 else 0.0
+            total = _cost_at(s, first + t, k) + of_segment
+            here[0] += total
+            for d in range(1, here.size):
+                total += own[d]
+                here[d] += total
+            if right > 0:
+                here[right - 1] = untouched
+
+
+@kernel
+def _cost_at(s: Segments, t: int, code: int) -> float:
+    """Return the cost of a code in a wrong segment, that of a missed one included."""
+    cost = _token_cost(s, t, code)
+    return cost + s.costs.missed[t] if s.costs.missed.size else cost
 
 
 @waist.cost.implement(Segments)

@@ -183,13 +183,16 @@ def _list_parents(arcs: SentenceArcs) -> None:
 
 @kernel
 def _sort_by_length(arcs: SentenceArcs) -> None:
-    at = 0
-    for length in range(1, arcs.n + 1):
-        for m in range(1, arcs.n + 1):
-            for j in range(arcs.into[m], arcs.into[m + 1]):
-                if abs(arcs.head[arcs.arc_into[j]] - m) == length:
-                    arcs.by_length[at] = arcs.arc_into[j]
-                    at += 1
+    """Sort the arcs by their lengths, and those of a length by their words."""
+    begin = np.zeros(arcs.n + 2, np.int64)
+    for a in range(arcs.n_arcs):
+        begin[abs(arcs.head[a] - arcs.modifier[a]) + 1] += 1
+    for length in range(1, arcs.n + 2):
+        begin[length] += begin[length - 1]
+    for a in arcs.arc_into:
+        length = abs(arcs.head[a] - arcs.modifier[a])
+        arcs.by_length[begin[length]] = a
+        begin[length] += 1
 
 
 @kernel

@@ -138,6 +138,13 @@ def _reaches(arcs: SentenceArcs, b: int, h: int, e: int) -> bool:
 
 
 @kernel
+def _has_arc_towards(arcs: SentenceArcs, h: int, e: int) -> bool:
+    """Say whether an arc from `h` has its word between `h` and `e`: the nearest one."""
+    b = arcs.right[h] if e > h else arcs.right[h] - 1
+    return arcs.below[h] <= b < arcs.below[h + 1] and _reaches(arcs, b, h, e)
+
+
+@kernel
 def _taken(chart: Chart, count: int, summed: bool) -> float:
     """Return the best of some options, or the logarithm of their sum."""
     if count == 0:
@@ -153,6 +160,7 @@ def inside(
 ) -> float:
     """Fill the chart; return the score of the best tree, or ``log Z`` if `summed`."""
     n, complete = arcs.n, completes(arcs, chart)
+    vectors.fill(chart.complete, complete.size, -np.inf)
     for a in range(arcs.n_arcs):
         complete[a, arcs.modifier[a]] = 0.0
     complete[arcs.n_arcs, 0] = 0.0
@@ -165,11 +173,10 @@ def inside(
             _reach(arcs, given, single_root, summed, b, chart)
             done += 1
         for h in range(n + 1):
-            for number in range(n_parents(arcs, h)):
-                a = parent_arc(arcs, h, number)
-                for e in (h - width, h + width):
-                    if 1 <= e <= n:
-                        complete[a, e] = -np.inf
+            for e in (h - width, h + width):
+                if 1 <= e <= n and _has_arc_towards(arcs, h, e):
+                    for number in range(n_parents(arcs, h)):
+                        a = parent_arc(arcs, h, number)
                         if not covers(arcs, a, e):
                             count = complete_options(arcs, given, chart, number, h, e)
                             complete[a, e] = _taken(chart, count, summed)

@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures.dependency import labels
-from partwise.structures.dependency.arc_parts import ArcParts, arc_parts
+from partwise.structures.dependency.arc_parts import (
+    ArcParts,
+    LabelParts,
+    arc_parts,
+    label_parts,
+)
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import NonProjective
 from partwise.structures.dependency.second_order.candidates import (
@@ -125,6 +130,15 @@ def _(s: SecondOrderTrees, i: int) -> ArcParts:
         arcs.modifier.astype(np.int64),
         np.arange(arcs.n_arcs, dtype=np.int64),
     )
+
+
+@label_parts.register
+def _(s: SecondOrderTrees, i: int) -> LabelParts:
+    n = int(s.first.ptr[i + 1] - s.first.ptr[i])
+    row = s.rows.row[s.rows.first[i] : s.rows.first[i + 1]].astype(np.int64)
+    own = np.flatnonzero(row < 2 * n)  # the others are what heads and pairs say
+    first = int(s.arcs.first[i + 1] - s.arcs.first[i])
+    return LabelParts(row[own] % max(n, 1) + 1, first + own * s.first.labels.n_labels)
 
 
 def lost_heads(s: SecondOrderTrees, heads: CodeArray) -> int:

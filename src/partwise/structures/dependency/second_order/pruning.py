@@ -9,14 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel
-from partwise.structures import interface as waist
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.labels import no_labels
 from partwise.structures.dependency.parts import as_matrix, n_words
-from partwise.structures.interface import FloatArray, IntArray
-from partwise.structures.parallel import Worker, make_crew
-from partwise.structures.sharing import borders, filled
+from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.pruning import keep_probable, prune
 
 
 def without_labels(s: DependencyTrees) -> DependencyTrees:
@@ -41,39 +38,27 @@ def prune_arcs(
     n_jobs : int
         How many threads.
     """
-    sizes = (np.diff(s.ptr) + 1) ** 2
-    ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    kept = np.zeros(ptr[-1], np.uint8)
-    make_crew(s, n_jobs).run(_prune, w, float(least), borders(ptr), filled(kept, ptr))
-    return kept
+    ptr = np.concatenate([[0], np.cumsum((np.diff(s.ptr) + 1) ** 2)]).astype(np.int64)
+    return prune(s, w, least, ptr, n_jobs)
 
 
-@kernel
-def _prune(
+@keep_probable.implement(DependencyTrees)
+def _(
     s: DependencyTrees,
-    start: int,
-    stop: int,
-    worker: Worker,
-    w: FloatArray,
+    i: int,
+    mu: FloatArray,
+    y: CodeArray,
     least: float,
-    ptr: IntArray,
     kept: NDArray[np.uint8],
 ) -> None:
-    scratch, ws = worker.scratch, worker.ws
-    for i in range(start, stop):
-        n = n_words(s, i)
-        waist.visit(s, i, ws)
-        waist.part_scores(s, i, w, scratch.theta, ws)
-        waist.argmax(s, i, scratch.theta, scratch.y, ws)
-        waist.marginals(s, i, scratch.theta, scratch.mu, ws)
-        cells = kept[ptr[i] : ptr[i + 1]].reshape(n + 1, n + 1)
-        share = as_matrix(scratch.mu, n)
-        for m in range(1, n + 1):
-            top = 0.0
-            for h in range(n + 1):
-                if h != m:
-                    top = max(top, share[h, m])
-            for h in range(n + 1):
-                if h != m and share[h, m] > 0.0 and share[h, m] >= least * top:
-                    cells[h, m] = 1
-            cells[scratch.y[m - 1], m] = 1
+    n = n_words(s, i)
+    cells, share = kept.reshape(n + 1, n + 1), as_matrix(mu, n)
+    for m in range(1, n + 1):
+        top = 0.0
+        for h in range(n + 1):
+            if h != m:
+                top = max(top, share[h, m])
+        for h in range(n + 1):
+            if h != m and share[h, m] > 0.0 and share[h, m] >= least * top:
+                cells[h, m] = 1
+        cells[y[m - 1], m] = 1
