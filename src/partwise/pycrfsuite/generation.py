@@ -12,7 +12,6 @@ from partwise.pycrfsuite.parameters import Parameters
 from partwise.structures.chain import Chain, make_chain
 from partwise.structures.rows import Pairs, make_pair_rows, make_pairs
 
-
 MOST_PER_ENTRY = 4  # numbers to count pairs by, for every one that is met
 
 
