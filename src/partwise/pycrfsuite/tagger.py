@@ -23,6 +23,7 @@ from partwise.pycrfsuite._dumpparser import ParsedDump, dump_lines, parsed_dump
 from partwise.pycrfsuite.items import Items, as_text, read_items
 from partwise.pycrfsuite.lookup import SentenceLookup
 from partwise.pycrfsuite.records import Records, make_records
+from partwise.pycrfsuite.string_lookup import StringLookup
 from partwise.pycrfsuite.token_lookup import TokenLookup
 from partwise.structures.chain import make_chain
 from partwise.structures.decoding import part_marginals
@@ -37,9 +38,21 @@ class _Opened(NamedTuple):
     size: int
     vocabulary: Vocabulary
     records: Records
-    lookup: SentenceLookup
+    sentence_lookups: tuple[StringLookup, SentenceLookup]
     token_lookup: TokenLookup
     number_of: dict[str, int]
+
+    def read(self, xseq: Any) -> tuple[Items, NDArray[np.uint64]]:
+        """Return where the records of attributes begin, and the words they are in."""
+        for lookup in self.sentence_lookups:
+            items = lookup.read(xseq)
+            if items is not None:
+                return items, lookup.records
+        items = self.token_lookup.read(xseq)
+        if items is None:
+            items = read_items(xseq, self.vocabulary)
+        starts = self.records.starts(items.numbers)
+        return items._replace(numbers=starts), self.records.words
 
 
 class _Marginals(NamedTuple):
@@ -142,7 +155,10 @@ class Tagger:
             len(data),
             vocabulary,
             records,
-            SentenceLookup(vocabulary, records),
+            (
+                StringLookup(model.attributes, records),
+                SentenceLookup(vocabulary, records),
+            ),
             TokenLookup(vocabulary),
             {label: number for number, label in enumerate(model.labels)},
         )
@@ -182,14 +198,8 @@ class Tagger:
             The features of every token.
         """
         opened = self._open_model()
-        items, self._words = opened.lookup.read(xseq), opened.lookup.records
-        if items is None:
-            items = opened.token_lookup.read(xseq)
-            if items is None:
-                items = read_items(xseq, opened.vocabulary)
-            starts = opened.records.starts(items.numbers)
-            items, self._words = items._replace(numbers=starts), opened.records.words
-        self._items, self._marginals = items, None
+        self._items, self._words = opened.read(xseq)
+        self._marginals = None
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Return the best labels of a sequence, or of the one that was last given.
