@@ -46,9 +46,9 @@ class TokenLookup:
     >>> from partwise.features.vocabulary import joined_vocabulary
     >>> lookup = TokenLookup(joined_vocabulary(["word:Paris", "-1:word:in", "first"]))
     >>> lookup.read([{"word": "in"}, {"word": "Paris", "-1": {"word": "in"}}]).numbers
-    array([-1, -1,  1,  0], dtype=int32)
+    array([-1,  1,  0, -1], dtype=int32)
     >>> lookup.read([["first", "last"]]).numbers
-    array([ 0, -1], dtype=int32)
+    array([ 2, -1], dtype=int32)
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
