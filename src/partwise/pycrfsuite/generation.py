@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def generate_features(
 
 def _sums(
     keys: NDArray[np.int64], values: NDArray[np.float64], n_keys: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the keys that occur, sorted, and the sums of their values.
 
     Examples
