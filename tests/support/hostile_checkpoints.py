@@ -40,7 +40,7 @@ def _problem(make: problems.Maker, loss: str, penalty: str) -> Problem:
         return generative(loss=loss, divergence=way)
     ratio = {"l2": 0.0, "elasticnet": 0.5}.get(penalty, 1.0)
     return make_problem(
-        problems.make_small(make), get_loss(loss), l1_ratio=ratio,
+        problems.make_small(make, 4), get_loss(loss), l1_ratio=ratio,
         positive=penalty.startswith("positive"),
     )  # fmt: skip
 
