@@ -102,6 +102,20 @@ def test_partial_fit_gives_new_features_and_labels_weights() -> None:
     assert model.predict([[["a"], ["b"]]]) == [["A", "B"]]
 
 
+def test_partial_fit_goes_on_with_labels_that_were_announced() -> None:
+    a, b = ([[["a"], ["b"]]], [["A", "B"]]), ([[["c"], ["a"]]], [["0", "A"]])
+    model = SequenceTagger("log_loss").partial_fit(*a, classes=["0", "A"])
+    assert model.classes_.tolist() == ["0", "A", "B"]
+    before = model.certificate_.dual
+    model.partial_fit(*b)
+    duals = model.trace_["dual"]
+    assert duals[np.isfinite(duals)][0] >= 0.99 * before
+    whole = SequenceTagger("log_loss").fit(a[0] + b[0], a[1] + b[1])
+    assert model.certificate_.dual <= whole.certificate_.primal * (1 + 1e-9)
+    assert whole.certificate_.dual <= model.certificate_.primal * (1 + 1e-9)
+    assert model.fit(*a).classes_.tolist() == ["A", "B"]
+
+
 def test_partial_fit_after_fit_starts_with_its_own_examples() -> None:
     model = SequenceTagger().fit(X, y).partial_fit(X[:4], y[:4])
     alone = SequenceTagger().fit(X[:4], y[:4])

@@ -337,7 +337,12 @@ def test_tagger_finds_the_same_attributes_at_once_as_one_by_one(tmp_path: Path) 
                 item["-1:word"] = draw.choice(["x", "é", ""])
             if draw.random() < 0.2:
                 item["n"] = draw.choice([2.5, 3, "text", True])
+            if draw.random() < 0.2:
+                before = {"word": draw.choice("ab"), "up": False, "n": {"n": True}}
+                item["-1"] = draw.choice([before, before, "none", ["word:a"]])
             items.append(draw.choice([item] * 9 + [list(item)]))
+        if draw.random() < 0.2:
+            items = [[str(name) for name in item] for item in items]
         data.append((items, [draw.choice("AB") for _ in items]))
     path = tmp_path / "m.crfsuite"
     train(theirs, data, path, "ap", {"max_iterations": 5})

@@ -160,6 +160,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
     _seen: Seen | None = None
     _continues: bool = False  # whether these examples begin with those of before
     _start: Any = None  # the model whose weights are kept, not its examples
+    _announced: tuple[Label, ...] = ()  # labels that may come in later examples
     _space: Any = None
     _noise: float = 0.0
     """How random the first weights are, where labels are known in part."""
@@ -288,7 +289,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
             seen = as_seen(data[0], y, sample_weight, options)
 
         def learn(fitted: Self) -> None:
-            fitted._seen, fitted._start = seen, None
+            fitted._seen, fitted._start, fitted._announced = seen, None, ()
             fitted._continues = (
                 seen is not None and before is not None and seen.begins_with(before)
             )
@@ -315,6 +316,7 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        classes: Any = None,
         forget: bool = False,
         **options: Any,
     ) -> Self:
@@ -328,13 +330,17 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         ----------
         X, y, sample_weight
             As in `fit`; features of the same kind as before.
+        classes : sequence of labels, optional
+            Labels that are to come, besides those of these examples. scikit-learn wants
+            all of them in the first call; here new ones may come at any time, but a
+            batch with some that were not announced starts the dual variables anew.
         forget : bool
             Keep only the weights of the examples seen so far, not the examples: what is
             minimised is half the squared distance from those weights, and `C` times the
             losses of the examples of this call and of later ones. Works after `load`,
             too.
         **options
-            As in `fit`. `classes`, as in scikit-learn, is not needed, and ignored.
+            As in `fit`.
 
         Examples
         --------
@@ -343,7 +349,6 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         >>> model.partial_fit([[2.0]], ["c"]).classes_.tolist()
         ['a', 'b', 'c']
         """
-        options.pop("classes", None)
         new = as_seen(X, y, sample_weight, options)
         before, start = self._seen, self._start
         if forget:
@@ -354,6 +359,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         def learn(fitted: Self) -> None:
             fitted._seen, fitted._start = seen, start
             fitted._continues = before is not None
+            if classes is not None:
+                fitted._announced = (*self._announced, *classes)
             # The state of the solver is kept, though the setting may be off.
             setting, fitted.warm_start = fitted.warm_start, True
             fitted._learn(seen.X, seen.y, seen.sample_weight, **seen.options)
@@ -373,10 +380,10 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         return getattr(self, name, None) if self._continues else None
 
     def _all_classes(self, found: Iterable[Label]) -> list[Label]:
-        """Return the labels of these examples, and those that are forgotten, sorted."""
+        """Return the labels of examples, seen, forgotten and announced, sorted."""
         start = self._start
         known = () if start is None else start._labels.classes
-        return sorted_classes([*found, *known])
+        return sorted_classes([*found, *known, *self._announced])
 
     def _blocks(self) -> Blocks:
         """Say what the weights belong to, in order."""

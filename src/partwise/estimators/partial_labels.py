@@ -8,6 +8,7 @@ meaning of the character after it away.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from partwise.estimators.labels import Label, LabelCodes
 from partwise.structures.interface import CodeArray, FloatArray
 
 UNKNOWN = "?"
+PARTIAL = (type(None), set, frozenset)
 
 
 def is_partial(label: Any) -> bool:
@@ -28,7 +30,12 @@ def is_partial(label: Any) -> bool:
     >>> is_partial(None), is_partial({"N", "V"}), is_partial("N")
     (True, True, False)
     """
-    return label is None or isinstance(label, set | frozenset)
+    return isinstance(label, PARTIAL)
+
+
+def _may_be_partial(labels: Iterable[Any]) -> bool:
+    """Say so by the types, of which there are few; nearly always none is."""
+    return any(issubclass(kind, PARTIAL) for kind in set(map(type, labels)))
 
 
 def possible_labels(labels: Iterable[Any]) -> list[Label]:
@@ -39,12 +46,11 @@ def possible_labels(labels: Iterable[Any]) -> list[Label]:
     >>> possible_labels(["N", None, {"V"}])
     ['N', 'V']
     """
-    found: list[Label] = []
-    for label in labels:
-        if isinstance(label, set | frozenset):
-            found.extend(label)
-        elif label is not None:
-            found.append(label)
+    found = list(labels)
+    if _may_be_partial(found):
+        sets = [x for x in found if isinstance(x, set | frozenset)]
+        found = [x for x in found if not is_partial(x)]
+        found.extend(chain.from_iterable(sets))
     if not found:
         raise DataError(
             "no label is known: nothing to learn from; give some tokens a label"
@@ -59,7 +65,7 @@ def check_sets(lists: Sequence[Sequence[Any]], called: str, item: str) -> bool:
     """
     some = False
     for i, labels in enumerate(lists):
-        for t, label in enumerate(labels):
+        for t, label in enumerate(labels if _may_be_partial(labels) else ()):
             if is_partial(label):
                 some = True
                 if label is not None and not label:

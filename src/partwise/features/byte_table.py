@@ -3,8 +3,9 @@
 Millions of strings are looked up fastest where they are bytes of one text, each
 ended by a zero. The text is read eight bytes at a time, as little-endian words.
 A slot of the table is one number, half hash and half where the attribute is in
-`entries`: its name and id, then the words of its value. So an attribute costs
-two places of memory, and each pass asks for many of them at the same time.
+`entries`: its name and id, then the words of its value, then what is to be known of
+it, if anything. So an attribute costs two places of memory, and each pass asks for many
+of them at the same time.
 """
 
 from __future__ import annotations
@@ -42,15 +43,29 @@ class ByteTable(NamedTuple):
     entries: UInt64s
 
 
-def byte_table(values: Iterable[str], names: Int32s, ids: Int32s) -> ByteTable | None:
-    """Index the attributes (name, value); None if a value contains a zero."""
+Contents = tuple[NDArray[np.int64], UInt64s]
+NO_CONTENTS: Contents = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+
+
+def byte_table(
+    values: Iterable[str],
+    names: Int32s,
+    ids: Int32s,
+    contents: Contents = NO_CONTENTS,
+) -> ByteTable | None:
+    """Index the attributes (name, value); None if a value contains a zero.
+
+    With ``contents = (ptr, words)``, ``words[ptr[id] : ptr[id + 1]]`` are kept behind
+    each attribute, and what is found is where they are in `entries`, not the id.
+    """
     text, n_bytes = _text(values)
     size = 1024
     while FULLEST * size < ids.size:
         size *= 2
     slots = np.zeros(size, np.uint64)
-    entries = np.empty(n_bytes // 8 + 2 * ids.size + 1, np.uint64)
-    if _enter(text, n_bytes, names, ids, slots, entries):
+    n_words = int(np.diff(contents[0])[ids].sum()) if contents[0].size else 0
+    entries = np.empty(n_bytes // 8 + 2 * ids.size + 1 + n_words, np.uint64)
+    if _enter(text, n_bytes, names, ids, *contents, slots, entries):
         return ByteTable(slots, entries)
     return None
 
@@ -120,6 +135,8 @@ def _enter(
     n_bytes: int,
     names: Int32s,
     ids: Int32s,
+    content_ptr: NDArray[np.int64],
+    content: UInt64s,
     slots: UInt64s,
     entries: UInt64s,
 ) -> bool:
@@ -134,7 +151,7 @@ def _enter(
         while slots[at] != ZERO:
             at = (at + ONE) & mask
         slots[at] = hashes[i] << HALF | to
-        entries[to] = np.uint64(names[i]) << HALF | np.uint64(ids[i])
+        head, known_as = to, np.uint64(ids[i])
         to += ONE
         while ends[i] - start > EIGHT:
             entries[to] = _word(text, start)
@@ -143,6 +160,12 @@ def _enter(
         entries[to] = _last_word(text, start, ends[i])
         start = ends[i]
         to += ONE
+        if content_ptr.size:
+            known_as = to
+            for word in content[content_ptr[ids[i]] : content_ptr[ids[i] + 1]]:
+                entries[to] = word
+                to += ONE
+        entries[head] = np.uint64(names[i]) << HALF | known_as
     return True
 
 

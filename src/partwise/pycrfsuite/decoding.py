@@ -10,40 +10,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import kernel
+from partwise.pycrfsuite.records import DENSE
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
-
-LABEL, WEIGHT = 0, 1
-
-
-def pair_table(label: CodeArray, weight: FloatArray) -> NDArray[np.float64]:
-    """Return label and weight of every pair side by side: one place in memory."""
-    return np.stack([label.astype(np.float64), weight], axis=1)
 
 
 @kernel
 def state_scores(
     ptr: IntArray,
-    numbers: CodeArray,
+    starts: CodeArray,
     values: FloatArray,
-    pair_ptr: IntArray,
-    pairs: NDArray[np.float64],
+    words: NDArray[np.uint64],
     n_labels: int,
 ) -> NDArray[np.float64]:
-    """Return the score of every label at every token; unknown attributes are -1."""
-    # Where pairs begin is asked for all at once: these loads do not wait for another.
-    begin = np.zeros(numbers.size, np.int64)
-    end = np.zeros(numbers.size, np.int64)
-    for j in range(numbers.size):
-        if numbers[j] >= 0:
-            begin[j] = pair_ptr[numbers[j]]
-            end[j] = pair_ptr[numbers[j] + 1]
+    """Return the score of every label at every token.
+
+    The records of attributes begin at `starts`, which are -1 if there is none.
+    """
+    weights = words.view(np.float64)
     scores = np.zeros((ptr.size - 1, n_labels))
     for t in range(ptr.size - 1):
         row = scores[t]
         for j in range(ptr[t], ptr[t + 1]):
+            if starts[j] < 0:
+                continue
             value = 1.0 if values.size == 0 else values[j]
-            for p in range(begin[j], end[j]):
-                row[np.uint32(pairs[p, LABEL])] += value * pairs[p, WEIGHT]
+            head = np.int64(starts[j])
+            if words[head] == DENSE:
+                for b in range(n_labels):
+                    row[b] += value * weights[head + 1 + b]
+            else:
+                for p in range(head + 1, head + 1 + 2 * np.int64(words[head]), 2):
+                    row[words[p]] += value * weights[p + 1]
     return scores
 
 
@@ -85,14 +82,11 @@ def best_path(
 @kernel
 def tag_path(
     ptr: IntArray,
-    numbers: CodeArray,
+    starts: CodeArray,
     values: FloatArray,
-    pair_ptr: IntArray,
-    pairs: NDArray[np.float64],
+    words: NDArray[np.uint64],
     transitions: NDArray[np.float64],
 ) -> CodeArray:
     """Return the best labels of a sequence."""
     K = transitions.shape[0]
-    return best_path(
-        state_scores(ptr, numbers, values, pair_ptr, pairs, K), transitions
-    )
+    return best_path(state_scores(ptr, starts, values, words, K), transitions)

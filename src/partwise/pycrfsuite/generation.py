@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from partwise.pycrfsuite.corpus import Tokens
 from partwise.pycrfsuite.parameters import Parameters
 from partwise.structures.chain import Chain, make_chain
 from partwise.structures.rows import Pairs, make_pair_rows, make_pairs
+
+MOST_PER_ENTRY = 4  # numbers to count pairs by, for every one that is met
 
 
 class Features(NamedTuple):
@@ -37,13 +39,8 @@ def generate_features(
     least = float(parameters["feature.minfreq"])
     owner = np.repeat(np.arange(tokens.labels.size), np.diff(rows.ptr))
     keys = rows.idx.astype(np.int64) * K + tokens.labels[owner]
-    if least <= 0.0 and rows.val.size == 0:
-        found = np.unique(keys)
-        enough = np.ones(found.size, bool)
-    else:
-        found, inverse = np.unique(keys, return_inverse=True)
-        weights = rows.val if rows.val.size else None
-        enough = np.bincount(inverse, weights, minlength=found.size) >= least
+    found, sums = _sums(keys, rows.val, rows.n_columns * K)
+    enough = sums >= least
     if parameters["feature.possible_states"]:
         every = (
             np.unique(rows.idx).astype(np.int64)[:, None] * K + np.arange(K)
@@ -57,6 +54,27 @@ def generate_features(
     ptr = np.concatenate([[0], np.cumsum(counts)])
     pairs = make_pairs(ptr, kept % max(K, 1), K)
     return Features(pairs, _transitions(tokens, K, parameters, least))
+
+
+def _sums(
+    keys: NDArray[np.int64], values: NDArray[np.float64], n_keys: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the keys that occur, sorted, and the sums of their values.
+
+    Examples
+    --------
+    >>> found, sums = _sums(np.array([4, 1, 4]), np.array([0.5, 0.0, 2.0]), 5)
+    >>> found.tolist(), sums.tolist()
+    ([1, 4], [0.0, 2.5])
+    """
+    weights = values if values.size else None
+    if n_keys > MOST_PER_ENTRY * keys.size:  # too many to count them all
+        found, inverse = np.unique(keys, return_inverse=True)
+        return found, np.bincount(inverse, weights, minlength=found.size)
+    occurs = np.zeros(n_keys, bool)
+    occurs[keys] = True
+    found = np.flatnonzero(occurs)
+    return found, np.bincount(keys, weights, minlength=n_keys)[found]
 
 
 def _transitions(

@@ -103,6 +103,7 @@ class ItemReader:
         plain, valued = self._vocabulary
         numbers, ptr = self._numbers, self._ptr
         append, end_row = numbers.append, ptr.append
+        note_at, note = self._other_at.append, self._other.append
         for item in sequence:
             if item.__class__ is dict:  # nearly always; this loop takes the time
                 for name, value in item.items():
@@ -110,7 +111,8 @@ class ItemReader:
                         append(valued[name][value])
                     elif value.__class__ is bool and name.__class__ is str:
                         if not value:
-                            self._note(0.0)
+                            note_at(len(numbers))
+                            note(0.0)
                         append(plain[name])
                     else:
                         self._read_feature("", name, value)

@@ -8,7 +8,7 @@ before, Python only lines up the values, and `partwise.features.byte_table` find
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,42 +17,49 @@ from numpy.typing import NDArray
 from partwise.features.byte_table import IS_USABLE, ByteTable, byte_table, ids_in
 from partwise.features.vocabulary import Vocabulary
 from partwise.pycrfsuite.items import Items
+from partwise.pycrfsuite.records import Records
 
 MOST_SHAPES = 1 << 12
 NUMBERS = frozenset({bool, int, float})
+
+# A feature that is there has no value; these texts stand for that. No value is the
+# same: text with such characters has no bytes, and python-crfsuite refuses it.
+THERE, NOT_THERE = "\ud800", "\ud801"
+AS_TEXT = {True: THERE, False: NOT_THERE}
 
 
 class _Shape(NamedTuple):
     """What tokens with the same names have in common.
 
-    `numbers` are those of their names, as the bytes of int32, and `others` the places
-    of values that are not text.
+    `numbers` are those of their names, as the bytes of int32; `has_flags` says
+    whether some values were no text when these names were first met.
     """
 
     numbers: bytes
-    others: tuple[int, ...]
     size: int
+    has_flags: bool
+
+
+NESTED = _Shape(b"", 0, False)
+"""Names of values that have names themselves, which are not looked for here."""
 
 
 class SentenceLookup:
-    """Reads sequences of dicts; says None where `ItemReader` has to do it.
+    """Reads sequences of dicts; says None where others have to do it.
 
-    Examples
-    --------
-    >>> from partwise.features.vocabulary import joined_vocabulary
-    >>> lookup = SentenceLookup(joined_vocabulary(["word:Paris", "bias"]))
-    >>> lookup.read([{"word": "Paris"}]) is None  # too early for a table
-    True
+    Numbers are where the records of attributes begin in `records`.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, contents: Records) -> None:
         self._vocabulary = vocabulary
+        self._contents = contents
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._expected: dict[tuple[str, ...], _Shape] = {}
         self._names: dict[str, int] = {}
         self._table: ByteTable | None = None
         self._is_usable = IS_USABLE
         self._n_asked = 0
+        self.records = contents.words
 
     def read(self, sequence: Any) -> Items | None:
         """Return the rows of a sequence of dicts, or None."""
@@ -66,22 +73,24 @@ class SentenceLookup:
             return None
         except TypeError:  # tokens that are not dicts
             return None
-        ends = np.zeros(len(shapes) + 1, np.int64)
-        np.cumsum([shape.size for shape in shapes], out=ends[1:])
-        amounts = np.empty(0)
-        if any([shape.others for shape in shapes]):
-            taken = _take_numbers(values, shapes, ends)
-            if taken is None:
-                return None
-            amounts = taken
+        if self._table is None or NESTED in shapes:
+            return None
         numbers = np.frombuffer(b"".join([s.numbers for s in shapes]), np.int32)
-        found = None
-        if self._table is not None:
+        amounts = np.empty(0)
+        try:
+            if any([s.has_flags for s in shapes]):
+                values = list(map(AS_TEXT.get, values, values))
             try:
                 found = ids_in(self._table, values, numbers)
-            except TypeError:  # a value that is not text where others are
-                return None
-        return None if found is None else Items(ends, found, amounts)
+            except TypeError:  # there are numbers among the values
+                amounts = _take_numbers(values)
+                found = ids_in(self._table, values, numbers)
+        except TypeError:
+            return None
+        if found is None:
+            return None
+        ends = np.array([0, *accumulate([s.size for s in shapes])], np.int64)
+        return Items(ends, found, amounts)
 
     def _expect(self, sequence: Iterable[Any]) -> None:
         """Note the names of a sequence that the table does not know.
@@ -98,62 +107,53 @@ class SentenceLookup:
             self._make_table()
 
     def _note_shape(self, token: dict[Any, Any]) -> None:
-        """Give numbers to the names of a token, odd ones to those without text."""
+        """Give numbers to the names of a token."""
         names = tuple(token)
         if names in self._shapes or names in self._expected:
             return
         if len(self._shapes) + len(self._expected) >= MOST_SHAPES:
             return
-        if not all(name.__class__ is str for name in names):
-            return
-        others = tuple(
-            place
-            for place, value in enumerate(token.values())
-            if value.__class__ is not str
-        )
-        first = [2 * self._names.setdefault(name, len(self._names)) for name in names]
-        for place in others:
-            first[place] += 1
-        packed = np.array(first, np.int32).tobytes()
-        self._expected[names] = _Shape(packed, others, len(names))
+        kinds = {value.__class__ for value in token.values()}
+        if kinds <= {str, *NUMBERS} and all(name.__class__ is str for name in names):
+            known = self._names
+            numbers = [known.setdefault(name, len(known)) for name in names]
+            packed = np.array(numbers, np.int32).tobytes()
+            self._expected[names] = _Shape(packed, len(names), kinds != {str})
+        else:
+            self._shapes[names] = NESTED
 
     def _make_table(self) -> None:
         plain, valued = self._vocabulary
         values, names, ids = [], [], []
         for name, number in self._names.items():
-            known = valued[name]
+            known = {**valued[name], THERE: plain[name]}
+            if known[THERE] < 0:
+                del known[THERE]
             values.append(list(known))
-            names.append(np.full(len(known), 2 * number, np.int32))
+            names.append(np.full(len(known), number, np.int32))
             ids.append(np.fromiter(known.values(), np.int32, len(known)))
-            if plain[name] >= 0:
-                values.append([""])
-                names.append(np.array([2 * number + 1], np.int32))
-                ids.append(np.array([plain[name]], np.int32))
         none = np.empty(0, np.int32)
         self._table = byte_table(
             chain.from_iterable(values),
             np.concatenate([none, *names]),
             np.concatenate([none, *ids]),
+            (self._contents.ptr, self._contents.words),
         )
         self._is_usable = self._table is not None
+        if self._table is not None:
+            self.records = self._table.entries
         self._shapes |= self._expected
         self._expected = {}
 
 
-def _take_numbers(
-    values: list[Any], shapes: list[_Shape], ends: NDArray[np.int64]
-) -> NDArray[np.float64] | None:
-    """Put numbers aside and leave no text in their place; None if one is none."""
-    at = [
-        begin + place
-        for begin, shape in zip(ends.tolist(), shapes, strict=False)
-        for place in shape.others
-    ]
+def _take_numbers(values: list[Any]) -> NDArray[np.float64]:
+    """Put numbers aside and say in their place that there are some."""
+    at = [place for place, value in enumerate(values) if value.__class__ is not str]
     amounts = [values[place] for place in at]
     if not NUMBERS.issuperset(map(type, amounts)):
-        return None
+        raise TypeError("not a number")
     for place in at:
-        values[place] = ""
+        values[place] = THERE
     result = np.ones(len(values))
     result[at] = amounts
     return result

@@ -22,6 +22,9 @@ from partwise.pycrfsuite import decoding
 from partwise.pycrfsuite._dumpparser import ParsedDump, dump_lines, parsed_dump
 from partwise.pycrfsuite.items import Items, as_text, read_items
 from partwise.pycrfsuite.lookup import SentenceLookup
+from partwise.pycrfsuite.records import Records, make_records
+from partwise.pycrfsuite.string_lookup import StringLookup
+from partwise.pycrfsuite.token_lookup import TokenLookup
 from partwise.structures.chain import make_chain
 from partwise.structures.decoding import part_marginals
 from partwise.structures.rows import make_dense_rows
@@ -34,9 +37,22 @@ class _Opened(NamedTuple):
     header: Header
     size: int
     vocabulary: Vocabulary
-    lookup: SentenceLookup
+    records: Records
+    sentence_lookups: tuple[StringLookup, SentenceLookup]
+    token_lookup: TokenLookup
     number_of: dict[str, int]
-    arrays: tuple[Any, Any, Any]
+
+    def read(self, xseq: Any) -> tuple[Items, NDArray[np.uint64]]:
+        """Return where the records of attributes begin, and the words they are in."""
+        for lookup in self.sentence_lookups:
+            items = lookup.read(xseq)
+            if items is not None:
+                return items, lookup.records
+        items = self.token_lookup.read(xseq)
+        if items is None:
+            items = read_items(xseq, self.vocabulary)
+        starts = self.records.starts(items.numbers)
+        return items._replace(numbers=starts), self.records.words
 
 
 class _Marginals(NamedTuple):
@@ -46,6 +62,7 @@ class _Marginals(NamedTuple):
 
 
 NO_ITEMS = Items(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+NO_WORDS = np.zeros(0, np.uint64)
 
 
 class Tagger:
@@ -67,7 +84,7 @@ class Tagger:
 
     def __init__(self) -> None:
         self._opened: _Opened | None = None
-        self._items = NO_ITEMS
+        self._items, self._words = NO_ITEMS, NO_WORDS
         self._marginals: _Marginals | None = None
 
     def open(self, name: Any) -> Any:
@@ -130,17 +147,20 @@ class Tagger:
             header = read_header(data, source)
         except ModelFileError as error:
             raise ValueError(f"Error opening model file: {error}") from None
-        pairs = decoding.pair_table(model.label, model.weight)
-        arrays = model.ptr, pairs, model.transitions
+        records = make_records(model.ptr, model.label, model.weight, len(model.labels))
         vocabulary = joined_vocabulary(model.attributes)
         self._opened = _Opened(
             model,
             header,
             len(data),
             vocabulary,
-            SentenceLookup(vocabulary),
+            records,
+            (
+                StringLookup(model.attributes, records),
+                SentenceLookup(vocabulary, records),
+            ),
+            TokenLookup(vocabulary),
             {label: number for number, label in enumerate(model.labels)},
-            arrays,
         )
         self._items, self._marginals = NO_ITEMS, None
 
@@ -178,10 +198,8 @@ class Tagger:
             The features of every token.
         """
         opened = self._open_model()
-        items = opened.lookup.read(xseq)
-        if items is None:
-            items = read_items(xseq, opened.vocabulary)
-        self._items, self._marginals = items, None
+        self._items, self._words = opened.read(xseq)
+        self._marginals = None
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Return the best labels of a sequence, or of the one that was last given.
@@ -194,10 +212,12 @@ class Tagger:
         if xseq is not None:
             self.set(xseq)
         opened = self._open_model()
-        labels, (ptr, numbers, values) = opened.model.labels, self._items
+        labels, (ptr, starts, values) = opened.model.labels, self._items
         if ptr.size == 1:
             return []
-        path = decoding.tag_path(ptr, numbers, values, *opened.arrays)
+        path = decoding.tag_path(
+            ptr, starts, values, self._words, opened.model.transitions
+        )
         return [labels[number] for number in path.tolist()]
 
     def probability(self, yseq: Any) -> float:
@@ -253,11 +273,10 @@ class Tagger:
         """Return the sums over all label sequences, computed once a sequence."""
         if self._marginals is None:
             K = len(opened.model.labels)
-            pair_ptr, pairs, transitions = opened.arrays
-            scores = decoding.state_scores(*self._items, pair_ptr, pairs, K)
+            scores = decoding.state_scores(*self._items, self._words, K)
             # The scores are features of their own here, each with a weight of one.
             chain = make_chain(make_dense_rows(scores), [0, len(scores)], None, K)
-            w = np.concatenate([np.eye(K).ravel(), transitions.ravel()])
+            w = np.concatenate([np.eye(K).ravel(), opened.model.transitions.ravel()])
             _, mu, log_z = part_marginals(chain, w, np.array([scores.size]), 1)
             rows = mu.reshape(-1, K).tolist()
             self._marginals = _Marginals(rows, scores, float(log_z[0]))

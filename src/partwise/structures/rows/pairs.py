@@ -10,7 +10,7 @@ from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.sparse import SparseRows
-from partwise.structures.vectors import shrink
+from partwise.structures.vectors import add_scaled, shrink
 
 WORD = 32  # labels per word of the bit mask
 
@@ -136,8 +136,12 @@ def _(rows: PairRows, t: int, w: FloatArray, out: FloatArray) -> None:
         value = 1.0 if rows.val.size == 0 else rows.val[j]
         first, last = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
         row, label = w[first:last], rows.pairs.label[first:last]
-        for p in range(row.size):
-            out[np.uint32(label[p])] += value * row[p]
+        if row.size == out.size:  # all labels in order: whole vectors
+            for k in range(out.size):
+                out[k] += value * row[k]
+        else:
+            for p in range(row.size):
+                out[np.uint32(label[p])] += value * row[p]
 
 
 @interface.row_add.implement(PairRows)
@@ -147,6 +151,9 @@ def _(rows: PairRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> fl
         attribute = rows.idx[j]
         value = scale if rows.val.size == 0 else scale * rows.val[j]
         first, last = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
+        if last - first == mu.size:
+            change += add_scaled(w, first, mu, value)
+            continue
         row, label = w[first:last], rows.pairs.label[first:last]
         for p in range(row.size):
             step = value * mu[np.uint32(label[p])]
