@@ -373,7 +373,8 @@ class TemplateEncoder:
         else:
             strings = chain.from_iterable(_modified(word, modifiers) for word in words)
             if codes is None:
-                flat = map(self._codes.get, strings, repeat(UNKNOWN))
+                get: Callable[[Any, int], int] = self._codes.get  # None has no code
+                flat = map(get, strings, repeat(UNKNOWN))
             else:
                 flat = map(self._code_of(codes), strings)
         return np.fromiter(flat, np.int64).reshape(-1, len(modifiers))
