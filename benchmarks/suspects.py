@@ -17,13 +17,14 @@ import numpy as np
 
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.chunking import TEMPLATE, corpus
-from benchmarks.harness.parsing_task import EWT, SLOVENE, read_treebank
+from benchmarks.harness.parsing_task import EWT, SLOVENE, Treebank, read_treebank
 from benchmarks.harness.report import Figure, Report, Table
 from partwise import DependencyParser, SequenceTagger
 from partwise.data import read_columns
 from partwise.estimators.suspicion import find_suspicion
 from partwise.trees import is_projective
 
+CHUNKS = "CoNLL-2000"
 CORRUPTED = 0.02
 LOOKED_AT = (0.02, 0.05, 0.10)
 GOAL = 0.5
@@ -57,7 +58,7 @@ def run(bench: Bench) -> Report:
             ]
             rows.append([name, ranking, *found])
             # Parsers learn mistakes by heart: they are asked with `folds=2`.
-            if ranking == (RANKINGS[0] if name == "CoNLL-2000" else RANKINGS[-1]):
+            if ranking == (RANKINGS[0] if name == CHUNKS else RANKINGS[-1]):
                 title = f"{name}: corrupted sentences in the top 5% of the suspects"
                 figures.append(Figure(title, found[1], "share", at_least=GOAL))
     headings = ["corpus", "ranked by", *(f"in the top {s:.0%}" for s in LOOKED_AT)]
@@ -77,6 +78,15 @@ Fit = Callable[[Sequence[Any]], Any]
 
 def _tasks(bench: Bench) -> Any:
     """Yield a name, examples, how to corrupt one, and how to train."""
+    chosen = bench.parts([CHUNKS, EWT.name, SLOVENE.name])
+    if CHUNKS in chosen:
+        yield _chunks(bench)
+    for treebank in (EWT, SLOVENE):
+        if treebank.name in chosen:
+            yield treebank.name, _trees(bench, treebank), _other_head, _parser
+
+
+def _chunks(bench: Bench) -> Any:
     data = read_columns(corpus(bench)[0])
     labels = data.column_sequences(-1)
     known = sorted({label for own in labels for label in own})
@@ -93,21 +103,22 @@ def _tasks(bench: Bench) -> Any:
         return model.fit([x for x, _ in some], [y for _, y in some])
 
     pairs = list(zip(data.without(-1), labels, strict=True))
-    yield "CoNLL-2000", pairs, change, tagger
-    for treebank in (EWT, SLOVENE):
-        trees = [
-            sentence
-            for sentence in read_treebank(bench, treebank)["train"]
-            if len(sentence) > 2 and is_projective(sentence.heads or ())
-        ]
+    return CHUNKS, pairs, change, tagger
 
-        def parser(some: Sequence[Any]) -> Any:
-            model = DependencyParser(
-                loss="log_loss", C=0.1, projective=False, single_root=False, max_iter=10
-            )
-            return model.fit(list(some))
 
-        yield treebank.name, trees, _other_head, parser
+def _trees(bench: Bench, treebank: Treebank) -> list[Any]:
+    return [
+        sentence
+        for sentence in read_treebank(bench, treebank)["train"]
+        if len(sentence) > 2 and is_projective(sentence.heads or ())
+    ]
+
+
+def _parser(some: Sequence[Any]) -> Any:
+    model = DependencyParser(
+        loss="log_loss", C=0.1, projective=False, single_root=False, max_iter=10
+    )
+    return model.fit(list(some))
 
 
 def _other_head(sentence: Any, rng: Any) -> Any:

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,10 +13,13 @@ import venv
 import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from import_graph import imported_names
+from partwise.cli.app import app
 from places import ROOT
 
 pytestmark = pytest.mark.slow
@@ -74,9 +79,31 @@ def files_in(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+def container_lines(keyword: str) -> list[str]:
+    """Return what the container file says after a keyword, line by line."""
+    lines = (ROOT / "Containerfile").read_text("utf-8").splitlines()
+    return [
+        rest for line in lines for k, _, rest in [line.partition(" ")] if k == keyword
+    ]
+
+
+def copy_as_the_container_does(folder: Path) -> None:
+    """Fill a folder with what a container is built from, and nothing else."""
+    for line in container_lines("COPY"):
+        *sources, target = shlex.split(line)
+        for source in sources:
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, folder / target)
+            else:
+                shutil.copy(ROOT / source, folder / target)
+
+
 def test_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
+    # From what the container file copies: that must be enough.
+    (tmp_path / "build").mkdir()
+    copy_as_the_container_does(tmp_path / "build")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
-    run(*pip, "--wheel-dir", tmp_path, ROOT, cwd=tmp_path)
+    run(*pip, "--wheel-dir", tmp_path, tmp_path / "build", cwd=tmp_path)
     (wheel,) = tmp_path.glob("partwise-*-py3-none-any.whl")
     names = files_in(wheel)
     sources = {
@@ -111,6 +138,28 @@ def test_wheel_with_machine_code_compiles_nothing(tmp_path: Path) -> None:
     found = json.loads(run(program, "doctor", "--json", cwd=tmp_path))
     assert found["prebuilt"]["kernels"] == len(kernels)
     assert [cache["kernels"] for cache in found["caches"]] == [0]
+
+
+def test_container_runs_commands_that_exist() -> None:
+    commands: Any = get_command(app)
+    [entry] = container_lines("ENTRYPOINT")
+    steps = " && ".join(container_lines("RUN")).split(" && ")
+    called = [json.loads(entry), *map(shlex.split, steps)]
+    ours = {words[1]: words[2:] for words in called if words[0] == "partwise"}
+    assert set(ours) == {"warm", "serve"}
+    for name, arguments in ours.items():
+        known = {o for p in commands.commands[name].params for o in p.opts}
+        assert {word for word in arguments if word.startswith("--")} <= known
+
+
+def test_container_installs_an_extra_on_a_python_that_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [image] = container_lines("FROM")
+    version = image.removeprefix("python:").removesuffix("-slim")
+    assert f"Programming Language :: Python :: {version}" in project["classifiers"]
+    extras = re.findall(r"\.\[(\w+)\]", " ".join(container_lines("RUN")))
+    assert extras == ["serve"]
+    assert "serve" in project["optional-dependencies"]
 
 
 def third_party_names() -> set[str]:

@@ -277,3 +277,28 @@ def test_screenshots_of_the_report(driver: Any, tmp_path: Path) -> None:
             driver.execute_script("scrollTo(0, 0)")
         driver.execute_async_script("setTimeout(arguments[0], 300)")
         assert driver.save_screenshot(str(folder / name))
+
+
+def test_names_of_edges_do_not_cover_each_other(driver: Any, tmp_path: Path) -> None:
+    from partwise import LatticeInput
+
+    # Every state of a layer has an edge to every state of the next.
+    edges = [
+        (3 * layer + a - 2 * (layer > 0), 3 * layer + b + 1, {}, f"word{a}{b}")
+        for layer in range(3)
+        for a in range(3 if layer else 1)
+        for b in range(3)
+    ]
+    view = view_path(LatticeInput(edges), (0, 3, 12), [(1, 7, 15)])
+    open_page(driver, examples_page([view], "Lattices"), tmp_path)
+    boxes = driver.execute_script(
+        """return [...document.querySelectorAll("svg text")].map((t) => {
+        const b = t.getBBox();
+        return [t.textContent, b.x, b.y, b.width, b.height]; })"""
+    )
+    names = [name for name, *_ in boxes]
+    assert len(edges) > len(names) >= 6  # those of the two paths are there
+    for i, (_, x, y, width, height) in enumerate(boxes):
+        for _, x2, y2, width2, _ in boxes[:i]:
+            assert abs(y - y2) > height / 2 or x > x2 + width2 or x2 > x + width
+    assert_quiet(driver)

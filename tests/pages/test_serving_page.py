@@ -75,3 +75,17 @@ def test_page_changes_the_model(driver: Any, server: LiveServer) -> None:
     menu.send_keys("dicts")
     assert "object of features" in driver.find_element("id", "takes").text
     assert "dog" in typed(driver, '[{"word": "the"}, {"word": "dog"}]')
+
+
+def test_page_keeps_what_was_typed_but_no_example(
+    driver: Any, server: LiveServer
+) -> None:
+    driver.get(f"http://127.0.0.1:{server.port}/")
+    box, models = (driver.find_element("id", name) for name in ("text", "model"))
+    typed(driver, "")  # nothing: the example is taken
+    assert box.get_attribute("value") == "Dogs|TAG bark|TAG"
+    models.send_keys("dicts")
+    assert box.get_attribute("value") == ""
+    box.send_keys("the dog")
+    models.send_keys("chunks")
+    assert box.get_attribute("value") == "the dog"

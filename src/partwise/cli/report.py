@@ -51,12 +51,18 @@ def report(
     page = fitted.report(
         X,
         y,
-        title=title or f"{kind.one[0].upper()}{kind.one[1:]}: {model} on {data}",
+        title=title or _title(kind.one, model, data),
         train=None if train is None else read(fitted, train),
     )
     page.save(output)
     if output != "-":
         say(f"{output}: open it in a browser", err=True)
+
+
+def _title(one: str, model: str, data: str) -> str:
+    """Return what a page is called: paths are long, and of this machine only."""
+    names = [path.replace("\\", "/").rpartition("/")[2] for path in (model, data)]
+    return f"{one[0].upper()}{one[1:]}: {names[0]} on {names[1]}"
 
 
 def suspects(

@@ -9,12 +9,13 @@ for the whole corpus at once.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.features.cell_numbers import Numbers
 from partwise.features.mixing import mixed
 
 Codes = NDArray[np.uint64]
@@ -164,22 +165,31 @@ def hash_text(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
 
 
+def _with_roots(
+    sentences: Sequence[SentenceWords], column: Callable[[SentenceWords], Sequence[str]]
+) -> Iterator[str]:
+    """Yield the values of a column; of every sentence the root comes first."""
+    for sentence in sentences:
+        yield ROOT
+        yield from column(sentence)
+
+
+class _Hashes(dict[str, int]):
+    """Codes of texts, computed once for each."""
+
+    def __missing__(self, text: str) -> int:
+        code = self[text] = hash_text(text)
+        return code
+
+
 def _hashed(
     sentences: Sequence[SentenceWords], column: Callable[[SentenceWords], Sequence[str]]
 ) -> tuple[Codes, Codes]:
     """Return the codes of one column, and those of the words that have no value."""
-    known: dict[str, int] = {}
-    result: list[int] = []
-    root = hash_text(ROOT)
-    for sentence in sentences:
-        result.append(root)
-        for value in column(sentence):
-            code = known.get(value)
-            if code is None:
-                code = known[value] = hash_text(value)
-            result.append(code)
+    known = _Hashes()
+    cells = _with_roots(sentences, column)
+    codes = np.fromiter(map(known.__getitem__, cells), np.int64)
     missing = known.get(NOT_GIVEN, -1)
-    codes = np.array(result, np.int64)
     return codes.astype(np.uint64), codes == missing
 
 
@@ -255,7 +265,7 @@ def encode_words(sentences: Sequence[SentenceWords], suffix: int = 3) -> WordCod
     (True, [2])
     """
     lengths = np.array([len(s.forms) for s in sentences], np.int64)
-    lower = {w: w.lower() for s in sentences for w in s.forms}
+    lower = {w: w.lower() for w in {w for s in sentences for w in s.forms}}
     basic: dict[str, Codes] = {}
     basic["w"], _ = _hashed(sentences, lambda s: s.forms)
     basic["s"], _ = _hashed(sentences, lambda s: [lower[w][-suffix:] for w in s.forms])
@@ -267,7 +277,7 @@ def encode_words(sentences: Sequence[SentenceWords], suffix: int = 3) -> WordCod
     basic["u"] = np.where(no_upos, xpos, upos)
     basic["x"] = np.where(no_xpos, upos, xpos)
     basic["m"], _ = _hashed(sentences, lambda s: s.feats)
-    cases = {feats: case_of(feats) for s in sentences for feats in s.feats}
+    cases = {x: case_of(x) for x in {x for s in sentences for x in s.feats}}
     basic["c"], _ = _hashed(sentences, lambda s: [cases[feats] for feats in s.feats])
     basic["k"], _ = _hashed(sentences, phrase_markers)
     for name in {name for names in CODES.values() for name in names if name[1:]}:
@@ -287,18 +297,11 @@ def encode_words(sentences: Sequence[SentenceWords], suffix: int = 3) -> WordCod
 
 
 def _attributes(sentences: Sequence[SentenceWords]) -> NDArray[np.int32]:
-    known: dict[str, tuple[int, ...]] = {}
-    result: list[tuple[int, ...]] = []
-    none = (0,) * len(ATTRIBUTES)
-    for sentence in sentences:
-        result.append(none)
-        for feats in sentence.feats:
-            codes = known.get(feats)
-            if codes is None:
-                given = _given(feats)
-                codes = known[feats] = tuple(
-                    hash_text(given[name]) | 1 if name in given else 0
-                    for name in ATTRIBUTES
-                )
-            result.append(codes)
-    return np.array(result, np.int32).reshape(-1, len(ATTRIBUTES))
+    known = Numbers()
+    cells = _with_roots(sentences, lambda s: s.feats)
+    numbers = np.fromiter(map(known.__getitem__, cells), np.int64)
+    rows = [
+        [hash_text(given[name]) | 1 if name in given else 0 for name in ATTRIBUTES]
+        for given in map(_given, known)
+    ]
+    return np.array(rows, np.int32).reshape(-1, len(ATTRIBUTES))[numbers]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -15,23 +16,28 @@ def _lower(word: str) -> str:
     return word.lower()
 
 
-def _class_of(character: str) -> str:
-    if character.isupper():
-        return "X"
-    if character.isalpha():
-        return "x"
-    return "d" if character.isdigit() else character
+class _Classes(dict[str, str]):
+    """The class of every character that was met: X, x or d, or the character itself."""
+
+    def __missing__(self, character: str) -> str:
+        if character.isupper():
+            found = "X"
+        elif character.isalpha():
+            found = "x"
+        else:
+            found = "d" if character.isdigit() else character
+        self[character] = found
+        return found
 
 
-def _shape(word: str, longest_run: int) -> str:
+_class_of = _Classes().__getitem__
+
+
+def _shape(longest_run: int) -> Callable[[str], str]:
     """Map letters to X and x, digits to d, and cut runs of the same class."""
-    shape: list[str] = []
-    run = 0
-    for character in map(_class_of, word):
-        run = run + 1 if shape and shape[-1] == character else 1
-        if run <= longest_run:
-            shape.append(character)
-    return "".join(shape)
+    cut = re.compile(rf"(.)\1{{{longest_run},}}", re.DOTALL).sub
+    rest = r"\1" * longest_run
+    return lambda word: cut(rest, "".join(map(_class_of, word)))
 
 
 def _prefix(word: str, length: int) -> str | None:
@@ -73,8 +79,8 @@ def _affixes() -> dict[str, Callable[[str], str | None]]:
 # name -> function; a result of None means that there is no attribute.
 MODIFIERS: dict[str, Callable[[str], str | None]] = {
     "lower": _lower,
-    "shape": partial(_shape, longest_run=4),
-    "short_shape": partial(_shape, longest_run=1),
+    "shape": _shape(longest_run=4),
+    "short_shape": _shape(longest_run=1),
     "kind": _kind,
     "has_digit": _flag(lambda word: any(map(str.isdigit, word))),
     "has_upper": _flag(lambda word: any(map(str.isupper, word))),
@@ -82,6 +88,28 @@ MODIFIERS: dict[str, Callable[[str], str | None]] = {
     "is_title": _flag(str.istitle),
     **_affixes(),
 }
+
+
+def function_of(modifier: str) -> Callable[[str], str | None]:
+    """Return what a modifier does; the empty name leaves words as they are.
+
+    Examples
+    --------
+    >>> function_of("suffix3")("dogs"), function_of("")("dogs")
+    ('ogs', 'dogs')
+    """
+    if modifier.startswith(FILLED):
+        length = modifier.removeprefix(FILLED)
+        return partial(_prefix, length=int(length)) if length else _if_filled
+    return MODIFIERS[modifier] if modifier else _unchanged
+
+
+def _unchanged(word: str) -> str:
+    return word
+
+
+def _if_filled(word: str) -> str | None:
+    return word or None
 
 
 def modify(modifier: str, word: str) -> str | None:
@@ -100,7 +128,4 @@ def modify(modifier: str, word: str) -> str | None:
     >>> modify("has_digit", "B2B"), modify("has_digit", "Paris")
     ('yes', None)
     """
-    if modifier.startswith(FILLED):
-        length = modifier.removeprefix(FILLED)
-        return _prefix(word, int(length)) if length else word or None
-    return MODIFIERS[modifier](word) if modifier else word
+    return function_of(modifier)(word)

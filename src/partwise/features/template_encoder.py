@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from partwise.features import cell_numbers
 from partwise.features.attribute_table import Cells, are_bounds
 from partwise.features.csr import UNKNOWN, Encoded, Key, KeyCounts
 from partwise.features.line_set import LineSet
-from partwise.features.modifiers import modify
+from partwise.features.modifiers import function_of
 from partwise.features.resources import Resources, derivation
 from partwise.features.strings import (
     Settings,
@@ -366,12 +367,17 @@ class TemplateEncoder:
     ) -> NDArray[np.int64]:
         """Return the code of each word under each modifier."""
         modifiers = self._modifiers
+        flat: Iterable[int]
         if self.hash_bits is not None:
-            flat = [code for word in words for code in _hash_codes(word, modifiers)]
+            flat = chain.from_iterable(_hash_codes(word, modifiers) for word in words)
         else:
-            code_of = self._code_of(codes)
-            flat = [code_of(modify(name, word)) for word in words for name in modifiers]
-        return np.array(flat, np.int64).reshape(-1, len(modifiers))
+            strings = chain.from_iterable(_modified(word, modifiers) for word in words)
+            if codes is None:
+                get: Callable[[Any, int], int] = self._codes.get  # None has no code
+                flat = map(get, strings, repeat(UNKNOWN))
+            else:
+                flat = map(self._code_of(codes), strings)
+        return np.fromiter(flat, np.int64).reshape(-1, len(modifiers))
 
     def _outside(
         self, codes: Mapping[str, int] | None = None
@@ -467,6 +473,17 @@ def _hash_code(string: str | None) -> int:
     return UNKNOWN if string is None else stable_hash(string)
 
 
+@lru_cache
+def _functions(modifiers: tuple[str, ...]) -> list[Callable[[str], str | None]]:
+    return [*map(function_of, modifiers)]
+
+
+# The taggers of a pipeline, and those that share a template, meet the same words.
+@lru_cache(maxsize=1 << 15)
+def _modified(word: str, modifiers: tuple[str, ...]) -> tuple[str | None, ...]:
+    return tuple([function(word) for function in _functions(modifiers)])
+
+
 @lru_cache(maxsize=1 << 16)
 def _hash_codes(word: str, modifiers: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(_hash_code(modify(name, word)) for name in modifiers)
+    return tuple([_hash_code(function(word)) for function in _functions(modifiers)])

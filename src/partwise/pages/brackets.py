@@ -67,6 +67,7 @@ def view_brackets(
         raise ValueError("there is no tree to show")
     right_items: list[Item] = [] if gold is None else [tuple(b) for b in spans(gold)]
     guess_items: list[Item] = [] if found is None else [tuple(b) for b in spans(found)]
+    differs = differing(right_items, guess_items)
     certain: list[tuple[float, bool]] = []
     more: dict[str, Any] = {"tags": list(tags(shown))}
     believed: list[float] | None = None
@@ -85,8 +86,9 @@ def view_brackets(
         gold_items=right_items,
         found_items=guess_items,
         counted="bracket F1",
-        mistakes=0 if gold is None else differing(right_items, guess_items),
-        size=max(len(right_items), len(guess_items)),
+        mistakes=0 if gold is None else differs,
+        # Brackets of both trees, those they share counted once.
+        size=(len(right_items) + len(guess_items) + differs) // 2,
         certain=certain,
         believed=believed,
         more=more,

@@ -11,9 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import ClassVar, NamedTuple, Self
 
+import numpy as np
+
+from partwise.data.columns import ColumnData
 from partwise.data.surface import Written, paragraphs
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.characters import (
@@ -23,6 +26,7 @@ from partwise.estimators.pipeline.characters import (
     kind_of,
     reads_new_columns,
 )
+from partwise.estimators.pipeline.memory import Memory
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
 from partwise.estimators.pipeline.tables import Stored
 from partwise.estimators.pipeline.untold_spaces import says_nothing, with_likely_spaces
@@ -38,8 +42,6 @@ FEW = 0.01
 """The share of words of letters that may be cut in a language with spaces."""
 MOST_TOKENS = 400
 """Longer sentences are cut: no sentence is so long, but text without full stops is."""
-MOST_PIECES = 200_000
-"""How many pieces are remembered when text is cut."""
 
 
 class Cut(NamedTuple):
@@ -61,7 +63,7 @@ class BoundaryStep(Step):
         super().__init__()
         self.cut_words: frozenset[str] | None = None
         """The words of nothing but letters that are cut, if these are few."""
-        self._known: dict[Piece, tuple[int, ...]] = {}
+        self._memory: Memory[Piece, tuple[int, ...]] = Memory()
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn from the text behind sentences."""
@@ -107,7 +109,7 @@ class BoundaryStep(Step):
                     for one in part
                     for token, gap in zip(one.tokens, one.gaps, strict=True)
                 ]
-                X.append(_sentence_rows(tokens))
+                X.append(tokens)
                 y.append(
                     [
                         END if i + 1 == len(one.tokens) else INSIDE
@@ -117,7 +119,7 @@ class BoundaryStep(Step):
                 )
         if len({label for labels in y for label in labels}) < 2:
             raise NothingToLearn("all sentences are one word")
-        self.models["sentences"] = make("sentences").fit(X, y)
+        self.models["sentences"] = make("sentences").fit(_token_columns(X), y)
 
     def score(
         self, gold: Sequence[Sentence], dev: Sequence[Sentence]
@@ -147,32 +149,30 @@ class BoundaryStep(Step):
     def _tokens(self, texts: Sequence[str]) -> list[list[Cut]]:
         matches = [list(PIECE.finditer(text)) for text in texts]
         pieces = [_pieces(*both) for both in zip(texts, matches, strict=True)]
-        self._learn_cuts({one for found in pieces for one in found})
+        cuts = self._memory.answers(chain.from_iterable(pieces), self._cuts)
         tokens: list[list[Cut]] = []
         for text, spans, found in zip(texts, matches, pieces, strict=True):
             own: list[Cut] = []
             for span, piece in zip(spans, found, strict=True):
                 begin, end = span.span()
-                places = (begin, *(begin + n for n in self._known[piece]), end)
+                places = (begin, *(begin + n for n in cuts[piece]), end)
                 own += [Cut(text[a:b], a, b) for a, b in pairwise(places)]
             tokens.append(own)
         return tokens
 
-    def _learn_cuts(self, pieces: Iterable[Piece]) -> None:
-        """Cut the pieces that have not been met before."""
-        if len(self._known) > MOST_PIECES:
-            self._known = {}
-        new = [one for one in pieces if one not in self._known]
-        long = [one for one in new if self._may_be_cut(one[0])]
-        self._known.update(dict.fromkeys(new, ()))
+    def _cuts(self, pieces: list[Piece]) -> Iterable[tuple[int, ...]]:
+        """Return where pieces are cut."""
+        found: dict[Piece, tuple[int, ...]] = dict.fromkeys(pieces, ())
+        long = [one for one in pieces if self._may_be_cut(one[0])]
         if long:
             tagger = self.models["tokens"]
             view = characters if reads_new_columns(tagger) else characters_before
             labels = tagger.predict([view(one) for one in long])
-            for piece, found in zip(long, labels, strict=True):
-                self._known[piece] = tuple(
-                    i for i, label in enumerate(found[:-1], 1) if label == END
+            for piece, own in zip(long, labels, strict=True):
+                found[piece] = tuple(
+                    i for i, label in enumerate(own[:-1], 1) if label == END
                 )
+        return found.values()
 
     def _may_be_cut(self, word: str) -> bool:
         """Say whether the tagger must be asked: most words are nothing but letters."""
@@ -201,15 +201,13 @@ class BoundaryStep(Step):
 
     def _ends(self, texts: Sequence[str], tokens: list[list[Cut]]) -> list[list[str]]:
         X = [
-            _sentence_rows(
-                [
-                    (one.form, text[one.end : after.start])
-                    for one, after in pairwise([*own, Cut("", len(text), len(text))])
-                ]
-            )
+            [
+                (one.form, text[one.end : after.start])
+                for one, after in pairwise([*own, Cut("", len(text), len(text))])
+            ]
             for text, own in zip(texts, tokens, strict=True)
         ]
-        found: list[list[str]] = self.models["sentences"].predict(X)
+        found: list[list[str]] = self.models["sentences"].predict(_token_columns(X))
         return found
 
     @staticmethod
@@ -293,13 +291,20 @@ def _pieces(text: str, spans: Sequence[re.Match[str]]) -> list[Piece]:
     return [(word, ends[i], kinds[i + 2]) for i, word in enumerate(words)]
 
 
-def _sentence_rows(tokens: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
+def _token_columns(texts: Sequence[Sequence[tuple[str, str]]]) -> ColumnData:
     """Return tokens, and what the tagger for the ends of sentences sees of each."""
-    rows: list[tuple[str, ...]] = []
-    for form, gap in tokens:
-        mark = form if not form[0].isalnum() or len(form) == 1 else ""
-        rows.append((form, "_" if gap else "-", mark or kind_of(form[0]) + form[-1:]))
-    return rows
+    forms = [form for text in texts for form, _ in text]
+    gaps = ["_" if gap else "-" for text in texts for _, gap in text]
+    marks = {form: _mark(form) for form in set(forms)}
+    columns = [forms, gaps, [marks[form] for form in forms]]
+    return ColumnData(columns, np.cumsum([0, *map(len, texts)]))
+
+
+def _mark(form: str) -> str:
+    """Return the kind of a token and its last letter; marks are their own kind."""
+    if not form[0].isalnum() or len(form) == 1:
+        return form
+    return kind_of(form[0]) + form[-1:]
 
 
 SENTENCE_TEMPLATE = "\n".join(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import ClassVar, Self
 
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.edit_scripts import apply_script, edit_script
+from partwise.estimators.pipeline.memory import Memory
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, is_given
 from partwise.estimators.pipeline.tables import (
     Stored,
@@ -17,6 +19,9 @@ from partwise.estimators.pipeline.tables import (
     store_table,
 )
 from partwise.model_file import Content
+
+Word = tuple[str, str, str]
+"""A form, its part of speech and its features."""
 
 FEWEST = 2
 """How many words must share a script for it to be learnt."""
@@ -32,13 +37,14 @@ class LemmaStep(Step):
     def __init__(self) -> None:
         super().__init__()
         self.seen: dict[str, str] = {}
+        self._memory: Memory[Word, str] = Memory()
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Remember words, and learn scripts from them."""
         if not is_given(sentences, "lemmas"):
             raise NothingToLearn("no word has a lemma")
         counts: dict[str, Counter[str]] = defaultdict(Counter)
-        kinds: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        kinds: dict[Word, Counter[str]] = defaultdict(Counter)
         for one in sentences:
             words = zip(one.forms, one.upos, one.feats, one.lemmas, strict=True)
             for form, upos, feats, lemma in words:
@@ -60,27 +66,26 @@ class LemmaStep(Step):
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with lemmas."""
-        wanted = {
-            word: ""
-            for one in sentences
-            for word in zip(one.forms, one.upos, one.feats, strict=True)
-        }
-        unknown = []
-        for word in wanted:
-            found = next((self.seen[k] for k in _keys(*word) if k in self.seen), None)
-            wanted[word] = word[0] if found is None else found
-            if found is None:
-                unknown.append(word)
+        rows = [[*zip(s.forms, s.upos, s.feats, strict=True)] for s in sentences]
+        lemmas = self._memory.answers(chain.from_iterable(rows), self._lemmas)
+        return [
+            with_column(one, "lemmas", [lemmas[word] for word in row])
+            for one, row in zip(sentences, rows, strict=True)
+        ]
+
+    def _lemmas(self, words: list[Word]) -> Iterable[str]:
+        """Return the lemmas of words: by heart, or else by scripts."""
+        found = {word: self._by_heart(word) for word in words}
+        unknown = [word for word, lemma in found.items() if lemma is None]
         if unknown and self.models:
             model = self.models["lemmas"]
             scripts = model.predict([_features(*word, self.suffix) for word in unknown])
             for word, script in zip(unknown, scripts, strict=True):
-                wanted[word] = apply_script(script, word[0]) or word[0]
-        rows = [zip(one.forms, one.upos, one.feats, strict=True) for one in sentences]
-        return [
-            with_column(one, "lemmas", [wanted[word] for word in row])
-            for one, row in zip(sentences, rows, strict=True)
-        ]
+                found[word] = apply_script(script, word[0])
+        return [lemma or word[0] for word, lemma in found.items()]
+
+    def _by_heart(self, word: Word) -> str | None:
+        return next((self.seen[k] for k in _keys(*word) if k in self.seen), None)
 
     def store(self, dtype: str) -> Stored:
         """Return the step as a part of a model file."""

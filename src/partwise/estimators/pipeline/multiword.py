@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from partwise.data.surface import surface_tokens
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.edit_scripts import apply_split, split_script
+from partwise.estimators.pipeline.memory import Memory
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
 from partwise.estimators.pipeline.tables import (
     Stored,
@@ -33,6 +34,7 @@ class MultiwordStep(Step):
     def __init__(self) -> None:
         super().__init__()
         self.seen: dict[str, str] = {}
+        self._memory: Memory[str, list[str]] = Memory()
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Remember tokens, and learn scripts from them."""
@@ -60,7 +62,11 @@ class MultiwordStep(Step):
 
     def split(self, tokens: Sequence[str]) -> list[list[str]]:
         """Return the words of every token."""
-        scripts = {token: self.seen.get(token.lower()) for token in set(tokens)}
+        words = self._memory.answers(tokens, self._words)
+        return [words[token] for token in tokens]
+
+    def _words(self, tokens: list[str]) -> list[list[str]]:
+        scripts = {token: self.seen.get(token.lower()) for token in tokens}
         unknown = [token for token, script in scripts.items() if script is None]
         # Scripts cut letters off: what is not one has none.
         unknown = [token for token in unknown if any(map(str.isalpha, token))]
@@ -69,11 +75,7 @@ class MultiwordStep(Step):
                 [_features(one, self.suffix) for one in unknown]
             )
             scripts |= dict(zip(unknown, found, strict=True))
-        words = {
-            token: _words(token, script or ONE_WORD)
-            for token, script in scripts.items()
-        }
-        return [words[token] for token in tokens]
+        return [_cut(token, script or ONE_WORD) for token, script in scripts.items()]
 
     def score(
         self, gold: Sequence[Sentence], dev: Sequence[Sentence]
@@ -105,7 +107,7 @@ class MultiwordStep(Step):
         return step
 
 
-def _words(token: str, script: str) -> list[str]:
+def _cut(token: str, script: str) -> list[str]:
     if script == ONE_WORD:
         return [token]
     words = apply_split(script, token)

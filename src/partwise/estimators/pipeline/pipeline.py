@@ -172,11 +172,11 @@ class Pipeline(Estimator, PipelineSettings):
         number = 0
         for batch in _batches(paragraphs):
             sentences = []
-            for paragraph, cut in zip(
-                batch,
-                self._boundaries().cut([one.text for one in batch]),
-                strict=True,
-            ):
+            cuts = self._boundaries().cut([one.text for one in batch])
+            splitter = self.steps_.get("words")
+            if isinstance(splitter, MultiwordStep):  # all at once; it remembers them
+                splitter.split([x.form for cut in cuts for own in cut for x in own])
+            for paragraph, cut in zip(batch, cuts, strict=True):
                 for i, tokens in enumerate(cut):
                     number += 1
                     sentences.append(self._sentence(paragraph, cut, i, tokens, number))

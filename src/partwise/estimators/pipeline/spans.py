@@ -18,7 +18,7 @@ from partwise.data.surface import SurfaceToken, Written
 from partwise.data.tree_files import read_trees
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, columns_of
 from partwise.metrics.chunks import are_chunk_labels, chunk_scores
 
 
@@ -130,8 +130,8 @@ def _made(words: Iterable[str]) -> Sentence:
     return make_sentence(written, [[token.form] for token in surface], [])
 
 
-def _inputs(sentences: Sequence[Sentence]) -> list[list[tuple[str, ...]]]:
-    return [list(zip(one.forms, one.upos, strict=True)) for one in sentences]
+def _inputs(sentences: Sequence[Sentence]) -> ColumnData:
+    return columns_of(sentences, "forms", "upos")
 
 
 def _text(sentence: Sentence) -> str:

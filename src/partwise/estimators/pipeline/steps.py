@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import eq
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
+from partwise.data.columns import ColumnData
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.tables import Stored, read_models, store_models
 from partwise.estimators.registry import find_estimator
@@ -155,6 +158,12 @@ class NothingToLearn(Exception):
 def estimator(name: str, **settings: Any) -> Any:
     """Return an estimator by the name of its class."""
     return find_estimator(name)(**settings)
+
+
+def columns_of(sentences: Sequence[Sentence], *names: str) -> ColumnData:
+    """Return columns of sentences as taggers read them."""
+    columns = [[x for one in sentences for x in getattr(one, name)] for name in names]
+    return ColumnData(columns, np.cumsum([0, *map(len, sentences)]))
 
 
 def is_given(sentences: Iterable[Sentence], column: str) -> bool:

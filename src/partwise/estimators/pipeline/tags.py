@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.bundles import Bundles
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, columns_of
 from partwise.estimators.pipeline.tables import Stored, read_models
 from partwise.model_file import Content
 
@@ -43,7 +43,7 @@ class TagStep(Step):
         most = self.choice.get("most_labels", MOST_LABELS)
         self.bundles = Bundles.learn((x for one in labels for x in one), most)
         parts = {label: self.bundles.split(label) for label in seen}
-        X = self._inputs(sentences)
+        X = columns_of(sentences, "forms", *self.reads)
         self.constant = []
         for i in range(len(self.bundles.groups)):
             y = [[parts[label][i] for label in one] for one in labels]
@@ -66,16 +66,9 @@ class TagStep(Step):
         """Return what the tagger of a part is called."""
         return f"{self.name}.{i}" if len(self.bundles.groups) > 1 else self.name
 
-    def _inputs(self, sentences: Sequence[Sentence]) -> list[list[tuple[str, ...]]]:
-        columns = ("forms", *self.reads)
-        return [
-            list(zip(*(getattr(one, name) for name in columns), strict=True))
-            for one in sentences
-        ]
-
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with predicted tags."""
-        X: Any = self._inputs(sentences)
+        X: Any = columns_of(sentences, "forms", *self.reads)
         if self._is_shared:
             X = next(iter(self.models.values())).encode(X)
         models = iter(self.models.values())

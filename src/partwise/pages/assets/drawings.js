@@ -214,7 +214,7 @@ function drawPath(one, found, gold) {
   for (let c = 1; c < layers.length; c++) xs[c] = xs[c - 1] + widest[c];
   const tall = Math.max(...layers.map((l) => l.length)) * 62, at = new Map();
   layers.forEach((layer, c) => layer.forEach((node, j) => at.set(node, [xs[c], MARGIN + 24 + tall * (j + 0.5) / layer.length])));
-  const chosen = new Set(found), good = new Set(gold || []), between = new Map(), drawn = [];
+  const chosen = new Set(found), good = new Set(gold || []), between = new Map(), drawn = [], texts = [];
   one.edges.forEach(([a, b, text], e) => {
     const key = `${a}\t${b}`, count = between.get(key) || 0;
     between.set(key, count + 1);
@@ -223,9 +223,19 @@ function drawPath(one, found, gold) {
     const mid = [(x1 + x2) / 2, (y1 + y2) / 2 + bend];
     const kind = chosen.has(e) ? (gold && !good.has(e) ? "wrong" : "found") : good.has(e) ? "gold" : "";
     const sure = one.sure ? ` ${percent(one.sure[e], 0)}` : "";
-    drawn.push(svg("path", {class: `edge ${kind}`, d: `M${x1} ${y1} Q${mid[0]} ${mid[1] + bend} ${x2} ${y2}`, "data-edge": e}));
-    if (text || kind) drawn.push(svg("text", {class: kind ? "" : "small", "font-size": SMALL, x: mid[0], y: mid[1] - 5, "text-anchor": "middle"}, text + (kind ? sure : "")));
+    drawn.push(svg("path", {class: `edge ${kind}`, d: `M${x1} ${y1} Q${mid[0]} ${mid[1] + bend} ${x2} ${y2}`, "data-edge": e}, svg("title", {}, text + sure)));
+    if (text || kind) texts.push({text: text + (kind ? sure : ""), kind, x: mid[0], y: mid[1] - 5});
   });
+  // Edges of the paths are named first; another one only where its name covers none.
+  const named = [], apart = (p, q) => Math.abs(p.y - q.y) > SMALL + 2 || Math.abs(p.x - q.x) > (textWidth(p.text, SMALL) + textWidth(q.text, SMALL)) / 2 + 4;
+  for (const name of [...texts.filter((t) => t.kind), ...texts.filter((t) => !t.kind)]) {
+    // A name that covers others moves up or down, as far as it is still near its edge.
+    const places = (name.kind ? [0, -14, 14, -28, 28] : [0]).map((dy) => ({...name, y: name.y + dy}));
+    const free = places.find((place) => named.every((other) => apart(place, other)));
+    if (!free && !name.kind) continue;
+    named.push(free || name);
+    drawn.push(svg("text", {class: name.kind ? "onedge" : "onedge small", "font-size": SMALL, x: name.x, y: (free || name).y, "text-anchor": "middle"}, name.text));
+  }
   for (const [x, y] of at.values()) drawn.push(svg("circle", {class: "state", cx: x, cy: y, r: 5}));
   const width = xs[xs.length - 1] + MARGIN + 8, height = tall + 2 * MARGIN + 36;
   return html("div", {class: "drawing", tabindex: 0, role: "group", "aria-label": "lattice"},

@@ -10,6 +10,8 @@ function start() {
   const describeModel = () => {
     takes.textContent = `${chosen().input} For example: ${chosen().example}`;
     text.placeholder = chosen().example;
+    // What was typed stays; the example of another model is none of this one.
+    if (models.some(({example}) => example === text.value)) text.value = "";
     answer.replaceChildren();
   };
   const fail = (words) => answer.replaceChildren(html("p", {class: "note"}, words));
@@ -36,7 +38,7 @@ function start() {
   which.addEventListener("change", describeModel);
   text.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) ask(event); });
   describeModel();
-  document.getElementById("page").append(html("header", {class: "top"}, html("h1", {}, "Try a model")),
+  document.getElementById("page").append(html("header", {class: "top alone"}, html("h1", {}, "Try a model")),
     html("main", {}, html("section", {}, html("form", {onsubmit: ask}, takes, text, html("div", {class: "controls"}, html("label", {}, "model", which), html("button", {type: "submit"}, "predict"))), answer),
       html("p", {class: "soft"}, html("a", {href: "/openapi.json"}, "OpenAPI"), " · ", html("a", {href: "/metrics"}, "metrics"), " · ", html("a", {href: "/health"}, "health"))));
   text.focus();

@@ -102,24 +102,22 @@ def make_labels(
         raise ValueError(
             f"codes for {len(codes)} words and roots; the sentences have {first[-1]}"
         )
-    classes = np.zeros(len(codes), np.int32)
-    spans: list[list[int]] = []
-    first_class = np.zeros(first.size, np.int64)
-    for i in range(first.size - 1):
-        here: dict[int, int] = {}
-        for p, code in enumerate(codes[first[i] : first[i + 1], class_code].tolist()):
-            if code not in here:
-                here[code] = len(here)
-                spans.append([p, p])
-            classes[first[i] + p] = here[code]
-            spans[first_class[i] + here[code]][1] = p
-        first_class[i + 1] = len(spans)
+    # Classes are numbered as they are met, word by word and sentence by sentence.
+    sentence = np.repeat(np.arange(sizes.size), sizes)
+    keys = (sentence << 32) | codes[:, class_code]
+    _, begin, found = np.unique(keys, return_index=True, return_inverse=True)
+    number = np.argsort(np.argsort(begin))[found]
+    begin.sort()
+    end = np.zeros_like(begin)
+    end[number] = np.arange(len(codes))  # the last word of a class is written last
+    first_class = np.searchsorted(begin, first)
+    spans = np.stack([begin, end], axis=1) - first[sentence[begin], None]
     return Labels(
         np.ascontiguousarray(codes, np.int32),
         first,
-        classes,
-        np.array(spans, np.int32).reshape(-1, 2),
-        first_class,
+        (number - first_class[sentence]).astype(np.int32),
+        spans.astype(np.int32),
+        first_class.astype(np.int64),
         templates,
         n_labels,
         bits,
