@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -15,23 +16,33 @@ def _lower(word: str) -> str:
     return word.lower()
 
 
-def _class_of(character: str) -> str:
-    if character.isupper():
-        return "X"
-    if character.isalpha():
-        return "x"
-    return "d" if character.isdigit() else character
+class _Classes(dict[int, str]):
+    """The class of a character, by its number; found when it is first asked for."""
+
+    def __missing__(self, number: int) -> str:
+        """Map letters to X and x, digits to d, and the rest to itself."""
+        character = chr(number)
+        if character.isupper():
+            found = "X"
+        elif character.isalpha():
+            found = "x"
+        else:
+            found = "d" if character.isdigit() else character
+        self[number] = found
+        return found
 
 
-def _shape(word: str, longest_run: int) -> str:
-    """Map letters to X and x, digits to d, and cut runs of the same class."""
-    shape: list[str] = []
-    run = 0
-    for character in map(_class_of, word):
-        run = run + 1 if shape and shape[-1] == character else 1
-        if run <= longest_run:
-            shape.append(character)
-    return "".join(shape)
+_CLASSES = _Classes()
+
+
+def _shape(longest_run: int) -> Callable[[str], str]:
+    """Make a modifier that maps characters to classes, and cuts runs of the same."""
+    too_long = re.compile(rf"(.)\1{{{longest_run},}}", re.DOTALL)
+
+    def cut(found: re.Match[str]) -> str:
+        return found[0][:longest_run]
+
+    return lambda word: too_long.sub(cut, word.translate(_CLASSES))
 
 
 def _prefix(word: str, length: int) -> str | None:
@@ -73,8 +84,8 @@ def _affixes() -> dict[str, Callable[[str], str | None]]:
 # name -> function; a result of None means that there is no attribute.
 MODIFIERS: dict[str, Callable[[str], str | None]] = {
     "lower": _lower,
-    "shape": partial(_shape, longest_run=4),
-    "short_shape": partial(_shape, longest_run=1),
+    "shape": _shape(longest_run=4),
+    "short_shape": _shape(longest_run=1),
     "kind": _kind,
     "has_digit": _flag(lambda word: any(map(str.isdigit, word))),
     "has_upper": _flag(lambda word: any(map(str.isupper, word))),
@@ -84,7 +95,29 @@ MODIFIERS: dict[str, Callable[[str], str | None]] = {
 }
 
 
-def modify(modifier: str, word: str) -> str | None:
+def modifier(name: str) -> Callable[[str], str | None]:
+    """Return the modifier of a name; that of the empty name is the word itself.
+
+    Examples
+    --------
+    >>> list(map(modifier("prefix2"), ["of", "a", "Paris"]))
+    ['of', None, 'Pa']
+    """
+    if name.startswith(FILLED):
+        length = name.removeprefix(FILLED)
+        return partial(_prefix, length=int(length)) if length else _filled
+    return MODIFIERS[name] if name else _whole
+
+
+def _filled(word: str) -> str | None:
+    return word or None
+
+
+def _whole(word: str) -> str:
+    return word
+
+
+def modify(name: str, word: str) -> str | None:
     """Apply a modifier by name; the empty name returns the word itself.
 
     Examples
@@ -100,7 +133,4 @@ def modify(modifier: str, word: str) -> str | None:
     >>> modify("has_digit", "B2B"), modify("has_digit", "Paris")
     ('yes', None)
     """
-    if modifier.startswith(FILLED):
-        length = modifier.removeprefix(FILLED)
-        return _prefix(word, int(length)) if length else word or None
-    return MODIFIERS[modifier](word) if modifier else word
+    return modifier(name)(word)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from partwise.features import cell_numbers
 from partwise.features.attribute_table import Cells, are_bounds
 from partwise.features.csr import UNKNOWN, Encoded, Key, KeyCounts
 from partwise.features.line_set import LineSet
-from partwise.features.modifiers import modify
+from partwise.features.modifiers import modifier, modify
 from partwise.features.resources import Resources, derivation
 from partwise.features.strings import (
     Settings,
@@ -369,8 +370,9 @@ class TemplateEncoder:
         if self.hash_bits is not None:
             flat = [code for word in words for code in _hash_codes(word, modifiers)]
         else:
-            code_of = self._code_of(codes)
-            flat = [code_of(modify(name, word)) for word in words for name in modifiers]
+            every = list(words)
+            seen = zip(*(map(modifier(name), every) for name in modifiers), strict=True)
+            flat = list(map(self._code_of(codes), chain.from_iterable(seen)))
         return np.array(flat, np.int64).reshape(-1, len(modifiers))
 
     def _outside(
