@@ -216,6 +216,20 @@ def test_dask_fits_other_estimators(client: Client) -> None:
     np.testing.assert_allclose(parsers[1].weights_, parsers[0].weights_, **SAME)
 
 
+def test_dask_leaves_out_partitions_that_are_empty(client: Client) -> None:
+    pairs = dask.bag.from_sequence(list(zip(X, Y, strict=True)), npartitions=3)
+    some = pairs.filter(lambda pair: len(pair[0]) > len(X[0]))
+    left = [x for x in X if len(x) > len(X[0])]
+    sizes = some.map_partitions(lambda own: [len(list(own))]).compute()
+    assert 0 in sizes
+    assert sum(sizes) == len(left) > 0
+    there = partwise.dask.fit(tagger(solver="lbfgs"), some, client)
+    here = tagger(solver="lbfgs").fit(left, [y for y in Y if len(y) > len(X[0])])
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    with pytest.raises(DataError, match="no examples: every part is empty"):
+        partwise.dask.fit(tagger(), pairs.filter(lambda pair: False), client)
+
+
 class Frame:
     """A data frame in partitions, as far as it is asked for anything."""
 
@@ -247,11 +261,39 @@ def test_dask_takes_data_frames(client: Client) -> None:
     ]
     here = MulticlassClassifier(**settings).fit(rows, list("xyzxyz"))
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    # No value, in any of the ways that pandas has for it, is no feature.
+    other = pandas.array([1, None] * 3, dtype="Int64")
+    partwise.dask.fit(there, Frame(named.assign(n=other), 2), client, label="kind")
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    found = partwise.dask.predict(there, Frame(words, 2), client).compute()
+    assert found == list(here.predict(rows))
+    gap = table.assign(u=[0.5, np.nan] * 6)
+    with pytest.raises(DataError, match="row 1 has no number in column 'u'; fill it"):
+        partwise.dask.fit(there, Frame(gap, 3), client, label="kind")
     with pytest.raises(DataError, match=r"no column 'class' with labels: .* 'kind'"):
         partwise.dask.fit(there, Frame(table, 3), client, label="class")
     bad = named.assign(kind=["x", None, *"zxyz"])
     with pytest.raises(DataError, match="shard 1: row 1 has no label"):
         partwise.dask.fit(there, Frame(bad, 6), client, label="kind")
+
+
+def test_dask_takes_data_frames_of_dasks_own(client: Client, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 2)), np.array(["a", "b", "c"] * 4)
+    table = pandas.DataFrame(x, columns=["u", "v"]).assign(kind=y)
+    table.to_parquet(tmp_path / "table.parquet")
+    settings = {"loss": "log_loss", "solver": "lbfgs", "tol": 0.1}
+    here = MulticlassClassifier(**settings).fit(x, y)
+    from_file = frames.read_parquet(tmp_path / "table.parquet")
+    for frame in (from_file, frames.from_pandas(table, npartitions=3)):
+        there = MulticlassClassifier(**settings)
+        partwise.dask.fit(there, frame, client, label="kind")
+        np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+        bare = frame.drop(columns="kind")
+        found = partwise.dask.predict(there, bare, client).compute()
+        assert found == here.predict(x).tolist()
 
 
 def test_dask_predicts_bags(client: Client) -> None:

@@ -40,7 +40,7 @@ def find_parts(
 ) -> list[Part]:
     """Return the parts of a corpus, which workers read and keep."""
     labelled = estimator.takes_labels
-    if hasattr(data, "to_delayed") and hasattr(data, "columns"):
+    if is_frame(data):
         return _of_frame(data, label, client)
     if label is not None:
         raise DataError("label names a column of a data frame, but data is none")
@@ -70,24 +70,46 @@ def _of_frame(frame: Any, label: Any, client: Client) -> list[Part]:
             f"the data frame has no column {label!r} with labels: give label=, one of "
             f"{', '.join(map(repr, frame.columns))}"
         )
-    kinds = {dtype.kind for name, dtype in frame.dtypes.items() if name != label}
-    numeric = kinds <= set("biuf")
+    numeric = is_numeric(frame, label)
     pieces = [dask.delayed(_of_rows)(p, label, numeric) for p in frame.to_delayed()]
     return _of_delayed(pieces, client)
 
 
+def is_frame(data: Any) -> bool:
+    """Say whether data is a data frame in partitions."""
+    return hasattr(data, "to_delayed") and hasattr(data, "columns")
+
+
+def is_numeric(frame: Any, label: Any = None) -> bool:
+    """Say whether all columns, besides that of the labels, are numbers."""
+    kinds = {dtype.kind for name, dtype in frame.dtypes.items() if name != label}
+    return kinds <= set("biuf")
+
+
 def _of_rows(rows: Any, label: Any, numeric: bool) -> Any:
     """Turn rows of a table into what `fit` of a classifier takes."""
-    X, y = rows.drop(columns=label), rows[label]
+    y = rows[label]
     if y.isna().any():
         raise DataError(f"row {rows.index[y.isna()][0]} has no label")
+    return features_of(rows.drop(columns=label), numeric), y.to_list()
+
+
+def features_of(rows: Any, numeric: bool) -> Any:
+    """Return rows of a table as numbers, or as dicts of what is there."""
     if numeric:
-        return X.to_numpy("float64"), y.to_numpy()
-    present = [
-        {name: value for name, value in row.items() if value == value}  # no NaN
-        for row in X.to_dict("records")
+        missing = rows.isna()
+        if missing.any(axis=None):
+            row, column = missing.stack().idxmax()
+            raise DataError(
+                f"row {row} has no number in column {column!r}; fill it in, or leave "
+                "the row out"
+            )
+        return rows.to_numpy("float64")
+    there = rows.notna().to_dict("records")
+    return [
+        {name: value for name, value in row.items() if known[name]}
+        for row, known in zip(rows.to_dict("records"), there, strict=True)
     ]
-    return present, y.to_list()
 
 
 def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
