@@ -414,6 +414,28 @@ def test_dask_does_not_miss_a_worker_that_is_lost_when_asked(
     monkeypatch.setattr(client, "run", lambda *_, **__: {"a": KeyError("x"), "b": own})
     with pytest.raises(KeyError):
         partwise.dask.fit(tagger(), (X, Y), client)
+    # What Dask makes of an error when a worker cannot even read the question.
+    absent = Exception("ModuleNotFoundError(\"No module named 'partwise'\")")
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"a": absent, "b": own})
+    with pytest.raises(PartwiseError, match=r"worker a lacks .* named 'partwise'"):
+        partwise.dask.fit(tagger(), (X, Y), client)
+    monkeypatch.setattr(client, "run", lambda *_, **__: {})
+    with pytest.raises(PartwiseError, match="no workers: start some"):
+        partwise.dask.fit(tagger(), (X, Y), client)
+
+
+@pytest.mark.parametrize("shards", [0, -3, 1.5])
+def test_dask_refuses_numbers_of_shards(client: Client, shards: Any) -> None:
+    with pytest.raises(ValueError, match="shards must be a number from 1 on"):
+        partwise.dask.fit(tagger(), (X, Y), client, shards=shards)
+
+
+def test_dask_checks_what_readers_return(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a D\n")
+    with pytest.raises(DataError, match=r"a.txt: .* what read= returns must be"):
+        partwise.dask.fit(
+            tagger(), str(tmp_path / "*.txt"), client, read=lambda path: None
+        )
 
 
 @pytest.mark.parametrize("error", [CancelledError(), CommClosedError("closed")])

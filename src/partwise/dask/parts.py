@@ -40,6 +40,8 @@ def find_parts(
 ) -> list[Part]:
     """Return the parts of a corpus, which workers read and keep."""
     labelled = estimator.takes_labels
+    if n_shards is not None and (type(n_shards) is not int or n_shards < 1):
+        raise ValueError(f"shards must be a number from 1 on, not {n_shards!r}")
     if is_frame(data):
         return _of_frame(data, label, client)
     if label is not None:
@@ -48,7 +50,7 @@ def find_parts(
         paths = sorted(glob.glob(str(data)))
         if not paths:
             raise DataError(f"no file matches {str(data)!r}")
-        return _of_files(paths, client, read or default_reader(estimator))
+        return _of_files(paths, client, read or default_reader(estimator), labelled)
     if hasattr(data, "to_delayed"):  # a bag: items are examples, perhaps with labels
         pieces = data.to_delayed()
         return _of_delayed(
@@ -57,9 +59,8 @@ def find_parts(
     if isinstance(data, list | tuple) and data and isinstance(data[0], Delayed):
         return _of_delayed([dask.delayed(_checked)(p, labelled) for p in data], client)
     if isinstance(data, list) and data and isinstance(data[0], str | Path):
-        return _of_files(
-            list(map(str, data)), client, read or default_reader(estimator)
-        )
+        paths = list(map(str, data))
+        return _of_files(paths, client, read or default_reader(estimator), labelled)
     return _of_memory(data, labelled, client, n_shards)
 
 
@@ -117,10 +118,19 @@ def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
     return [Part(f"shard {n}", future) for n, future in enumerate(futures)]
 
 
-def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
+def _of_files(
+    paths: Sequence[str], client: Client, read: Reader, labelled: bool
+) -> list[Part]:
     """Let workers read files, after asking all of them whether they can."""
     check_readable(paths, client)
-    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
+    return [
+        Part(path, client.submit(_read, read, path, labelled, pure=False))
+        for path in paths
+    ]
+
+
+def _read(read: Reader, path: str, labelled: bool) -> Any:
+    return _checked(read(path), labelled, "what read= returns")
 
 
 def check_readable(paths: Sequence[str], client: Client) -> None:
@@ -199,14 +209,24 @@ def ask_all(client: Client, question: Callable[..., Any], *things: Any) -> Any:
     A worker that is lost meanwhile says nothing, and another takes its work.
     """
     answers = client.run(question, *things, on_error="return")
+    if not answers:
+        raise PartwiseError(
+            "the cluster has no workers: start some (dask worker ADDRESS), or wait for "
+            "those that are on their way (client.wait_for_workers(1))"
+        )
     there = {}
     for worker, answer in answers.items():
         if isinstance(answer, OSError):  # as Dask's errors of connections are
             continue
+        if isinstance(answer, Exception) and "ModuleNotFoundError" in repr(answer):
+            raise PartwiseError(
+                f"the worker {worker} lacks something that it needs ({answer}): "
+                "install the same packages on all machines"
+            )
         if isinstance(answer, Exception):
             raise answer
         there[worker] = answer
-    if answers and not there:
+    if not there:
         raise PartwiseError("all workers were lost before they could be asked")
     return there
 
@@ -229,12 +249,12 @@ def _of_items(items: Any, labelled: bool) -> Any:
     return [x for x, _ in items], [y for _, y in items]
 
 
-def _checked(part: Any, labelled: bool) -> Any:
+def _checked(part: Any, labelled: bool, what: str = "a delayed part") -> Any:
     if not labelled:
         return part if isinstance(part, tuple) else (part,)
     if not isinstance(part, tuple | list) or len(part) not in (2, 3):
         raise DataError(
-            "it has no labels: a delayed part must be (X, y) or (X, y, sample_weight)"
+            f"it has no labels: {what} must be (X, y) or (X, y, sample_weight)"
         )
     return tuple(part)
 
