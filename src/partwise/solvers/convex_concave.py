@@ -28,7 +28,7 @@ from partwise.losses import Certificate, LocalCertificate
 from partwise.solvers.base import STALLED, Problem, Solver, State, finish
 from partwise.solvers.facts import within
 from partwise.solvers.gradient import BatchGradient
-from partwise.solvers.keeping import Tensors, check_finite
+from partwise.solvers.keeping import check_finite
 from partwise.solvers.wrapped_state import WrappedState
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray
@@ -141,23 +141,31 @@ class ConvexConcaveState(WrappedState):
         self, solver: Solver, problem: PartialProblem, anchor: FloatArray, step: Step,
         active: State,
     ):  # fmt: skip
-        self.solver, self.problem, self.anchor = solver, problem, anchor
+        self.solver, self.problem = solver, problem
         self.step, self.active = step, active
-        self.objective = step.problem.primal(anchor) - step.offset
+        self.move_to(anchor, step.problem.primal(anchor) - step.offset)
         self.n_steps, self.passes, self.reached = 1, 0, np.inf
 
-    def restore(self, tensors: Tensors) -> None:
-        """Complete the right outputs again, as they were at the anchor.
+    @property
+    def anchor(self) -> FloatArray:
+        """The weights at which the right outputs were completed."""
+        return self._anchor
+
+    @anchor.setter
+    def anchor(self, anchor: FloatArray) -> None:
+        """Complete the right outputs again, for what a checkpoint holds.
 
         What the solver of the step has found is of the problem that this makes.
         """
-        own = tuple(name for name in self.kept if name != "active")
-        self.take_back(tensors, own)
-        check_finite("anchor", self.anchor)
-        self.step = self.problem.step_at(self.anchor)
+        check_finite("anchor", anchor)
+        self._anchor = anchor
+        self.step = self.problem.step_at(anchor)
         unused = np.random.Generator(np.random.PCG64(0))
         self.active = self.solver.start(self.step.problem, unused, None)
-        self.take_back(tensors, ("active",))
+
+    def move_to(self, anchor: FloatArray, objective: float) -> None:
+        """Take these weights for the anchor."""
+        self._anchor, self.objective = anchor, objective
 
     def check(self, problem: Problem) -> None:
         """Check the state of the step's solver, on the problem that it sees."""
@@ -318,7 +326,7 @@ class ConvexConcave(Solver):
         objective = step.problem.primal(anchor) - step.offset
         if not objective < state.objective:
             return
-        state.anchor, state.objective = anchor, objective
+        state.move_to(anchor, objective)
         if _same_right_outputs(step, state.step):
             return  # the convex problem is the same, and its solver goes on
         before = state.active.unwrapped().retargeted(step.problem)
