@@ -104,10 +104,11 @@ class LineSet:
         for cell in dict.fromkeys(cells):
             if cell is not None:
                 codes.setdefault(cell, len(codes))
-        code_of = {**codes, None: UNKNOWN}.__getitem__
+        code_of: dict[Any, int] = {None: UNKNOWN, **codes}
+        found = np.fromiter(map(code_of.__getitem__, cells), np.int32, len(cells))
         coded = np.empty((len(table), self.width), np.int32)
         coded[:, 0] = skeletons
-        coded[:, 1:].flat = np.fromiter(map(code_of, cells), np.int32, len(cells))
+        coded[:, 1:] = found.reshape(len(table), self.width - 1)
         return coded
 
     def _buffers(
