@@ -216,11 +216,16 @@ def make_second_order() -> DependencyParser:
     return parser
 
 
-def make_hidden() -> SequenceTagger:
-    """Tag with two states behind every label."""
+def endings() -> tuple[Any, Any]:
+    """Return words as their endings, and their chunks."""
     sentences = make_corpus(16, random_state=5).sentences
     X = [[{"end": w[-2:], "title": w.istitle()} for w in s.words] for s in sentences]
-    y = [list(s.chunks) for s in sentences]
+    return X, [list(s.chunks) for s in sentences]
+
+
+def make_hidden() -> SequenceTagger:
+    """Tag with two states behind every label."""
+    X, y = endings()
     tagger = SequenceTagger("log_loss", states=2, max_iter=10).fit(X, y)
     save_answers("hidden", X, tagger.predict(X))
     return tagger
@@ -238,9 +243,7 @@ def make_hidden_brackets() -> ConstituencyParser:
 
 def make_order_two() -> SequenceTagger:
     """Tag with labels that depend on the two before them."""
-    sentences = make_corpus(16, random_state=5).sentences
-    X = [[{"end": w[-2:], "title": w.istitle()} for w in s.words] for s in sentences]
-    y = [list(s.chunks) for s in sentences]
+    X, y = endings()
     tagger = SequenceTagger(order=2, max_iter=10).fit(X, y)
     save_answers("order_two", X, tagger.predict(X))
     return tagger
