@@ -363,9 +363,9 @@ def test_architecture_every_module_can_be_imported() -> None:
 
 IMPORT = """
 import gc, sys, time
-start = time.perf_counter()
+start = time.process_time()
 import partwise
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 compiled = []
 if "numba" in sys.modules:
     from numba.core.dispatcher import Dispatcher
@@ -390,8 +390,8 @@ def test_architecture_import_is_fast_and_compiles_nothing() -> None:
             text=True,
             check=True,
         ).stdout.split(maxsplit=1)
-        # The fastest of three: other processes may be at work on the machine.
-        for _ in range(3)
+        # The faster of two: the first may have to compile what it imports.
+        for _ in range(2)
     ]
     assert all(compiled.strip() == "[]" for _, compiled in outputs)
     assert min(float(seconds) for seconds, _ in outputs) < 1.0

@@ -83,10 +83,10 @@ def test_model_file_of_many_labels_makes_no_matrix_of_costs(
     settings = {**content.settings, "integer_labels": False}
     path = tmp_path / "many"
     model_file.write(path, tensors, settings, kind="model")
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(ModelFileError, match=f"costs of {n_labels} labels take far"):
         load(path)
-    assert time.perf_counter() - begin < 5.0
+    assert time.process_time() - begin < 5.0
 
 
 def small_crfpp(n_labels: int, n_attributes: int) -> str:
@@ -261,16 +261,16 @@ def test_table_that_is_damaged_is_refused_with_its_line(text: str, line: int) ->
 
 def test_table_of_many_columns_is_read_in_time_that_grows_with_it() -> None:
     names = ",".join(f"c{k}" for k in range(20_000))
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert len(table(f"{names}\n{names}\n").columns) == 20_000
-    assert time.perf_counter() - begin < 2.0
+    assert time.process_time() - begin < 2.0
 
 
 def test_gzip_of_many_members_is_read_in_time_that_grows_with_it() -> None:
     packed = gzip.compress(b"a\n") * 20_000
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert read_text(io.BytesIO(packed)) == "a\n" * 20_000
-    assert time.perf_counter() - begin < 5.0
+    assert time.process_time() - begin < 5.0
 
 
 # --- features and matrices ---

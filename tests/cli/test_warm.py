@@ -86,7 +86,7 @@ def test_every_kind_can_be_tried_out_with_every_loss(kind: Any) -> None:
     losses = settings_of(resolve(kind.estimator))["loss"].choices
     assert losses
     for loss in losses:
-        kind.function("try_out")(loss=loss, solver="auto", max_iter=20)
+        kind.function("try_out")(loss=loss, solver="auto", max_iter=2)
 
 
 def test_doctor_says_what_is_there(tmp_path: Path) -> None:

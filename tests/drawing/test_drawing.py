@@ -455,7 +455,7 @@ def test_drawing_levels_of_overlapping_arcs_differ():
 def test_drawing_a_thousand_words_takes_no_time():
     n = 1000
     heads = projective_tree(n, 2)
-    start = time.perf_counter()
+    start = time.process_time()
     draw_text(["word"] * n, heads, width=100)
     draw_svg(["word"] * n, heads, ["label"] * n)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -271,7 +271,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bytes, A
 def try_file(path: Path, data: bytes, inputs: Any) -> bool:
     """Load and use a file in little time and memory; say whether it was a model."""
     path.write_bytes(data)
-    begin = time.perf_counter()
+    begin = time.process_time()
     tracemalloc.start()
     problem = ""
     try:
@@ -283,7 +283,7 @@ def try_file(path: Path, data: bytes, inputs: Any) -> bool:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 * MEGABYTE
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20
     assert not problem or str(path) in problem
     return not problem
 

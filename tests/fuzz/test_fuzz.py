@@ -1,4 +1,4 @@
-"""Every fuzzer for a second on its corpus, and on all that fuzzers have found."""
+"""Every fuzzer for a moment on its corpus, and on all that fuzzers have found."""
 
 import time
 from pathlib import Path
@@ -7,11 +7,12 @@ import pytest
 from fuzz.targets import TARGETS
 from hypothesis import HealthCheck, given, settings
 
+from covering import THOROUGH
 from places import TESTS
 from problems import plain_only
 
 FOUND = TESTS / "data" / "fuzz"
-SECONDS = 0.3
+SECONDS = 0.3 if THOROUGH else 0.12
 # Forged checkpoints of every solver have a test of their own.
 QUICK = [name for name in TARGETS if name != "checkpoint"]
 

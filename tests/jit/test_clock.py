@@ -7,14 +7,19 @@ import pytest
 
 from partwise._jit import Piece, Stopwatch, clock, listening, working_time
 from partwise._jit.clock import expect, preparing
+from scripted_clock import script_clock
 
 
-def test_clock_stands_still_while_code_is_prepared() -> None:
-    watch = Stopwatch()
+def test_clock_stands_still_while_code_is_prepared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scripted, watch = script_clock(monkeypatch), Stopwatch()
+    scripted.now += 1.0
     with preparing("a kernel"), preparing("a piece of it"):
-        time.sleep(0.05)
-    assert watch.seconds < 0.04
-    assert 0.05 <= watch.compile_seconds < 1.0
+        scripted.now += 50.0
+    scripted.now += 2.0
+    assert watch.seconds == 3.0
+    assert watch.compile_seconds == 50.0
 
 
 def test_clock_counts_threads_that_compile_at_once_only_once() -> None:

@@ -193,9 +193,7 @@ def edit(path, old, new):
 @compiled_only
 @pytest.mark.slow
 def test_jit_cache_is_never_stale(tmp_path):
-    shutil.copytree(
-        PACKAGE, tmp_path / "partwise", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(PACKAGE, tmp_path / "partwise")
     files = {
         "solver.py": SOLVER,
         "user_structure.py": USER_STRUCTURE,

@@ -20,8 +20,9 @@ from partwise.serving.app import Limits, make_app
 
 X = [[["the"], ["dog"]], [["a"], ["cat"], ["sleeps"]]]
 Y = [["D", "N"], ["D", "N", "V"]]
-SECONDS = 0.3
-LIMITS = Limits(max_bytes=300, seconds=SECONDS, idle=SECONDS, max_waiting=2)
+# Nobody waits as long as this: a busy machine may take its time.
+PATIENCE = 60.0
+IMPATIENCE = 0.3
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +34,29 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(model: Path) -> Iterator[LiveServer]:
-    with live_server(make_app([("pos", str(model))], LIMITS), SECONDS) as live:
+    with limited_server(model, PATIENCE) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def impatient(model: Path) -> Iterator[LiveServer]:
+    with limited_server(model, IMPATIENCE) as live:
+        yield live
+
+
+@contextlib.contextmanager
+def limited_server(model: Path, seconds: float) -> Iterator[LiveServer]:
+    """Serve with small limits, and this long for everything a client does."""
+    limits = Limits(max_bytes=300, seconds=seconds, idle=seconds, max_waiting=2)
+    with live_server(make_app([("pos", str(model))], limits), seconds) as live:
         yield live
 
 
 @contextlib.contextmanager
 def connected(server: LiveServer, head: str) -> Iterator[socket.socket]:
     """Open a connection and send the head of a request."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
+    place = ("127.0.0.1", server.port)
+    with socket.create_connection(place, timeout=PATIENCE) as client:
         client.sendall(head.replace("\n", "\r\n").encode())
         yield client
 
@@ -75,8 +91,8 @@ def read_all(client: socket.socket) -> bytes:
 
 def ask(server: LiveServer) -> bytes:
     body = json.dumps({"inputs": ["the dog"]})
-    with connected(server, post("predict", len(body), "Connection: close\n")) as client:
-        client.sendall(body.encode())
+    head = post("predict", len(body), "Connection: close\n")
+    with connected(server, head + body) as client:
         return read_all(client)
 
 
@@ -108,25 +124,25 @@ def test_streams_keep_their_order_and_wait_for_their_turn(server: LiveServer) ->
     ("sent", "words"),
     [("x" * 400, "a line has more than 300 bytes"), ('"the', "no line came in for")],
 )
-def test_streams_have_limits(server: LiveServer, sent: str, words: str) -> None:
-    with connected(server, post("stream")) as client:
+def test_streams_have_limits(impatient: LiveServer, sent: str, words: str) -> None:
+    with connected(impatient, post("stream")) as client:
         client.sendall(chunk('"the dog"\n') + chunk(sent))
         found = read_until(client, b"ends here")
     assert b'"output"' in found
     assert words.encode() in found
-    assert b"200 OK" in ask(server)
+    assert b"200 OK" in ask(impatient)
 
 
-def test_silent_and_slow_clients_are_left(server: LiveServer) -> None:
+def test_silent_and_slow_clients_are_left(impatient: LiveServer) -> None:
     begin = time.monotonic()
     for head in ("", "POST /models/pos/pre"):
-        with connected(server, head) as client:
+        with connected(impatient, head) as client:
             assert client.recv(100) == b""
-    with connected(server, post("predict", 100)) as client:
+    with connected(impatient, post("predict", 100)) as client:
         client.sendall(b'{"inputs"')
         assert b"408 " in read_all(client)
-    assert time.monotonic() - begin < 15 * SECONDS
-    assert b"200 OK" in ask(server)
+    assert time.monotonic() - begin < PATIENCE
+    assert b"200 OK" in ask(impatient)
 
 
 def test_client_that_takes_no_answers_holds_up_nobody_else(server: LiveServer) -> None:
@@ -168,7 +184,7 @@ def test_server_ends_when_running_requests_are_answered(
     def slowly(*asked: Any) -> Any:
         def answer(model: Any, inputs: list[Any]) -> list[Any]:
             began.set()
-            go_on.wait(5)
+            go_on.wait(PATIENCE)
             return [{"output": "late"} for _ in inputs]
 
         return answer
@@ -177,7 +193,7 @@ def test_server_ends_when_running_requests_are_answered(
     with live_server(make_app([("pos", str(model))])) as live:
         asking = threading.Thread(target=lambda: replies.append(ask(live)))
         asking.start()
-        assert began.wait(5)
+        assert began.wait(PATIENCE)
         live.stop()
         refused = False
         for _ in range(500):  # new clients are turned away while the old one waits
@@ -190,5 +206,5 @@ def test_server_ends_when_running_requests_are_answered(
         assert refused
         assert not replies
         go_on.set()
-        asking.join(5)
+        asking.join(PATIENCE)
     assert b'{"output":"late"}' in replies[0]

@@ -240,7 +240,7 @@ def test_parallel_solvers_are_reproducible(name: str, loss: str) -> None:
     l1_ratio = 0.0 if "l2" in make_solver(name).penalties else 1.0
     problem = make_problem(s, get_loss(loss), l1_ratio=l1_ratio)
     one, two, again = (
-        solve(replace(problem, n_jobs=n), make_solver(name), tol=1e-3, max_iter=5)
+        solve(replace(problem, n_jobs=n), make_solver(name), tol=1e-3, max_iter=3)
         for n in (1, 2, 2)
     )
     np.testing.assert_array_equal(two.w, again.w)

@@ -10,7 +10,7 @@ from scipy.special import logsumexp, softmax
 
 import drivers
 import problems
-from log_problems import LOG_LOSS, WEIGHTS, passes
+from log_problems import LOG_LOSS, WEIGHTS, log_sum_and_shares, passes
 from partwise.errors import PairingError
 from partwise.solvers import ExponentiatedGradient, Problem, make_problem, solve
 from partwise.solvers.registry import make_solver
@@ -84,9 +84,9 @@ def objective(
     """Return value and gradient of all but the L1 norm, by enumeration."""
     value, gradient = 0.5 * (1 - l1_ratio) * w @ w, (1 - l1_ratio) * w
     for out, c in zip(outputs, C, strict=True):
-        scores = out.cost - out.dphi @ w
-        value += c * logsumexp(scores)
-        gradient = gradient - c * softmax(scores) @ out.dphi
+        log_sum, p = log_sum_and_shares(out.cost - out.dphi @ w)
+        value += c * log_sum
+        gradient = gradient - c * p @ out.dphi
     return float(value), gradient
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax, xlogy
+from scipy.special import xlogy
 
 import problems
+from log_problems import log_sum_and_shares
 from partwise.solvers.base import Problem
 from partwise.solvers.part_duals.dual_parts import DualParts, ascend
 from partwise.solvers.part_duals.hinge_steps import ascend_hinge
@@ -90,11 +91,11 @@ class DualMirror:
 
     def gibbs(self, i: int, theta: Floats) -> Floats:
         """The distribution of example `i` with these part scores."""
-        return np.asarray(softmax(self.counts[i] @ theta))
+        return log_sum_and_shares(self.counts[i] @ theta)[1]
 
     def gibbs_of_weights(self, i: int, w: Floats) -> Floats:
         """The distribution ``p(y | x_i; w)``."""
-        return np.asarray(softmax(-self.outputs[i].dphi @ w))
+        return log_sum_and_shares(-self.outputs[i].dphi @ w)[1]
 
     def _right(self, i: int) -> list[Floats]:
         """The distributions with all the mass on an output that is as good as right."""

@@ -12,6 +12,7 @@ from partwise.solvers.base import Problem
 from partwise.solvers.log_distributions import uniform_reference
 from partwise.structures import Chain, make_hidden_markov
 from problems import Floats, Outputs, enumerate_outputs
+from remembered import remembered
 
 N_STATES, N_SYMBOLS = 3, 2
 COSTS = [[0.0, 1.0, 3.0], [0.5, 0.0, 2.0], [1.0, 0.25, 0.0]]
@@ -64,6 +65,7 @@ def penalty_of(problem: Problem) -> tuple[Callable[..., float], Callable[..., Fl
     return reverse, slope
 
 
+@remembered
 def best_generative(
     problem: Problem, outputs: list[Outputs] | None = None
 ) -> tuple[float, Floats]:

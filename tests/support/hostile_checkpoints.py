@@ -20,6 +20,8 @@ from partwise.solvers.registry import make_solver
 from partwise.solvers.relay import Relay
 
 PASSES = 3
+COUNT = 4
+"""How many examples there are."""
 MakeCorpus = Callable[[], Any]
 
 
@@ -51,7 +53,7 @@ def _problem(make: MakeCorpus, loss: str, penalty: str) -> Problem:
 
 def every_solver() -> Iterator[tuple[str, Any]]:
     """Yield a name and a maker of a case for every solver that keeps checkpoints."""
-    make: MakeCorpus = partial(problems.make_small, problems.chain_edges)
+    make: MakeCorpus = partial(problems.make_small, problems.chain_edges, COUNT)
     for (loss, penalty), names in MINIMISERS.items():
         for name in names:
             yield f"{name} {loss} {penalty}", partial(_case, name, make, loss, penalty)
@@ -62,7 +64,8 @@ def every_solver() -> Iterator[tuple[str, Any]]:
                        ("dcd", "squared_hinge")]:  # fmt: skip
         yield f"{name} {loss} hidden", partial(_hidden, name, loss)
     kinds = {
-        kind.__name__: partial(problems.make_small, kind) for kind in problems.EACH_KIND
+        kind.__name__: partial(problems.make_small, kind, COUNT)
+        for kind in problems.EACH_KIND
     }
     for called, make in (kinds | {kind.__name__: kind for kind in NEWER}).items():
         for name, loss in [("dcd", "squared_hinge"), ("cutting-plane", "hinge")]:
@@ -73,14 +76,14 @@ def _relay() -> Case:
     """Make a run that another solver may take over, as those of "auto" are."""
     relay = Relay(make_solver("eg"), make_solver("lbfgs"))
     problem = make_problem(
-        problems.make_small(problems.chain_edges), get_loss("log_loss")
+        problems.make_small(problems.chain_edges, COUNT), get_loss("log_loss")
     )
     return Case(problem, relay)
 
 
 def _hidden(name: str, loss: str) -> Case:
     """Make a run whose right outputs are known in part, as with hidden states."""
-    s = hide(problems.make_small(problems.chain_edges), 0.5)
+    s = hide(problems.make_small(problems.chain_edges, COUNT), 0.5)
     problem = as_partial_problem(make_problem(s, get_loss(loss)))
     return Case(problem, ConvexConcave(make_solver(name), noise=0.5))
 

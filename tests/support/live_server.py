@@ -20,7 +20,7 @@ class LiveServer:
             port=0,
             http=connections(seconds),
             log_level="critical",
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=60,
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
@@ -43,5 +43,5 @@ def live_server(app: Any, seconds: float = 10.0) -> Iterator[LiveServer]:
         yield live
     finally:
         live.stop()
-        live.thread.join(10)
+        live.thread.join(60)
         assert not live.thread.is_alive()

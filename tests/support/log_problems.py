@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
 
 import problems
 from partwise.losses import get_loss
 from partwise.solvers import Problem, Solver, make_problem
 from problems import Floats, Maker, Outputs
+from remembered import remembered
 
 LOG_LOSS = get_loss("log_loss")
 WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 1.0, 3.0])
@@ -25,6 +25,17 @@ def small_problem(
     return make_problem(s, LOG_LOSS, C, WEIGHTS, l1_ratio)
 
 
+def log_sum_and_shares(scores: Floats) -> tuple[float, Floats]:
+    """Return the logarithm of the sum of their exponentials, and the share of each.
+
+    SciPy's functions for these check so much that minimising by them takes long.
+    """
+    largest = scores.max()
+    shares = np.exp(scores - largest)
+    total = shares.sum()
+    return float(largest + np.log(total)), shares / total
+
+
 def smooth_part(
     outputs: list[Outputs], C: Floats, w: Floats, l1_ratio: float = 0.0
 ) -> tuple[float, Floats]:
@@ -32,20 +43,21 @@ def smooth_part(
     value = 0.5 * (1 - l1_ratio) * w @ w
     gradient = (1 - l1_ratio) * w
     for out, c in zip(outputs, C, strict=True):
-        scores = -out.dphi @ w
-        value += c * logsumexp(scores)
-        gradient = gradient - c * softmax(scores) @ out.dphi
+        log_sum, p = log_sum_and_shares(-out.dphi @ w)
+        value += c * log_sum
+        gradient = gradient - c * p @ out.dphi
     return float(value), gradient
 
 
 def entropies(outputs: list[Outputs], C: Floats, w: Floats) -> float:
     total = 0.0
     for out, c in zip(outputs, C, strict=True):
-        p = softmax(-out.dphi @ w)
+        _, p = log_sum_and_shares(-out.dphi @ w)
         total -= c * float(p @ np.log(p))
     return total
 
 
+@remembered
 def best_log_loss(problem: Problem) -> tuple[float, Floats]:
     """Minimise by SciPy over enumerated outputs; return objective and weights.
 

@@ -6,6 +6,7 @@ letters of the codes, so that a new template joins the right ones automatically.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -60,7 +61,8 @@ class ChosenTemplates(NamedTuple):
     grandparents: tuple[Triple, ...]
 
 
-def groups_of(*codes: str) -> set[str]:
+@functools.cache
+def groups_of(*codes: str) -> frozenset[str]:
     """Return the groups that a template of these codes needs.
 
     Examples
@@ -71,7 +73,9 @@ def groups_of(*codes: str) -> set[str]:
     seen = [name for code in codes for name in arc_codes.CODES[code]]
     needed = {GROUP_OF_LETTER[name[0]] for name in seen}
     # What is more than a letter says where: -1 is the word before.
-    return needed | ({NEIGHBOURS} if any(len(name) > 1 for name in seen) else set())
+    if any(len(name) > 1 for name in seen):
+        needed.add(NEIGHBOURS)
+    return frozenset(needed)
 
 
 def choose_templates(groups: Collection[str]) -> ChosenTemplates:

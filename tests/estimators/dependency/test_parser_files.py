@@ -124,7 +124,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def is_accepted(path: Path, data: bytes) -> bool:
     """Load and use a file in little time and memory; say whether it was a model."""
     path.write_bytes(data)
-    begin = time.perf_counter()
+    begin = time.process_time()
     tracemalloc.start()
     problem = ""
     try:
@@ -134,7 +134,7 @@ def is_accepted(path: Path, data: bytes) -> bool:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100 * MEGABYTE
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20
     assert not problem or str(path) in problem
     return not problem
 

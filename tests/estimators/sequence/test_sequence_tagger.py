@@ -351,12 +351,21 @@ def test_fit_without_start_and_end_has_no_such_weights() -> None:
     assert both.weights_.size == neither.weights_.size + 2 * K
 
 
+def fit_to_ten(**how: Any) -> SequenceTagger:
+    tagger = SequenceTagger(solver="dcd-ssvm", tol=1e-4, max_iter=500, **how)
+    return tagger.fit(dicts(WORDS[:10]), CHUNKS[:10])
+
+
+@pytest.fixture(scope="module")
+def fitted_to_ten() -> SequenceTagger:
+    return fit_to_ten()
+
+
 @pytest.mark.parametrize("seed", [7, np.int64(7), np.random.RandomState(7), None])
-def test_fit_random_state_changes_the_way_not_the_goal(seed: Any) -> None:
-    X, y = dicts(WORDS[:10]), CHUNKS[:10]
-    settings: dict[str, Any] = {"solver": "dcd-ssvm", "tol": 1e-4, "max_iter": 500}
-    zero = SequenceTagger(**settings).fit(X, y)
-    other = SequenceTagger(**settings, random_state=seed).fit(X, y)
+def test_fit_random_state_changes_the_way_not_the_goal(
+    seed: Any, fitted_to_ten: SequenceTagger
+) -> None:
+    zero, other = fitted_to_ten, fit_to_ten(random_state=seed)
     assert not np.array_equal(zero.weights_, other.weights_)
     assert other.certificate_.primal == pytest.approx(
         zero.certificate_.primal, rel=2e-4

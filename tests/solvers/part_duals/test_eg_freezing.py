@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import problems
+from covering import a_third
 from log_problems import WEIGHTS
 from partwise import MulticlassClassifier
 from partwise.losses import get_loss
@@ -75,7 +76,7 @@ def problem_of(make: Any, loss: str, seed: int) -> Problem:
 def test_eg_freezing_any_costs_are_learnt_on_any_structure(
     name: str, loss: str, make: Any
 ) -> None:
-    for seed in (1, 2, 3):
+    for seed in a_third((1, 2, 3), KINDS.index(make) + FORMS.index(name)):
         solution = solve(
             problem_of(make, loss, seed), make_solver(name), tol=1e-4, max_iter=1000
         )
@@ -111,4 +112,21 @@ def test_eg_freezing_large_C_is_no_plateau(order: str) -> None:
     problem = make_problem(corpus, get_loss("hinge"), 10.0)
     solver = ExponentiatedGradient(order=order)
     solution = solve(problem, solver, tol=5e-3, max_iter=300)
+    assert solution.converged, solution.status
+
+
+@problems.plain_only
+@pytest.mark.parametrize(
+    ("make", "seed"),
+    [
+        # Steps became so short that nothing but rounding was left of them.
+        (problems.lattice_paths, 29),
+        # Two examples had to move together, and crawled.
+        (problems.trees_projective, 142),
+    ],
+    ids=["steps", "crawl"],
+)
+def test_eg_freezing_tiny_costs_are_like_a_large_C(make: Any, seed: int) -> None:
+    problem = problem_of(make, "hinge", seed)
+    solution = solve(problem, make_solver("eg"), tol=1e-4, max_iter=1000)
     assert solution.converged, solution.status

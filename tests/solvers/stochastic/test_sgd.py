@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp, softmax
 
 import problems
-from log_problems import WEIGHTS, best_log_loss, passes
+from log_problems import WEIGHTS, best_log_loss, log_sum_and_shares, passes
 from partwise.losses import DualPoint, get_loss
 from partwise.solvers import Problem, make_problem, solve
 from partwise.solvers.base import State
@@ -97,8 +96,8 @@ class Mirror:
         out, loss = self.outputs[i], self.problem.loss.name
         if loss == "log_loss":
             scores = -out.dphi @ self.w
-            chosen = softmax(scores)
-            gain = logsumexp(scores) - chosen @ scores
+            log_sum, chosen = log_sum_and_shares(scores)
+            gain = log_sum - chosen @ scores
         else:
             slacks = out.cost - out.dphi @ self.w
             best = int(np.argmax(slacks))

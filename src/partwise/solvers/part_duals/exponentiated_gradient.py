@@ -24,11 +24,17 @@ from partwise.errors import PairingError
 from partwise.losses import Certificate
 from partwise.solvers.base import Problem, Solver, State
 from partwise.solvers.dual_weights import PENALTIES
+from partwise.solvers.facts import within
 from partwise.solvers.part_duals import batch_forms, dual_parts
 from partwise.solvers.part_duals.batch_forms import BatchFormState
 from partwise.solvers.part_duals.dual_parts import LARGEST_STEP
 from partwise.solvers.part_duals.guaranteed_steps import guaranteed_steps
 from partwise.solvers.part_duals.halving import halve_in_turn, halve_together
+from partwise.solvers.part_duals.hinge_steps import (
+    LARGEST_RANGE,
+    place_all,
+    spread_all,
+)
 from partwise.solvers.part_duals.state import DualPartsState, dual_memory
 from partwise.solvers.units import cost_unit
 from partwise.solvers.visiting import ORDERS, visiting_order
@@ -52,20 +58,85 @@ FIRST_STEP = 0.3
 HINGE_SCORE = 5.0
 MORE = 1.5
 ENOUGH = 200.0
+# Attempts to go on cost as much as half a pass, and pay where passes crawl: after so
+# many. A success, or a failure, changes how far the next attempt goes.
+PATIENCE = 100
+LONGER, SHORTER = 1.3, 0.8
 
 
 class OnlineState(DualPartsState):
     """The dual point of the online form, and whether it still mixes."""
 
-    kept = (*DualPartsState.kept, "mixing")
+    kept = (
+        *DualPartsState.kept,
+        "mixing",
+        "n_passes",
+        "momentum",
+        "theta_before",
+        "mass_before",
+    )
+    facts = (*DualPartsState.facts, within("momentum", 0), within("n_passes", 0))
 
     mixing = False
+    momentum = 1.0
+    n_passes = 0
     fixed: FloatArray
+
+    def __init__(self, problem: Problem, keep_theta: bool, first_step: float = 1.0):
+        super().__init__(problem, keep_theta, first_step)
+        hinge = problem.loss.name == "hinge"
+        self.theta_before = self.dual.theta.copy() if hinge else np.zeros(0)
+        self.mass_before = self.dual.mass.copy()
 
     @property
     def has_scores(self) -> bool:
         """Whether the part scores are those of the dual point, or nearly."""
         return not self.mixing and super().has_scores
+
+    def go_on(self, problem: Problem) -> None:
+        """Go on as scores and masses moved since the last pass, if the dual rises.
+
+        Steps of one example after the other crawl where two should move together.
+        """
+        self.n_passes += 1
+        if self.n_passes < PATIENCE:
+            return
+        if self.n_passes == PATIENCE:
+            self.theta_before[:] = self.dual.theta
+            self.mass_before[:] = self.dual.mass
+            return
+        here, value, w, v = self.dual, self.dual_value, self.w, self.v
+        step = self.momentum * (here.theta - self.theta_before)
+        np.clip(step, -LARGEST_RANGE, LARGEST_RANGE, out=step)
+        step += here.theta
+        mass = here.mass + self.momentum * (here.mass - self.mass_before)
+        self.theta_before, self.mass_before = here.theta, here.mass
+        self.dual = here._replace(
+            theta=step, spread=here.spread.copy(), mass=np.clip(mass, 0.0, 1.0)
+        )
+        problem.crew().run(
+            lambda s, start, stop, worker: spread_all(
+                s, self.dual, start, stop, worker.ws
+            )
+        )
+        self.oracle_calls += int(np.count_nonzero(self.dual.mass))
+        self._place(problem)
+        self.refresh(problem)
+        if self.dual_value > value:
+            self.momentum *= LONGER
+        else:
+            self.momentum *= SHORTER
+            self.theta_before = here.theta.copy()
+            self.mass_before = here.mass.copy()
+            self.dual, self.dual_value, self.w, self.v = here, value, w, v
+            self._place(problem)
+
+    def _place(self, problem: Problem) -> None:
+        problem.crew().run(
+            lambda s, start, stop, worker: place_all(
+                s, self.dual, start, stop, worker.scratch
+            )
+        )
 
 
 def _had_other_C(problem: Problem, previous: State | None) -> bool:
@@ -403,7 +474,10 @@ class ExponentiatedGradient(Solver):
         if problem.loss.name == "hinge":
             if not state.fixed.size:
                 state.rescale(problem)
-            state.estimate = state.certify(problem)
+            state.refresh(problem)
+            if not state.fixed.size:
+                state.go_on(problem)
+            state.estimate = state.certify_here(problem)
         else:
             state.estimate = state.estimated()
         state.mixing &= state.estimate.relative_gap > MIX_UNTIL

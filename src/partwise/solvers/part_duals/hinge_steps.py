@@ -43,6 +43,10 @@ promise. Less soft ones promise more, but rule out outputs that are needed later
 multiplying is slow to bring these back."""
 LARGEST_RANGE = 30.0
 """No step changes scores by more: outputs that it rules out must be able to return."""
+SHORTEST_RANGE = 1e-12
+"""What a step changes that changes scores by less is their rounding;"""
+NEXT_RANGE = 1e-6
+"""the next visit begins with this one."""
 GROWTH = 4.0
 """How much longer a step gets that moves no mass although there is some to move."""
 MOST_GROWTHS = 3
@@ -118,7 +122,8 @@ def _multiply(
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     theta, spread, mass = dual.theta[first:], dual.spread[first:], dual.mass[i]
     calls, growths = 0, 0
-    while calls < MOST_TRIALS:
+    shortest = SHORTEST_RANGE / span
+    while calls < MOST_TRIALS and dual.step[i] >= shortest:
         calls += 1
         eta = dual.step[i]
         for r in range(n):
@@ -131,10 +136,13 @@ def _multiply(
         if not rise > blur:
             if not dual.gap[i] > blur:
                 return 0.0, calls
-            # Marginals that are zero move only when scores have come a long way.
-            for r in range(n):
-                theta[r] = scratch.theta[r]
-            dual.step[i] = min(GROWTH * eta, LARGEST_RANGE / span)
+            # Marginals that are zero move only when scores have come a long way. Others
+            # must stay those of their scores: what separates them is never made up for.
+            if norm <= (ROUNDING * mass) ** 2:
+                for r in range(n):
+                    theta[r] = scratch.theta[r]
+            # No output gains more on the present ones than the gap says.
+            dual.step[i] = min(GROWTH * eta, LARGEST_RANGE * C / dual.gap[i])
             growths += 1
             if growths > MOST_GROWTHS:
                 return 0.0, calls
@@ -159,6 +167,7 @@ def _multiply(
         _place(dual, i, n_gold, scratch)
         dual.step[i] = min(eta * min(best, 2.0), LARGEST_RANGE / span)
         return rise - 0.5 * sqnorm, calls
+    dual.step[i] = NEXT_RANGE / span
     return 0.0, calls
 
 
@@ -279,6 +288,26 @@ def ascend_hinge(
     else:
         rise, calls = 0.0, _start_scores(s, i, dual, span, trial, scratch, ws)
     return rise + _weigh(s, i, C, weights, dual, n_gold, trial, scratch, ws), calls
+
+
+@kernel
+def spread_all(s: Structure, dual: DualParts, start: int, stop: int, ws: Any) -> None:
+    """Spread the masses of some examples by their part scores."""
+    for i in range(start, stop):
+        if dual.mass[i] > 0.0:
+            first, last = dual.ptr[i], dual.ptr[i + 1]
+            waist.visit(s, i, ws)
+            waist.marginals(s, i, dual.theta[first:last], dual.spread[first:last], ws)
+
+
+@kernel
+def place_all(
+    s: Structure, dual: DualParts, start: int, stop: int, scratch: Scratch
+) -> None:
+    """Set marginals and expected costs of some examples to those of their masses."""
+    for i in range(start, stop):
+        n_gold = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
+        _place(dual, i, n_gold, scratch)
 
 
 @kernel

@@ -29,7 +29,7 @@ BYTES = 8
 def dual_memory(problem: Problem, keep_theta: bool) -> int:
     """Return the bytes that the dual variables of a problem take."""
     hinge = problem.loss.name == "hinge"
-    arrays = 1 + keep_theta + hinge * (1 + keep_theta)
+    arrays = 1 + keep_theta + hinge * (1 + 2 * keep_theta)
     return int(part_pointers(problem.structure)[-1]) * arrays * BYTES
 
 
@@ -230,6 +230,10 @@ class DualPartsState(DualState):
     def certify(self, problem: Problem) -> Certificate:
         """Return the exact certificate, with weights free of rounding."""
         self.refresh(problem)
+        return self.certify_here(problem)
+
+    def certify_here(self, problem: Problem) -> Certificate:
+        """Return the exact certificate of weights that have just been refreshed."""
         n, dual = problem.n_examples, self.dual
         values, margins = np.zeros(n), np.zeros(n)
 
