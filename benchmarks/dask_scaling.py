@@ -33,6 +33,11 @@ BYTES = 8
 TOKENS_A_SENTENCE = 14
 LARGER = (8, 64, 512)
 BILLION = 1_000_000_000
+BATCH, MIXING = "lbfgs alone", "mixing, then lbfgs"
+SENT = (
+    "Sent in a pass: 8 bytes for every weight and every example, once; what comes back "
+    "is a vector of weights from every shard, added on the way."
+)
 GIGABIT = 125e6
 """Bytes a second between machines, assumed for clusters that are not here."""
 
@@ -73,46 +78,50 @@ def run(bench: Bench) -> Report:
         raise Skip("two workers need two cores; there is one here")
     n_sentences = bench.choose(1_000_000 // TOKENS_A_SENTENCE, 100)
     pattern, gap = _write(bench, n_sentences), bench.choose(GAP, 0.3)
-    rows, runs = [], {}
-    for mixes in (False, True):
+    rows: list[list[Any]] = []
+    figures: list[Figure] = []
+    tables, notes, same = [], [SENT], []
+    for what in bench.parts([BATCH, MIXING]):
+        runs = {}
         for workers in (1, 2):
-            what = "mixing, then lbfgs" if mixes else "lbfgs"
             bench.say(f"{what}, workers: {workers}")
+            mixes = what == MIXING
             with _cluster(workers) as (_, client):
                 _train(client, pattern, mixes, gap, max_iter=1)  # compiles
-                found = runs[mixes, workers] = _train(client, pattern, mixes, gap)
+                found = runs[workers] = _train(client, pattern, mixes, gap)
             sent = found.sent / (BYTES * (found.weights.size + found.n_examples))
             rows.append(
                 [what, workers, found.passes, found.a_pass, found.seconds, sent]
             )
-    same = all(
-        np.array_equal(runs[mixes, 1].weights, runs[mixes, 2].weights)
-        for mixes in (False, True)
-    )
-    one, two = runs[False, 1], runs[False, 2]
-    mixed = {n: runs[True, n].seconds for n in (1, 2)}
-    model = _model(one, two, n_sentences)
-    headings = ["", "workers", "passes", "s a pass", "s to the gap", "sent / formula"]
-    return Report(
-        [
+        one, two = runs[1], runs[2]
+        same.append(np.array_equal(one.weights, two.weights))
+        if what == MIXING:
+            ratio = two.seconds / one.seconds
+            figures.append(Figure("s to 1%, two workers / one", ratio, "", at_most=0.7))
+            continue
+        figures += [
             Figure("s a pass, one worker / two", one.a_pass / two.a_pass, "x", 1.7),
-            Figure("s to 1%, two workers / one", mixed[2] / mixed[1], "", at_most=0.7),
-            Figure("sent in a pass / formula", rows[1][-1], "", at_most=1.1),
-            Figure("same weights from one worker and two", float(same), "", 1),
-        ],
-        settings={"sentences": n_sentences, "shards": SHARDS, "gap": gap},
-        seeds=[0],
-        tables=[
-            Table("Training", headings, rows),
-            Table("A pass over 10^9 tokens, on paper", model.headings, model.rows),
-        ],
-        notes=[
-            "Sent in a pass: 8 bytes for every weight and every example, once; what "
-            "comes back is a vector of weights from every shard, added on the way.",
+            Figure("sent in a pass / formula", rows[-1][-1], "", at_most=1.1),
+        ]
+        model = _model(one, two, n_sentences)
+        tables.append(
+            Table("A pass over 10^9 tokens, on paper", model.headings, model.rows)
+        )
+        notes.append(
             f"On paper: computing {model.compute:.3g} s for 10^6 tokens, as measured "
             "with one worker; weights and sums go through a tree of workers, with "
-            f"{GIGABIT / 1e6:.0f} MB/s between machines and as many weights as here.",
-        ],
+            f"{GIGABIT / 1e6:.0f} MB/s between machines and as many weights as here."
+        )
+    figures.append(
+        Figure("same weights from one worker and two", float(all(same)), "", 1)
+    )
+    headings = ["", "workers", "passes", "s a pass", "s to the gap", "sent / formula"]
+    return Report(
+        figures,
+        settings={"sentences": n_sentences, "shards": SHARDS, "gap": gap},
+        seeds=[0],
+        tables=[Table("Training", headings, rows), *tables],
+        notes=notes,
     )
 
 

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,11 @@ from benchmarks.harness.report import Figure, Report, Table
 SUPPORT = ROOT / "tests" / "support"
 PASSES = 12
 MOST_MEGABYTES = 1024
-INTERRUPTS = "benchmarks.harness.interrupts"
+INTERRUPTED = "benchmarks.harness.interrupts"
+MODELS, CHECKPOINTS, INTERRUPTS = "model files", "checkpoints", "double interrupts"
+KILLS = "kills of "
+"""The parts, which `--only` may choose from; every run that is killed is one."""
+Cases = dict[str, Callable[[], Any]]
 # HiGHS starts again from its own basis: another optimal point of the same value.
 NOT_BIT_FOR_BIT = tuple(
     f"column-generation-{master}" for master in ("highs", "pdlp", "printed")
@@ -42,55 +46,71 @@ def run(bench: Bench) -> Report:
     def share(full: int, quick: int) -> int:
         return max(int(scale * bench.choose(full, quick)), 1)
 
-    models = _attack_models(bench, share(100_000, 40))
-    checkpoints, names = _attack_checkpoints(bench, share(10_000, 60))
+    from hostile_checkpoints import every_solver
+
+    cases: Cases = dict(every_solver())
+    names = [f"{KILLS}{name}" for name in cases if not name.startswith(NOT_BIT_FOR_BIT)]
+    parts = bench.parts([MODELS, CHECKPOINTS, *names, INTERRUPTS])
+    attacks = {
+        MODELS: lambda: _attack_models(bench, share(100_000, 40)),
+        CHECKPOINTS: lambda: _attack_checkpoints(bench, cases, share(10_000, 60)),
+    }
+    tallies = {what: attack() for what, attack in attacks.items() if what in parts}
+    figures = [one for what, tally in tallies.items() for one in _judge(what, tally)]
+    tables = [_outcomes(tallies)] if tallies else []
+    killed = [name.removeprefix(KILLS) for name in parts if name.startswith(KILLS)]
     kills = share(100, 2)
-    killed = _kill(bench, kills, names[:: bench.choose(1, 8)])
-    interrupts = _interrupt(bench, share(1000, 2))
-    figures = []
-    for what, tally in (("model files", models), ("checkpoints", checkpoints)):
+    if killed:
+        found = _kill(bench, cases, kills, killed[:: bench.choose(1, 8)])
+        worst = min(found.values())
         figures += [
-            Figure(f"{what}, attempts", tally.attempts, ""),
-            Figure(f"{what}, crashes", len(tally.crashes), "", at_most=0),
-            Figure(f"{what}, hangs", len(tally.hangs), "", at_most=0),
-            Figure(f"{what}, uncaught", len(tally.uncaught), "", at_most=0),
-            Figure(
-                f"{what}, largest growth of a process", tally.most_bytes / 2**20, "MiB",
-                at_most=MOST_MEGABYTES,
-            ),
-        ]  # fmt: skip
-    worst = min(killed.values())
-    total = sum(interrupts.values())
-    lost = total - interrupts.get("saved", 0) - interrupts.get("nothing to save", 0)
-    figures += [
-        Figure("kills per solver", kills, ""),
-        Figure("identical after kills, worst solver", worst, "", at_least=kills),
-        Figure("double interrupts", total, ""),
-        Figure("crashed, hung or lost", lost, "", at_most=0),
-    ]
+            Figure("kills per solver", kills, ""),
+            Figure("identical after kills, worst solver", worst, "", at_least=kills),
+        ]
+        rows: list[list[Any]] = [[name, kills, count] for name, count in found.items()]
+        tables.append(
+            Table("Identical after kills", ["solver", "of", "identical"], rows)
+        )
+    if INTERRUPTS in parts:
+        counts = _interrupt(bench, share(1000, 2))
+        total = sum(counts.values())
+        lost = total - counts.get("saved", 0) - counts.get("nothing to save", 0)
+        figures += [
+            Figure(INTERRUPTS, total, ""),
+            Figure("crashed, hung or lost", lost, "", at_most=0),
+        ]
+        rows = [list(pair) for pair in counts.items()]
+        tables.append(Table("Double interrupts", ["outcome", "times"], rows))
     return Report(
         figures,
         settings={"kills": kills, "passes": PASSES},
         seeds=[0],
-        tables=[
-            _outcomes(models, checkpoints),
-            Table("Identical after kills", ["solver", "of", "identical"],
-                  [[name, kills, count] for name, count in killed.items()]),
-            Table("Double interrupts", ["outcome", "times"],
-                  [list(pair) for pair in interrupts.items()]),
-        ],
+        tables=tables,
         notes=[
             "A model that loads predicts for two inputs; a checkpoint that is accepted "
             "is resumed for two passes.",
             "Solvers with HiGHS resume from another basis; they are not among the "
             "runs that are killed.",
         ],
-    )  # fmt: skip
+    )
 
 
-def _outcomes(models: Tally, checkpoints: Tally) -> Table:
+def _judge(what: str, tally: Tally) -> list[Figure]:
+    return [
+        Figure(f"{what}, attempts", tally.attempts, ""),
+        Figure(f"{what}, crashes", len(tally.crashes), "", at_most=0),
+        Figure(f"{what}, hangs", len(tally.hangs), "", at_most=0),
+        Figure(f"{what}, uncaught", len(tally.uncaught), "", at_most=0),
+        Figure(
+            f"{what}, largest growth of a process", tally.most_bytes / 2**20, "MiB",
+            at_most=MOST_MEGABYTES,
+        ),
+    ]  # fmt: skip
+
+
+def _outcomes(tallies: dict[str, Tally]) -> Table:
     rows: list[list[Any]] = []
-    for what, tally in (("model files", models), ("checkpoints", checkpoints)):
+    for what, tally in tallies.items():
         rows += [[what, name, count] for name, count in tally.outcomes.items()]
         rows += [[what, f"attempt {n}", said] for n, said in tally.uncaught.items()]
         rows += [[what, f"attempt {n}", "crashed"] for n in tally.crashes]
@@ -131,14 +151,12 @@ def _attack_models(bench: Bench, count: int) -> Tally:
     return make_attempts(attempt, count, bench.say)
 
 
-def _attack_checkpoints(bench: Bench, count: int) -> tuple[Tally, list[str]]:
+def _attack_checkpoints(bench: Bench, makers: Cases, count: int) -> Tally:
     from corruption import forge
-    from hostile_checkpoints import every_solver
     from partwise.errors import PartwiseError
 
-    cases = [(name, make()) for name, make in every_solver()]
-    if bench.quick:
-        cases = cases[:3]
+    chosen = list(makers.items())[: bench.choose(None, 3)]
+    cases = [(name, make()) for name, make in chosen]
     written = []
     for number, (name, case) in enumerate(cases):
         bench.say(name)
@@ -158,22 +176,17 @@ def _attack_checkpoints(bench: Bench, count: int) -> tuple[Tally, list[str]]:
         return "resumed"
 
     bench.say(f"{count} checkpoints")
-    return make_attempts(attempt, count, bench.say), [name for name, _ in cases]
+    return make_attempts(attempt, count, bench.say)
 
 
-def _kill(bench: Bench, kills: int, names: list[str]) -> dict[str, int]:
-    from hostile_checkpoints import every_solver
-
-    makers, found = dict(every_solver()), {}
+def _kill(bench: Bench, makers: Cases, kills: int, names: list[str]) -> dict[str, int]:
+    found = {}
     folder = bench.scratch / "kills"
     folder.mkdir()
     for name in names:
-        if name.startswith(NOT_BIT_FOR_BIT):
-            continue
         case = makers[name]()
         case.run(None, max_iter=PASSES)
-        run = partial(case.run)
-        found[name] = count_identical(run, folder / "run", PASSES, kills)
+        found[name] = count_identical(case.run, folder / "run", PASSES, kills)
         bench.say(f"{name}: {found[name]} of {kills} identical")
     return found
 
@@ -185,7 +198,7 @@ def _interrupt(bench: Bench, count: int) -> dict[str, int]:
     (folder / "train.txt").write_text(make_corpus(150).to_columns(), encoding="utf-8")
     bench.say(f"{count} double interrupts")
     ended = subprocess.run(
-        [sys.executable, "-m", INTERRUPTS, folder, str(count), "0"],
+        [sys.executable, "-m", INTERRUPTED, folder, str(count), "0"],
         cwd=ROOT,
         capture_output=True,
         text=True,

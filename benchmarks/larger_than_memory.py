@@ -46,7 +46,7 @@ def run(bench: Bench) -> Report:
     bench.say("encoding")
     coded = run_in_child(THIS, "encode_text", str(text), str(folder))
     rows, figures = [], []
-    for solver in SOLVERS:
+    for solver in bench.parts(SOLVERS):
         bench.say(f"{solver}, from the folder")
         outputs = [str(bench.scratch / name) for name in ("there.npy", "here.npy")]
         there = run_in_child(THIS, "train", str(folder), solver, memory, outputs[0])

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from fuzz import generators
 from hostile_checkpoints import Case, every_solver
 from partwise import SequenceTagger, data, encode, encoded, load
+from partwise.constituents import KnownBrackets
 from partwise.errors import ModelFileError, PartwiseError
 from partwise.features import TemplateEncoder
 from partwise.foreign.crfsuite import write_crfsuite_model
@@ -53,8 +54,8 @@ class Target:
 
 def _answer(name: str) -> Any:
     """Return inputs that a model of a kind can predict for."""
-    if name == "parser":
-        return data.read_trees(GOLDEN / "parser-1.conllu")[:2]
+    if name in ("parser", "second_order"):
+        return data.read_trees(GOLDEN / f"{name}-1.conllu")[:2]
     if name == "ranker":
         return data.read_lattices(GOLDEN / "ranker-1.jsonl")[:2]
     inputs = json.loads((GOLDEN / f"{name}-1.json").read_text())["inputs"]
@@ -67,7 +68,8 @@ def _answer(name: str) -> Any:
 
 KINDS = (
     "tagger", "classifier", "parser", "constituency", "labeler", "ranker",
-    "hidden_markov", "network", "segments", "vectors", "pipeline",
+    "hidden_markov", "network", "segments", "vectors", "pipeline", "second_order",
+    "hidden", "hidden_brackets", "order_two",
 )  # fmt: skip
 
 
@@ -213,12 +215,20 @@ def check_template(content: bytes) -> None:
 COLUMNS = "Paris NNP B-LOC\nsleeps VBZ O\n\nIt PRP O\n"
 CONLLU = "1\tHush\thush\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
 BRACKETS = "( (S (NP (DT The) (NN dog)) (VP (VBZ barks))) )\n"
+KNOWN = "(S (? (DT The) (? dog)) (VP (VBZ barks)))\n(S (\\? !) (X y))\n"
 LATTICE = (GOLDEN / "ranker-1.jsonl").read_text().splitlines()[0] + "\n"
 TEMPLATE = "# words\nU00:%x[-1,0]/%x[0,0]\nU01:%x[0,1]\nB\nB01:%x[0,1]\n"
 
 
 def _read_conllu(source: Any) -> Any:
     return data.read_trees(source, "conllu")
+
+
+def _read_known_brackets(source: Any) -> Any:
+    """Read trees that are known in part, and ask what is wrong with them."""
+    for tree in data.read_brackets(source, partial=True):
+        if isinstance(tree, KnownBrackets) and (wrong := tree.problem()):
+            raise ValueError(wrong)  # a file cannot say that brackets cross
 
 
 def _read_matrix(source: Any) -> Any:
@@ -246,6 +256,9 @@ TEXTS: dict[str, tuple[Callable[[Any], Any], str, str]] = {
         _read_conllu, CONLLU, "1|2|0|1-2|1.1|\t|_|root|\n|\n\n|# text = |\t_\t_\t_"
     ),
     "brackets": (data.read_brackets, BRACKETS, "(|)|((|S| |-NONE-|\n|*"),
+    "known_brackets": (
+        _read_known_brackets, KNOWN, "(|)|((|S|?|\\?|\\| |-NONE-|\n|*"
+    ),
     "lattices": (
         data.read_lattices, LATTICE, '{|}|[|]|:|,|"edges"|"nodes"|"good"|1|null|\n'
     ),
@@ -318,17 +331,24 @@ def check_encoded(name: str, content: bytes) -> None:
                 return
 
 
-def _encoded_target(name: str) -> Target:
-    def files() -> list[bytes]:
-        return [_encoded_files()[name]]
+def check_encoded_array(content: bytes) -> None:
+    """Change the array that the first byte chooses to what follows it."""
+    if content:
+        names = _encoded_arrays()
+        check_encoded(names[content[0] % len(names)], content[1:])
 
-    if name == MANIFEST:
-        return Target(
-            partial(check_encoded, name), lambda: generators.damaged(files()), files
-        )
-    return Target(
-        partial(check_encoded, name), lambda: generators.changed_bytes(files()), files
-    )
+
+def _encoded_arrays() -> list[str]:
+    return sorted(set(_encoded_files()) - {MANIFEST})
+
+
+def _encoded_manifests() -> list[bytes]:
+    return [_encoded_files()[MANIFEST]]
+
+
+def _encoded_seeds() -> list[bytes]:
+    arrays = enumerate(_encoded_arrays())
+    return [bytes([n]) + _encoded_files()[name] for n, name in arrays]
 
 
 TARGETS: dict[str, Target] = {
@@ -345,8 +365,16 @@ TARGETS: dict[str, Target] = {
         lambda: generators.changed_bytes(_matrix_files()),
         _matrix_files,
     ),
-    "encoded_manifest": _encoded_target(MANIFEST),
-    "encoded_array": _encoded_target("nodes.ptr.npy"),
+    "encoded_manifest": Target(
+        partial(check_encoded, MANIFEST),
+        lambda: generators.damaged(_encoded_manifests()),
+        _encoded_manifests,
+    ),
+    "encoded_array": Target(
+        check_encoded_array,
+        lambda: generators.changed_bytes(_encoded_seeds()),
+        _encoded_seeds,
+    ),
     "checkpoint": Target(check_checkpoint, _checkpoint_inputs, _checkpoint_seeds),
     **{
         name: _text_target(read, good, pieces.split("|"))

@@ -23,7 +23,7 @@ PATIENCE = 60.0
 FRESH_SHARE = 0.1
 FRESH_SECONDS = 4.0
 """How long a process takes that has to load machine code, about."""
-KINDS = ("tag", "tag --vectors {folder}/vectors.txt", "segments")
+KINDS = ("tag", "tag --vectors {folder}/vectors.txt", "segments", "tag --states 2")
 """What is trained, in turn."""
 
 

@@ -216,6 +216,20 @@ def test_dask_fits_other_estimators(client: Client) -> None:
     np.testing.assert_allclose(parsers[1].weights_, parsers[0].weights_, **SAME)
 
 
+def test_dask_leaves_out_partitions_that_are_empty(client: Client) -> None:
+    pairs = dask.bag.from_sequence(list(zip(X, Y, strict=True)), npartitions=3)
+    some = pairs.filter(lambda pair: len(pair[0]) > len(X[0]))
+    left = [x for x in X if len(x) > len(X[0])]
+    sizes = some.map_partitions(lambda own: [len(list(own))]).compute()
+    assert 0 in sizes
+    assert sum(sizes) == len(left) > 0
+    there = partwise.dask.fit(tagger(solver="lbfgs"), some, client)
+    here = tagger(solver="lbfgs").fit(left, [y for y in Y if len(y) > len(X[0])])
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    with pytest.raises(DataError, match="no examples: every part is empty"):
+        partwise.dask.fit(tagger(), pairs.filter(lambda pair: False), client)
+
+
 class Frame:
     """A data frame in partitions, as far as it is asked for anything."""
 
@@ -247,11 +261,39 @@ def test_dask_takes_data_frames(client: Client) -> None:
     ]
     here = MulticlassClassifier(**settings).fit(rows, list("xyzxyz"))
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    # No value, in any of the ways that pandas has for it, is no feature.
+    other = pandas.array([1, None] * 3, dtype="Int64")
+    partwise.dask.fit(there, Frame(named.assign(n=other), 2), client, label="kind")
+    np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+    found = partwise.dask.predict(there, Frame(words, 2), client).compute()
+    assert found == list(here.predict(rows))
+    gap = table.assign(u=[0.5, np.nan] * 6)
+    with pytest.raises(DataError, match="row 1 has no number in column 'u'; fill it"):
+        partwise.dask.fit(there, Frame(gap, 3), client, label="kind")
     with pytest.raises(DataError, match=r"no column 'class' with labels: .* 'kind'"):
         partwise.dask.fit(there, Frame(table, 3), client, label="class")
     bad = named.assign(kind=["x", None, *"zxyz"])
     with pytest.raises(DataError, match="shard 1: row 1 has no label"):
         partwise.dask.fit(there, Frame(bad, 6), client, label="kind")
+
+
+def test_dask_takes_data_frames_of_dasks_own(client: Client, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frames = pytest.importorskip("dask.dataframe")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 2)), np.array(["a", "b", "c"] * 4)
+    table = pandas.DataFrame(x, columns=["u", "v"]).assign(kind=y)
+    table.to_parquet(tmp_path / "table.parquet")
+    settings = {"loss": "log_loss", "solver": "lbfgs", "tol": 0.1}
+    here = MulticlassClassifier(**settings).fit(x, y)
+    from_file = frames.read_parquet(tmp_path / "table.parquet")
+    for frame in (from_file, frames.from_pandas(table, npartitions=3)):
+        there = MulticlassClassifier(**settings)
+        partwise.dask.fit(there, frame, client, label="kind")
+        np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
+        bare = frame.drop(columns="kind")
+        found = partwise.dask.predict(there, bare, client).compute()
+        assert found == here.predict(x).tolist()
 
 
 def test_dask_predicts_bags(client: Client) -> None:
@@ -372,6 +414,28 @@ def test_dask_does_not_miss_a_worker_that_is_lost_when_asked(
     monkeypatch.setattr(client, "run", lambda *_, **__: {"a": KeyError("x"), "b": own})
     with pytest.raises(KeyError):
         partwise.dask.fit(tagger(), (X, Y), client)
+    # What Dask makes of an error when a worker cannot even read the question.
+    absent = Exception("ModuleNotFoundError(\"No module named 'partwise'\")")
+    monkeypatch.setattr(client, "run", lambda *_, **__: {"a": absent, "b": own})
+    with pytest.raises(PartwiseError, match=r"worker a lacks .* named 'partwise'"):
+        partwise.dask.fit(tagger(), (X, Y), client)
+    monkeypatch.setattr(client, "run", lambda *_, **__: {})
+    with pytest.raises(PartwiseError, match="no workers: start some"):
+        partwise.dask.fit(tagger(), (X, Y), client)
+
+
+@pytest.mark.parametrize("shards", [0, -3, 1.5])
+def test_dask_refuses_numbers_of_shards(client: Client, shards: Any) -> None:
+    with pytest.raises(ValueError, match="shards must be a number from 1 on"):
+        partwise.dask.fit(tagger(), (X, Y), client, shards=shards)
+
+
+def test_dask_checks_what_readers_return(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a D\n")
+    with pytest.raises(DataError, match=r"a.txt: .* what read= returns must be"):
+        partwise.dask.fit(
+            tagger(), str(tmp_path / "*.txt"), client, read=lambda path: None
+        )
 
 
 @pytest.mark.parametrize("error", [CancelledError(), CommClosedError("closed")])

@@ -381,6 +381,9 @@ def test_encode_refuses_what_cannot_work(tmp_path: Path) -> None:
     train = ["train", "tag", "-m", model]
     assert "--overwrite" in message("encode", data, folder)
     assert "read twice" in message("encode", "-", tmp_path / "new")
+    (tmp_path / "words.txt").write_text("a\nb\n")
+    said = message("encode", tmp_path / "words.txt", tmp_path / "new")
+    assert "words.txt: has only one column (expected a word and its label)" in said
     assert "columns or CoNLL-U" in message(
         "encode", data, tmp_path / "new", "--format", "crfsuite"
     )

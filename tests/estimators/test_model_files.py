@@ -215,7 +215,10 @@ def test_model_files_of_every_version_still_load(version: int) -> None:
 
 
 @problems.plain_only
-@pytest.mark.parametrize("name", ["segments", "vectors", "pipeline"])
+@pytest.mark.parametrize(
+    "name",
+    ["segments", "vectors", "pipeline", "hidden", "hidden_brackets", "order_two"],
+)
 def test_model_files_of_models_with_more_inside_still_load(name: str) -> None:
     model = load(DATA / f"{name}-1.partwise")
     known = json.loads((DATA / f"{name}-1.json").read_text())
@@ -224,8 +227,12 @@ def test_model_files_of_models_with_more_inside_still_load(name: str) -> None:
         found = [model.annotate(text).to_conllu() for text in inputs]
     elif name == "vectors":
         found = model.predict(with_arrays(inputs))
-    else:
+    elif name == "segments":
         found = [[list(segment) for segment in own] for own in model.predict(inputs)]
+    elif name == "hidden_brackets":
+        found = [str(tree) for tree in model.predict(inputs)]
+    else:
+        found = model.predict(inputs)
     assert found == known["predictions"]
 
 

@@ -208,6 +208,47 @@ def make_names() -> Pipeline:
     return pipeline
 
 
+def make_second_order() -> DependencyParser:
+    """Parse with parts of siblings and grandparents, over the arcs that are left."""
+    trees = read_trees(io.StringIO(make_corpus(12, random_state=5).to_conllu()))
+    parser = DependencyParser(order=2, hash_bits=10, max_iter=3).fit(trees)
+    write_trees(beside("second_order", "conllu"), parser.predict(trees))
+    return parser
+
+
+def endings() -> tuple[Any, Any]:
+    """Return words as their endings, and their chunks."""
+    sentences = make_corpus(16, random_state=5).sentences
+    X = [[{"end": w[-2:], "title": w.istitle()} for w in s.words] for s in sentences]
+    return X, [list(s.chunks) for s in sentences]
+
+
+def make_hidden() -> SequenceTagger:
+    """Tag with two states behind every label."""
+    X, y = endings()
+    tagger = SequenceTagger("log_loss", states=2, max_iter=10).fit(X, y)
+    save_answers("hidden", X, tagger.predict(X))
+    return tagger
+
+
+def make_hidden_brackets() -> ConstituencyParser:
+    """Parse with two states behind every symbol of a grammar."""
+    trees = make_corpus(5, random_state=5).to_constituents()
+    parser = ConstituencyParser(hash_bits=6, states=2, max_iter=3).fit(trees)
+    sentences = [words(tree) for tree in trees]
+    found = [str(tree) for tree in parser.predict(sentences)]
+    save_answers("hidden_brackets", sentences, found)
+    return parser
+
+
+def make_order_two() -> SequenceTagger:
+    """Tag with labels that depend on the two before them."""
+    X, y = endings()
+    tagger = SequenceTagger(order=2, max_iter=10).fit(X, y)
+    save_answers("order_two", X, tagger.predict(X))
+    return tagger
+
+
 def main() -> None:
     makers = (
         make_tagger,
@@ -222,6 +263,10 @@ def main() -> None:
         make_vectors,
         make_pipeline,
         make_names,
+        make_second_order,
+        make_hidden,
+        make_hidden_brackets,
+        make_order_two,
     )
     for make in makers:
         path = beside(make.__name__.removeprefix("make_"), "partwise")

@@ -116,6 +116,29 @@ def test_convex_concave_resumed_is_unbroken(tmp_path: Path, after: int) -> None:
     assert unbroken.state.n_steps == resumed.state.n_steps > 1
 
 
+ALL_AT_ONCE = [
+    ("log_loss", "lbfgs"), ("log_loss", "eg-batch"), ("log_loss", "eg-primal"),
+    ("hinge", "simplicial"), ("squared_hinge", "simplicial"),
+]  # fmt: skip
+
+
+@problems.plain_only
+@pytest.mark.parametrize(("loss", "solver"), ALL_AT_ONCE)
+def test_convex_concave_resumed_works_on_the_step_it_left(
+    loss: str, solver: str, tmp_path: Path
+) -> None:
+    """These solvers keep the problem of their step, which is not the first one."""
+
+    def run(max_iter: int, **options: Any) -> Any:
+        problem = problem_of(problems.chain_edges, loss)
+        way = ConvexConcave(make_solver(solver), noise=0.5)
+        return solve(problem, way, tol=1e-12, max_iter=max_iter, **options)
+
+    unbroken, path = run(8), tmp_path / "run"
+    assert run(5, checkpoint=path).state.n_steps > 1
+    assert_same(unbroken, run(8, checkpoint=path, resume=True))
+
+
 def test_convex_concave_solver_must_fit_the_loss() -> None:
     problem = problem_of(problems.classes_costs, "log_loss")
     with pytest.raises(PairingError, match="cannot minimise 'log_loss'"):

@@ -41,7 +41,7 @@ def test_ahead_sees_what_was_learnt_before_the_block(n_threads: int) -> None:
             found[visit] = notes[visit]
 
     seen = []
-    for start, stop in find_ahead(n_threads, BLOCKS, take, find):
+    for start, stop in find_ahead(n_threads, BLOCKS, 8, take, find):
         seen.append([found[visit] for visit in range(start, stop)])
         learnt[0] += 1
     # The first two blocks were noted before anything was learnt, the third after one.
@@ -54,7 +54,7 @@ def test_ahead_raises_what_goes_wrong_beside_the_learner() -> None:
             raise ZeroDivisionError("in a helper")
 
     with pytest.raises(ZeroDivisionError, match="in a helper"):
-        list(find_ahead(2, BLOCKS, lambda *_: None, find))
+        list(find_ahead(2, BLOCKS, 8, lambda *_: None, find))
 
 
 def test_ahead_ends_its_threads_when_the_learner_has_enough() -> None:
@@ -64,7 +64,8 @@ def test_ahead_ends_its_threads_when_the_learner_has_enough() -> None:
         calls[0] += 1
         time.sleep(0.002)
 
-    blocks = find_ahead(2, [(n, n + 1) for n in range(1000)], lambda *_: None, find)
+    many = [(n, n + 1) for n in range(1000)]
+    blocks = find_ahead(2, many, 8, lambda *_: None, find)
     next(blocks)
     blocks.close()
     after = calls[0]

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from partwise.solvers.visiting import MOST_VISITS, visiting_order
+from partwise.solvers.visiting import (
+    MOST_VISITS,
+    STRETCH,
+    WINDOW,
+    shuffled,
+    visiting_order,
+)
 from problems import Floats
 
 USED = np.array([1.0, 0.0, 2.0, 0.5, 0.0, 1.0])
@@ -68,3 +74,22 @@ def test_visiting_order_never_starves_an_example() -> None:
     gap[3] = 0.0
     seen = [3 in visits("gaps", gap, np.ones(50), seed) for seed in range(100)]
     assert 5 <= sum(seen) <= 40
+
+
+def test_shuffled_large_corpus_stays_within_windows_and_visits_all() -> None:
+    n = 3 * WINDOW + 100
+    one, other = (shuffled(n, np.random.default_rng(seed)) for seed in (0, 1))
+    for order in (one, other):
+        assert np.array_equal(np.sort(order), np.arange(n))
+        for start in range(0, n, WINDOW):
+            window = order[start : start + WINDOW]
+            # At most one stretch is cut at either end.
+            assert np.unique(window // STRETCH).size <= window.size / STRETCH + 2
+            inside = np.abs(np.diff(window)) == 1  # neighbours, one after the other
+            assert inside.mean() < 0.05
+    assert (one == other).mean() < 0.01
+
+
+def test_shuffled_small_corpus_is_any_permutation() -> None:
+    order = shuffled(WINDOW, np.random.default_rng(0))
+    assert np.array_equal(order, np.random.default_rng(0).permutation(WINDOW))

@@ -1,5 +1,6 @@
 """No finite scores give NaN: huge and tiny ones, ties, masks, long and wide corpora."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 
 import drivers as ask
 import problems
+from newer_structures import NEWER
+from partial_problems import hide
 from partwise.structures import interface as waist
 from partwise.structures import make_chain, make_segments, make_sparse_rows
+from partwise.structures.partial import best_completions, expected_completions
 
 Floats = problems.Floats
 KINDS = (
@@ -61,6 +65,34 @@ def test_answers_are_finite_whatever_the_scores(make: problems.Maker) -> None:
     for i in range(waist.n_examples(s)):
         for scores in extremes(waist.n_parts(s, i), rng).values():
             assert_finite(s, i, scores)
+
+
+@problems.plain_only
+@pytest.mark.parametrize("make", NEWER)
+def test_answers_of_newer_structures_are_finite_whatever_the_scores(
+    make: Callable[[], Any],
+) -> None:
+    s, rng = make(), np.random.default_rng(0)
+    for i in range(waist.n_examples(s)):
+        for scores in extremes(waist.n_parts(s, i), rng).values():
+            assert_finite(s, i, scores)
+
+
+@problems.plain_only
+@pytest.mark.parametrize("make", [problems.chain_edges, problems.derivations])
+def test_completions_are_finite_whatever_the_weights(make: problems.Maker) -> None:
+    """Of hidden states and known brackets, at weights that make such scores."""
+    s, rng = hide(problems.make_small(make), 0.5), np.random.default_rng(0)
+    for w in extremes(waist.n_weights(s), rng).values():
+        completed, entropy = expected_completions(s, w)
+        assert np.isfinite(entropy).all()
+        assert np.isfinite(completed.expected.numbers).all()
+        assert completed.expected.numbers.min(initial=0.0) >= -1e-9
+        best = best_completions(s, w)
+        for i in range(waist.n_examples(best)):
+            y = np.zeros(waist.output_size(best, i), np.int32)
+            waist.gold(best, i, y)
+            assert waist.is_output(best, i, y)
 
 
 def segments(lengths: list[int], limits: list[int]) -> Any:

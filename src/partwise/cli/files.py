@@ -62,12 +62,22 @@ class ColumnFiles:
 
     def labelled(self, path: str, label_column: int) -> tuple[Any, list[list[str]]]:
         """Read inputs and labels; the inputs keep the labels, which no model reads."""
-        data = self.columns(path)
-        if data.n_columns < 2:
-            raise DataError(
-                f"{path}: has only one column (expected a word and its label)"
-            )
-        try:
-            return data, data.column_sequences(label_column)
-        except DataError as error:
-            raise DataError(f"{path}: {error}") from None
+        return _with_labels(path, self.columns(path), label_column)
+
+    def labelled_pieces(
+        self, path: str, label_column: int
+    ) -> Iterator[tuple[Any, list[list[str]]]]:
+        """Do the same piece by piece."""
+        for data in self.stream(path):
+            yield _with_labels(path, data, label_column)
+
+
+def _with_labels(
+    path: str, data: ColumnData, label_column: int
+) -> tuple[ColumnData, list[list[str]]]:
+    if data.n_columns < 2:
+        raise DataError(f"{path}: has only one column (expected a word and its label)")
+    try:
+        return data, data.column_sequences(label_column)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from distributed import Client, Future, get_client
 
-from partwise.dask.parts import Part, Reader, ask_all, check_readable, find_parts
+from partwise.dask.parts import (
+    Part,
+    Reader,
+    ask_all,
+    check_readable,
+    features_of,
+    find_parts,
+    is_frame,
+    is_numeric,
+)
 from partwise.dask.workers import (
     Held,
     Workers,
@@ -123,13 +132,18 @@ def _open(fitted: Any, corpus: EncodedCorpus, client: Client) -> TrainingData:
 def _encode(fitted: Any, parts: list[Part], client: Client) -> TrainingData:
     """Survey the parts, settle what follows, and encode them where they are."""
     submit = client.submit
+    # Whoever filters a bag, or a data frame, leaves partitions that are empty.
+    sizes = [submit(_has_any, part.future, pure=False) for part in parts]
+    filled = gathered(sizes, [part.name for part in parts])
+    parts = [part for part, has_any in zip(parts, filled, strict=True) if has_any]
+    if not parts:
+        raise DataError("there are no examples: every part is empty")
     names = [part.name for part in parts]
     blank = submit(_same, _for_workers(fitted), pure=False)
     surveys = [submit(_survey, blank, part.future, pure=False) for part in parts]
     gathered([submit(_count, survey, pure=False) for survey in surveys], names)
     whole = tree_sum(surveys, lambda a, b: submit(merge, a, b, pure=False))
-    if whole is None:
-        raise DataError("there are no data: no part, and no file")
+    assert whole is not None
     fitted._settle(whole.result())
     settled = submit(_same, _for_workers(fitted), pure=False)
     held = [
@@ -167,8 +181,9 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
     ----------
     estimator : estimator
         A fitted one.
-    data : bag, or list
-        A bag of examples, or examples of this process.
+    data : bag, data frame, or list
+        A bag of examples, a data frame with the columns of `fit` besides the labels, or
+        examples of this process.
     client : Client, optional
         The cluster; by default the client made last.
 
@@ -183,10 +198,15 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
     client = client or get_client()
     estimator._check_fitted()
     check_versions(ask_all(client, versions))
+    model = dask.delayed(estimator, traverse=False)
+    if is_frame(data):
+        look = dask.delayed(_predict_rows)
+        numeric = is_numeric(data)
+        pieces = [look(piece, model, numeric) for piece in data.to_delayed()]
+        return dask.bag.from_delayed(pieces)
     if not hasattr(data, "to_delayed"):
         n_workers = max(len(client.scheduler_info()["workers"]), 1)
         data = dask.bag.from_sequence(data, npartitions=n_workers)
-    model = dask.delayed(estimator, traverse=False)
     return data.map_partitions(_predict, model)
 
 
@@ -208,6 +228,13 @@ def _arrived(estimator: Any) -> Any:
 
 def _same(thing: Any) -> Any:
     return thing
+
+
+def _has_any(part: Any) -> bool:
+    shape = getattr(part[0], "shape", None)
+    if shape is not None:
+        return bool(shape[0])
+    return not hasattr(part[0], "__len__") or len(part[0]) > 0
 
 
 def _survey(estimator: Any, part: Any) -> Any:
@@ -237,6 +264,10 @@ def _prepare_first(estimator: Any, part: Any) -> Any:
         for column in part
     )
     return _prepare(estimator, first)
+
+
+def _predict_rows(rows: Any, estimator: Any, numeric: bool) -> list[Any]:
+    return _predict(features_of(rows, numeric), estimator)
 
 
 def _predict(examples: Any, estimator: Any) -> list[Any]:

@@ -40,7 +40,9 @@ def find_parts(
 ) -> list[Part]:
     """Return the parts of a corpus, which workers read and keep."""
     labelled = estimator.takes_labels
-    if hasattr(data, "to_delayed") and hasattr(data, "columns"):
+    if n_shards is not None and (type(n_shards) is not int or n_shards < 1):
+        raise ValueError(f"shards must be a number from 1 on, not {n_shards!r}")
+    if is_frame(data):
         return _of_frame(data, label, client)
     if label is not None:
         raise DataError("label names a column of a data frame, but data is none")
@@ -48,7 +50,7 @@ def find_parts(
         paths = sorted(glob.glob(str(data)))
         if not paths:
             raise DataError(f"no file matches {str(data)!r}")
-        return _of_files(paths, client, read or default_reader(estimator))
+        return _of_files(paths, client, read or default_reader(estimator), labelled)
     if hasattr(data, "to_delayed"):  # a bag: items are examples, perhaps with labels
         pieces = data.to_delayed()
         return _of_delayed(
@@ -57,9 +59,8 @@ def find_parts(
     if isinstance(data, list | tuple) and data and isinstance(data[0], Delayed):
         return _of_delayed([dask.delayed(_checked)(p, labelled) for p in data], client)
     if isinstance(data, list) and data and isinstance(data[0], str | Path):
-        return _of_files(
-            list(map(str, data)), client, read or default_reader(estimator)
-        )
+        paths = list(map(str, data))
+        return _of_files(paths, client, read or default_reader(estimator), labelled)
     return _of_memory(data, labelled, client, n_shards)
 
 
@@ -70,24 +71,46 @@ def _of_frame(frame: Any, label: Any, client: Client) -> list[Part]:
             f"the data frame has no column {label!r} with labels: give label=, one of "
             f"{', '.join(map(repr, frame.columns))}"
         )
-    kinds = {dtype.kind for name, dtype in frame.dtypes.items() if name != label}
-    numeric = kinds <= set("biuf")
+    numeric = is_numeric(frame, label)
     pieces = [dask.delayed(_of_rows)(p, label, numeric) for p in frame.to_delayed()]
     return _of_delayed(pieces, client)
 
 
+def is_frame(data: Any) -> bool:
+    """Say whether data is a data frame in partitions."""
+    return hasattr(data, "to_delayed") and hasattr(data, "columns")
+
+
+def is_numeric(frame: Any, label: Any = None) -> bool:
+    """Say whether all columns, besides that of the labels, are numbers."""
+    kinds = {dtype.kind for name, dtype in frame.dtypes.items() if name != label}
+    return kinds <= set("biuf")
+
+
 def _of_rows(rows: Any, label: Any, numeric: bool) -> Any:
     """Turn rows of a table into what `fit` of a classifier takes."""
-    X, y = rows.drop(columns=label), rows[label]
+    y = rows[label]
     if y.isna().any():
         raise DataError(f"row {rows.index[y.isna()][0]} has no label")
+    return features_of(rows.drop(columns=label), numeric), y.to_list()
+
+
+def features_of(rows: Any, numeric: bool) -> Any:
+    """Return rows of a table as numbers, or as dicts of what is there."""
     if numeric:
-        return X.to_numpy("float64"), y.to_numpy()
-    present = [
-        {name: value for name, value in row.items() if value == value}  # no NaN
-        for row in X.to_dict("records")
+        missing = rows.isna()
+        if missing.any(axis=None):
+            row, column = missing.stack().idxmax()
+            raise DataError(
+                f"row {row} has no number in column {column!r}; fill it in, or leave "
+                "the row out"
+            )
+        return rows.to_numpy("float64")
+    there = rows.notna().to_dict("records")
+    return [
+        {name: value for name, value in row.items() if known[name]}
+        for row, known in zip(rows.to_dict("records"), there, strict=True)
     ]
-    return present, y.to_list()
 
 
 def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
@@ -95,10 +118,19 @@ def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:
     return [Part(f"shard {n}", future) for n, future in enumerate(futures)]
 
 
-def _of_files(paths: Sequence[str], client: Client, read: Reader) -> list[Part]:
+def _of_files(
+    paths: Sequence[str], client: Client, read: Reader, labelled: bool
+) -> list[Part]:
     """Let workers read files, after asking all of them whether they can."""
     check_readable(paths, client)
-    return [Part(path, client.submit(read, path, pure=False)) for path in paths]
+    return [
+        Part(path, client.submit(_read, read, path, labelled, pure=False))
+        for path in paths
+    ]
+
+
+def _read(read: Reader, path: str, labelled: bool) -> Any:
+    return _checked(read(path), labelled, "what read= returns")
 
 
 def check_readable(paths: Sequence[str], client: Client) -> None:
@@ -177,14 +209,24 @@ def ask_all(client: Client, question: Callable[..., Any], *things: Any) -> Any:
     A worker that is lost meanwhile says nothing, and another takes its work.
     """
     answers = client.run(question, *things, on_error="return")
+    if not answers:
+        raise PartwiseError(
+            "the cluster has no workers: start some (dask worker ADDRESS), or wait for "
+            "those that are on their way (client.wait_for_workers(1))"
+        )
     there = {}
     for worker, answer in answers.items():
         if isinstance(answer, OSError):  # as Dask's errors of connections are
             continue
+        if isinstance(answer, Exception) and "ModuleNotFoundError" in repr(answer):
+            raise PartwiseError(
+                f"the worker {worker} lacks something that it needs ({answer}): "
+                "install the same packages on all machines"
+            )
         if isinstance(answer, Exception):
             raise answer
         there[worker] = answer
-    if answers and not there:
+    if not there:
         raise PartwiseError("all workers were lost before they could be asked")
     return there
 
@@ -207,12 +249,12 @@ def _of_items(items: Any, labelled: bool) -> Any:
     return [x for x, _ in items], [y for _, y in items]
 
 
-def _checked(part: Any, labelled: bool) -> Any:
+def _checked(part: Any, labelled: bool, what: str = "a delayed part") -> Any:
     if not labelled:
         return part if isinstance(part, tuple) else (part,)
     if not isinstance(part, tuple | list) or len(part) not in (2, 3):
         raise DataError(
-            "it has no labels: a delayed part must be (X, y) or (X, y, sample_weight)"
+            f"it has no labels: {what} must be (X, y) or (X, y, sample_weight)"
         )
     return tuple(part)
 

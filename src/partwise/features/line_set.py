@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -82,24 +83,33 @@ class LineSet:
     def key_counts(
         self, strings: list[str], rows: csr.AttributeRows
     ) -> dict[tuple[Any, ...], int]:
-        """Return every key, its cells as text, with the number of rows that have it."""
+        """Return every key, its cells as text, with the number of rows that have it.
+
+        All keys are as long as the longest; there is None where one has no cell.
+        """
         counts = np.bincount(rows.idx, minlength=len(self.table.keys)).tolist()
-        keys = (
-            (skeleton, *(strings[code] for code in codes if code >= 0))
-            for skeleton, *codes in self.table.keys.tolist()
-        )
-        return dict(zip(keys, counts, strict=True))
+        skeletons, *codes = self.table.keys.T.tolist()
+        text = [*strings, None]  # UNKNOWN, which is -1, is the last
+        cells = [map(text.__getitem__, column) for column in codes]
+        return dict(zip(zip(skeletons, *cells, strict=True), counts, strict=True))
 
     def coded(
         self, keys: Iterable[tuple[Any, ...]], codes: dict[str, int]
     ) -> NDArray[np.int32]:
         """Return such keys as a table; cells without a code get the next one."""
-        table = [
-            [skeleton, *(codes.setdefault(cell, len(codes)) for cell in cells)]
-            for skeleton, *cells in keys
-        ]
-        padded = [row + [UNKNOWN] * (self.width - len(row)) for row in table]
-        return np.array(padded, np.int32).reshape(-1, self.width)
+        table = list(keys)
+        cells = list(chain.from_iterable(table))
+        skeletons = cells[:: self.width]
+        del cells[:: self.width]
+        for cell in dict.fromkeys(cells):
+            if cell is not None:
+                codes.setdefault(cell, len(codes))
+        code_of: dict[Any, int] = {None: UNKNOWN, **codes}
+        found = np.fromiter(map(code_of.__getitem__, cells), np.int32, len(cells))
+        coded = np.empty((len(table), self.width), np.int32)
+        coded[:, 0] = skeletons
+        coded[:, 1:] = found.reshape(len(table), self.width - 1)
+        return coded
 
     def _buffers(
         self, cells: attribute_table.Cells

@@ -28,6 +28,7 @@ from partwise.losses import Certificate, LocalCertificate
 from partwise.solvers.base import STALLED, Problem, Solver, State, finish
 from partwise.solvers.facts import within
 from partwise.solvers.gradient import BatchGradient
+from partwise.solvers.keeping import check_finite
 from partwise.solvers.wrapped_state import WrappedState
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray
@@ -137,20 +138,38 @@ class ConvexConcaveState(WrappedState):
     facts = (within("n_steps", 1), within("passes", 0))
 
     def __init__(
-        self, problem: PartialProblem, anchor: FloatArray, step: Step, active: State
-    ):
-        self.problem, self.anchor, self.step, self.active = (
-            problem,
-            anchor,
-            step,
-            active,
-        )
-        self.objective = step.problem.primal(anchor) - step.offset
+        self, solver: Solver, problem: PartialProblem, anchor: FloatArray, step: Step,
+        active: State,
+    ):  # fmt: skip
+        self.solver, self.problem = solver, problem
+        self.step, self.active = step, active
+        self.move_to(anchor, step.problem.primal(anchor) - step.offset)
         self.n_steps, self.passes, self.reached = 1, 0, np.inf
 
-    def restored(self) -> None:
-        """Complete the right outputs again, as they were at the anchor."""
-        self.step = self.problem.step_at(self.anchor)
+    @property
+    def anchor(self) -> FloatArray:
+        """The weights at which the right outputs were completed."""
+        return self._anchor
+
+    @anchor.setter
+    def anchor(self, anchor: FloatArray) -> None:
+        """Complete the right outputs again, for what a checkpoint holds.
+
+        What the solver of the step has found is of the problem that this makes.
+        """
+        check_finite("anchor", anchor)
+        self._anchor = anchor
+        self.step = self.problem.step_at(anchor)
+        unused = np.random.Generator(np.random.PCG64(0))
+        self.active = self.solver.start(self.step.problem, unused, None)
+
+    def move_to(self, anchor: FloatArray, objective: float) -> None:
+        """Take these weights for the anchor."""
+        self._anchor, self.objective = anchor, objective
+
+    def check(self, problem: Problem) -> None:
+        """Check the state of the step's solver, on the problem that it sees."""
+        super().check(self.step.problem)
 
     @property
     def w(self) -> FloatArray:  # type: ignore[override]
@@ -288,7 +307,7 @@ class ConvexConcave(Solver):
         step = problem.step_at(anchor)
         before = None if previous is None else previous.retargeted(step.problem)
         active = self.solver.start(step.problem, rng, before)
-        return ConvexConcaveState(problem, anchor, step, active)
+        return ConvexConcaveState(self.solver, problem, anchor, step, active)
 
     def run_pass(
         self, problem: Problem, state: ConvexConcaveState, rng: np.random.Generator
@@ -307,7 +326,7 @@ class ConvexConcave(Solver):
         objective = step.problem.primal(anchor) - step.offset
         if not objective < state.objective:
             return
-        state.anchor, state.objective = anchor, objective
+        state.move_to(anchor, objective)
         if _same_right_outputs(step, state.step):
             return  # the convex problem is the same, and its solver goes on
         before = state.active.unwrapped().retargeted(step.problem)

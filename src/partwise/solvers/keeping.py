@@ -91,12 +91,13 @@ class Keeper:
             if isinstance(value, Keeper):
                 value.check(problem)
             elif name not in self.unbounded:
-                _check_finite(name, value)
+                check_finite(name, value)
         for fact in self.facts:
             fact(self, problem)
 
 
-def _check_finite(name: str, value: Any) -> None:
+def check_finite(name: str, value: Any) -> None:
+    """Raise `ValueError` if numbers are not finite, or too large."""
     found: dict[str, NDArray[Any]] = {}
     _write(name, value, found)
     for part, array in found.items():

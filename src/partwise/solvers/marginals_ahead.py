@@ -73,4 +73,4 @@ def find_marginals_ahead(
     def find(number: int, start: int, stop: int) -> None:
         _find_marginals(s, start, stop, plan.order, found, workers[number])
 
-    yield from find_ahead(helpers.size, plan.blocks, score, find)
+    yield from find_ahead(helpers.size, plan.blocks, plan.pieces, score, find)

@@ -97,7 +97,7 @@ def find_outputs_ahead(
         own = theta, found, workers[number]
         _find_outputs(s, start, stop, plan.order, plan.at, *own)
 
-    yield from find_ahead(helpers.size, plan.blocks, score, find)
+    yield from find_ahead(helpers.size, plan.blocks, plan.pieces, score, find)
 
 
 def find_outputs_at(

@@ -14,6 +14,34 @@ MOST_VISITS = 8
 CATCH_UP = 4
 """How often new examples are visited before the first pass over all."""
 
+STRETCH, WINDOW = 2**6, 2**15
+"""Of a corpus of more than a window, stretches of so many examples stay together until
+the examples of a window are shuffled. So a pass touches memory, or a file, window by
+window, and each window has examples from 512 places of the corpus: enough even where
+all examples of a class come one after the other."""
+
+
+def shuffled(examples: IntArray | int, rng: np.random.Generator) -> IntArray:
+    """Return examples, or so many, in random order; in windows if there are many.
+
+    The order depends on the numbers of the examples and on the seed, and not on where
+    the corpus is: in memory, or in files.
+
+    Examples
+    --------
+    >>> order = shuffled(4 * WINDOW, np.random.default_rng(0))
+    >>> np.unique(order // STRETCH).size, np.unique(order[:WINDOW] // STRETCH).size
+    (2048, 512)
+    """
+    indices = np.arange(examples) if isinstance(examples, int) else examples
+    if indices.size <= WINDOW:
+        return rng.permutation(indices)
+    first = STRETCH * rng.permutation(-(-indices.size // STRETCH))
+    order = np.concatenate([indices[start : start + STRETCH] for start in first])
+    for start in range(0, order.size, WINDOW):
+        rng.shuffle(order[start : start + WINDOW])
+    return order
+
 
 def visiting_order(
     order: str, gap: FloatArray, used: FloatArray, rng: np.random.Generator
@@ -35,11 +63,11 @@ def visiting_order(
     gaps = gap[indices]
     total = gaps.sum()
     if order == "shuffled" or not 0.0 < total < np.inf:
-        return rng.permutation(indices)
+        return shuffled(indices, rng)
     expected = 0.2 + 0.8 * gaps * (indices.size / total)
     expected = np.minimum(expected, MOST_VISITS)
     times = np.floor(expected + rng.random(indices.size)).astype(np.int64)
-    return rng.permutation(np.repeat(indices, times))
+    return shuffled(np.repeat(indices, times), rng)
 
 
 def catching_up(n_examples: int, n_new: int, rng: np.random.Generator) -> IntArray:
@@ -52,4 +80,4 @@ def catching_up(n_examples: int, n_new: int, rng: np.random.Generator) -> IntArr
     [8, 9]
     """
     new = np.arange(n_examples - n_new, n_examples)
-    return np.concatenate([rng.permutation(new) for _ in range(CATCH_UP)])
+    return np.concatenate([shuffled(new, rng) for _ in range(CATCH_UP)])

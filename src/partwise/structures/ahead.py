@@ -30,8 +30,8 @@ from partwise.structures.interface import IntArray
 LEAST_THREADS = 4
 """With fewer a learner is faster alone. Of two, the time to a gap of 2% was 1.2 times
 as long with `dcd-ssvm` and 1.6 times with `frank-wolfe` on chunks, as long on labelled
-trees, and 0.9 times on constituents: everything is looked at twice, and what was found
-is out of date."""
+trees, and 0.9 times on constituents. Inference is a sixth of a pass over chunks: there
+is no more to save, and what was found is out of date, and is looked at again."""
 
 PARTS_A_BLOCK = 200_000
 """How many parts the examples of a block have: enough for threads that start twice."""
@@ -40,7 +40,11 @@ LEAST_BLOCKS = 24
 """A pass has at least so many, so that little has changed since a block was noted."""
 
 PIECES_A_THREAD = 4
-"""Into how many pieces threads cut a block, so that none waits long for the others."""
+"""Into how many pieces threads cut a block, so that none waits long for the others,"""
+
+PARTS_A_PIECE = 20_000
+"""unless pieces had fewer parts than these: a call of compiled code with a corpus takes
+a tenth of a millisecond, as long as looking at 6,000 parts of a chain."""
 
 
 def cut_blocks(n_parts: IntArray) -> list[Slice]:
@@ -69,12 +73,15 @@ class Plan(NamedTuple):
         have different places; their room is used again.
     room : int
         How many parts there is room for.
+    pieces : int
+        Into how many pieces a block may be cut.
     """
 
     order: IntArray
     blocks: list[Slice]
     at: IntArray
     room: int
+    pieces: int
 
 
 def make_plan(order: IntArray, n_parts: IntArray) -> Plan:
@@ -94,15 +101,15 @@ def make_plan(order: IntArray, n_parts: IntArray) -> Plan:
     at = np.zeros_like(begins)
     for number, (a, b) in enumerate(blocks):
         at[a:b] = begins[a:b] - begins[a] + (number % 2) * half
-    return Plan(order, blocks, at, 2 * half)
+    return Plan(order, blocks, at, 2 * half, max(half // PARTS_A_PIECE, 1))
 
 
 class _Shared:
     """Work on a block that threads share, piece by piece."""
 
-    def __init__(self, work: Work, block: Slice, n_threads: int):
+    def __init__(self, work: Work, block: Slice, n_pieces: int):
         start, stop = block
-        size = max(-(-(stop - start) // (PIECES_A_THREAD * n_threads)), 1)
+        size = max(-(-(stop - start) // n_pieces), 1)
         self.work = work
         self.left = deque(
             (first, min(first + size, stop)) for first in range(start, stop, size)
@@ -119,7 +126,7 @@ class _Shared:
 
 
 def find_ahead(
-    n_threads: int, blocks: Sequence[Slice], take: Work, find: Work
+    n_threads: int, blocks: Sequence[Slice], pieces: int, take: Work, find: Work
 ) -> Generator[Slice, None, None]:
     """Yield blocks for the caller to learn from, each when all about it is found.
 
@@ -132,6 +139,8 @@ def find_ahead(
         How many threads there are, the caller's among them: it is number 0.
     blocks : sequence of (start, stop)
         The blocks of a pass.
+    pieces : int
+        Into how many pieces a block may be cut.
     take, find : callable
         What to do for some examples: ``take(number of the thread, start, stop)``.
 
@@ -142,21 +151,22 @@ def find_ahead(
     ...     notes[start] = w[0]
     >>> def find(number, start, stop):
     ...     found[start] = 10 * notes[start]
-    >>> for start, stop in find_ahead(2, [(0, 1), (1, 2), (2, 3)], take, find):
+    >>> for start, stop in find_ahead(2, [(0, 1), (1, 2), (2, 3)], 1, take, find):
     ...     print(found[start])
     ...     w[0] += 1
     0
     0
     10
     """
+    n_pieces = min(PIECES_A_THREAD * n_threads, pieces)
     with ThreadPoolExecutor(n_threads - 1) as pool:
 
         def begin(work: Work, block: Slice) -> Callable[[], None]:
             """Let the helpers begin; return what joins them, and waits for them."""
-            shared = _Shared(work, block, n_threads)
+            shared = _Shared(work, block, n_pieces)
             running = [
                 pool.submit(copy_context().run, shared.do, number)
-                for number in range(1, n_threads)
+                for number in range(1, min(n_threads, n_pieces + 1))
             ]
 
             def join() -> None:

@@ -242,11 +242,11 @@ def test_parser_of_other_features_says_what_to_do(
 
 
 @plain
-@pytest.mark.parametrize("version", [1])
-def test_parser_files_of_every_version_still_load(version: int) -> None:
-    expected = read_trees(DATA / f"parser-{version}.conllu")
+@pytest.mark.parametrize("name", ["parser-1", "second_order-1"])
+def test_parser_files_of_every_version_still_load(name: str) -> None:
+    expected = read_trees(DATA / f"{name}.conllu")
     bare = [s.with_tree([0] * len(s), s.labels) for s in expected]
-    found = load(DATA / f"parser-{version}.partwise").predict(bare)
+    found = load(DATA / f"{name}.partwise").predict(bare)
     assert [(s.heads, s.labels) for s in found] == [
         (s.heads, s.labels) for s in expected
     ]

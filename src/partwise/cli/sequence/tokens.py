@@ -147,8 +147,7 @@ class TokenOptions:
         """Read a file of columns piece by piece: inputs and labels."""
         place = self.place
         if place is None:
-            for data in files.stream(path):
-                yield data, data.column_sequences(self.label_column)
+            yield from files.labelled_pieces(path, self.label_column)
             return
         for words in files.conllu_pieces(path):
             yield words, place.labels(words)

@@ -36,6 +36,7 @@ from partwise.solvers.stochastic.gradients_ahead import GradientsAhead
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
 from partwise.solvers.units import cost_unit, feature_unit
+from partwise.solvers.visiting import shuffled
 from partwise.structures.interface import FloatArray, IntArray, make_diff, workspace
 from partwise.structures.scratch import make_scratch
 
@@ -310,7 +311,7 @@ class StochasticGradientDescent(Solver):
         if not state.eta_0 and used.size:
             sample = rng.permutation(used)[:TRIAL_EXAMPLES]
             state.eta_0 = yield from self._choose_first_step(problem, state, sample)
-        order = rng.permutation(used) if self.shuffle else used
+        order = shuffled(used, rng) if self.shuffle else used
         schedule = self._schedule(problem, state.eta_0)
         if not (yield from state.descend(problem, order, schedule, state.weights)):
             state.w[:] = np.inf  # as good as they are: the loop will say what to do

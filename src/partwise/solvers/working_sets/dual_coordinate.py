@@ -30,6 +30,7 @@ from partwise.solvers.dual_weights import (
 )
 from partwise.solvers.facts import within
 from partwise.solvers.outputs_ahead import NOT_FOUND, FoundOutputs
+from partwise.solvers.visiting import shuffled
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.extrapolation import AVERAGING, MovingState
 from partwise.solvers.working_sets.sets import WorkingSets
@@ -342,8 +343,8 @@ class DualCoordinateDescent(Solver):
         else:
             count = self.sweeps if self.variant == "ssvm" else 0
             known = state.sets.used[0] > 0
-            sweeps = [rng.permutation(n) for _ in range(count) if known]
-            order = rng.permutation(n)
+            sweeps = [shuffled(n, rng) for _ in range(count) if known]
+            order = shuffled(n, rng)
             yield from sweep_and_infer(rule, problem, state, sweeps, lambda: order)
         state.show(self.averaging)
         primal = problem.penalise(state.w) + float(problem.C @ state.slack**2)
@@ -367,7 +368,7 @@ class DualCoordinateDescent(Solver):
     ) -> Iterator[float]:
         """Find the outputs of all examples, then solve over the working sets."""
         n = problem.n_examples
-        order, found, done = rng.permutation(n), NOT_FOUND, 0.0
+        order, found, done = shuffled(n, rng), NOT_FOUND, 0.0
         if problem.threads() is not None:
             # The weights stay the same: threads find all outputs before any enters.
             worst = make_worst_outputs(output_pointers(problem.structure))
@@ -382,7 +383,7 @@ class DualCoordinateDescent(Solver):
         first_rise = 0.0
         for _ in range(self.sweeps):
             before = state.dual
-            for _ in sweep(rule, problem, state, rng.permutation(n)):
+            for _ in sweep(rule, problem, state, shuffled(n, rng)):
                 yield 1.0
             rise = state.dual - before
             first_rise = max(first_rise, rise)

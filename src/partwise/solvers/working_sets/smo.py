@@ -27,6 +27,7 @@ from partwise.solvers.dual_weights import (
     saved,
     steepness,
 )
+from partwise.solvers.visiting import shuffled
 from partwise.solvers.working_sets import sets as working
 from partwise.solvers.working_sets.sets import WorkingSets
 from partwise.solvers.working_sets.state import WorkingSetState, least_violation
@@ -315,8 +316,8 @@ class SequentialMinimalOptimization(Solver):
         # At the violation v the gap is C v.
         least = least_violation(state, self.delta, float(problem.C.sum()))
         rule = partial(self._rule, state, least)
-        sweeps = [rng.permutation(n) for _ in range(count)]
-        order = rng.permutation(n)
+        sweeps = [shuffled(n, rng) for _ in range(count)]
+        order = shuffled(n, rng)
         yield from sweep_and_infer(rule, problem, state, sweeps, lambda: order)
         primal = problem.penalise(state.w) + float(problem.C @ state.slack)
         state.estimate = Certificate(primal, state.dual, exact=False)
