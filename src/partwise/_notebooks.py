@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite, log10
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 WIDTH, HEIGHT = 420.0, 140.0
 COLOURS = ("#2855c5", "#1a7f4b")
@@ -15,6 +15,7 @@ MOST_SHOWN = 20
 """So many items of a list are drawn; a notebook should stay a notebook."""
 
 Value = TypeVar("Value")
+_Span: TypeAlias = tuple[int, int, object, float]
 
 
 class Drawing(str):
@@ -82,7 +83,7 @@ class ShownSpans(list[Value]):
     def _repr_html_(self) -> str:
         rows = [
             [label, f"{start} to {end - 1}", f"{100 * score:.1f}%"]
-            for start, end, label, score in self  # type: ignore[attr-defined]
+            for start, end, label, score in cast("list[_Span]", self)
         ]
         return html_table(["type", "tokens", "probability"], rows)
 
