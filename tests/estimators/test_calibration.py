@@ -18,11 +18,15 @@ from partwise import (
     SequenceTagger,
     load,
 )
-from partwise.estimators.calibration import Calibration
+from partwise.estimators.calibration import Calibration, strangeness
 from partwise.metrics import calibration_error, coverage
 from small_treebank import short_sentences
 
 pytestmark = problems.plain_only
+
+
+def test_strangeness_is_a_share_however_sums_round() -> None:
+    assert strangeness([1.0 + 1e-15, 0.5, 0.0]).tolist() == [0.0, 0.5, 1.0]
 
 
 def noisy(count: int, seed: int) -> tuple[Any, Any]:

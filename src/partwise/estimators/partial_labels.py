@@ -71,7 +71,7 @@ def check_sets(lists: Sequence[Sequence[Any]], called: str, item: str) -> bool:
                 if label is not None and not label:
                     raise DataError(
                         f"{called} {i}, {item} {t}: an empty set of labels; write None "
-                        "if any label is possible"
+                        "(? in a file) if any label is possible"
                     )
     return some
 

@@ -83,7 +83,7 @@ class SegmentCorpora(HasVectors, StructuredEstimator, Samples, SegmentTaggerSett
             codes = encode_segments(cuts, tokens.ptr, self._labels, self.outside)
         labels = checks.forbidden_labels(tokens.ptr, allowed, self._labels)
         forbidden = forbidden_codes(
-            tokens.ptr, labels, known, self._labels, self.outside
+            tokens.ptr, labels, known, self._labels, self.outside, self._limits
         )
         return self._segments(X, tokens, codes, forbidden=forbidden)
 

@@ -16,6 +16,7 @@ from partwise.estimators.calibration import (
     Calibration,
     best_scale,
     split_dev,
+    strangeness,
 )
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import checked, rehearse
@@ -304,7 +305,7 @@ class SegmentTagger(ExplainsSegments):
             right = answers.shares_of(
                 unseen, scale * w, cuts, self._labels, self._jobs()
             )
-            return Calibration(scale, np.zeros(0), np.zeros(0), np.sort(1.0 - right))
+            return Calibration(scale, np.zeros(0), np.zeros(0), strangeness(right))
 
         return calibrate
 

@@ -123,6 +123,18 @@ def contradiction_of(chain: Any, wrong: NDArray[np.bool_]) -> tuple[int, int] | 
     return first_contradiction(chain, wrong)
 
 
+def stuck_at(chain: Any, i: int) -> int:
+    """Return the token up to which a sequence has no legal labels."""
+    of_tokens = slice(int(chain.ptr[i]), int(chain.ptr[i + 1]))
+    alone = chain._replace(ptr=chain.ptr[i : i + 2] - chain.ptr[i])
+    if chain.mask.tokens.size:
+        mask = chain.mask._replace(tokens=chain.mask.tokens[of_tokens])
+        alone = alone._replace(mask=mask)
+    nothing = np.zeros((int(alone.ptr[-1]), chain.layout.n_labels), bool)
+    found = contradiction_of(alone, nothing)
+    return 0 if found is None else found[1]
+
+
 def pair_weights(memory: Memory, w: FloatArray, at: int, n_labels: int) -> FloatArray:
     """Return the weights of pairs of labels, zero where a pair has none."""
     grams = memory.grams

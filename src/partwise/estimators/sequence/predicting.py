@@ -15,7 +15,7 @@ from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.corpora import TaggerCorpora
-from partwise.estimators.sequence.orders import illegal_of
+from partwise.estimators.sequence.orders import illegal_of, stuck_at
 from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.structures.chain import Chain, legal_sequences
@@ -101,7 +101,9 @@ class PredictsLabels(TaggerCorpora):
         alone = self._memory is None and self._slates.suit(tokens)
         if allowed is None and risk is None and alone:
             codes, score = self._slates.best(self._chain, self.weights_, tokens)
-            checks.check_possible(score)
+            checks.check_possible(
+                score, lambda i: stuck_at(self._chain(tokens, None), i)
+            )
             return [self._states.decode(codes)]
         chain = self._chain(tokens, None, allowed)
         best = self._decode(chain, self.weights_)

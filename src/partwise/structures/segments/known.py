@@ -60,10 +60,12 @@ def _without_unknown_costs(s: Segments, unknown: NDArray[np.bool_]) -> Segments:
     )
 
 
-def farthest(s: Segments, wrong: NDArray[np.bool_], i: int) -> int:
+def farthest(s: Segments, wrong: NDArray[np.bool_] | None, i: int) -> int:
     """Return the token up to which some segments of sequence `i` are possible."""
     K, first, n = s.layout.n_labels, int(s.ptr[i]), int(s.ptr[i + 1] - s.ptr[i])
-    bad = wrong[first : first + n].copy()
+    bad = np.zeros((n, 2 * K), bool)
+    if wrong is not None:
+        bad |= wrong[first : first + n]
     if s.mask.tokens.size:
         bad |= s.mask.tokens[first : first + n] == 0
     ends: list[set[int]] = [set() for _ in range(n + 1)]
