@@ -12,6 +12,11 @@ from partwise.estimators import checks
 from partwise.estimators.calibration import least_share
 from partwise.estimators.distribution import Given
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.estimators.partial_labels import (
+    check_complete,
+    check_sets,
+    wrong_labels,
+)
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.corpora import TaggerCorpora
@@ -61,10 +66,14 @@ class PredictsLabels(TaggerCorpora):
             y = checks.label_lists(y)
             checks.check_labelled(chain.ptr, y)
             flat = [label for labels in y for label in labels]
-            codes = self._labels.encode(flat, "y")
-            chain = chain._replace(labels=self._states.first[codes])
-            legal = legal_sequences(chain, illegal_of(chain))
-            without = self._without(chain, codes)
+            if check_sets(y, "y, sequence", "token"):
+                wrong = wrong_labels(flat, self._labels)
+                without = wrong_parts(chain, self._states.spread(wrong, 1))
+            else:
+                codes = self._labels.encode(flat, "y")
+                chain = chain._replace(labels=self._states.first[codes])
+                legal = legal_sequences(chain, illegal_of(chain))
+                without = self._without(chain, codes)
         decode, w = self._states.decode, self._scaled_weights
         return Given(chain, w, lambda i, y: decode(y.tolist()), legal, without)
 
@@ -259,6 +268,7 @@ class PredictsLabels(TaggerCorpora):
         `sample_weight` weighs sequences.
         """
         y = checks.label_lists(y)
+        self._check_scored(y)
         predicted = self.predict(X)
         accuracy = metrics.token_accuracy(y, predicted)  # checks the lengths too
         if sample_weight is None:
@@ -271,6 +281,9 @@ class PredictsLabels(TaggerCorpora):
             for p, q in zip(predicted, y, strict=True)
         ]
         return float(weight @ right / (weight @ lengths))
+
+    def _check_scored(self, y: Any) -> None:
+        check_complete(y, "y")
 
     def _refuse_memory(self, method: str) -> None:
         """Refuse what only chains of first order answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.structures.interface import IntArray
 from partwise.structures.partial import PartialOutputs, make_partial
 from partwise.structures.segments.corpus import Segments
 
@@ -29,8 +30,13 @@ def know_codes(s: Segments, wrong: NDArray[np.bool_]) -> PartialOutputs:
     >>> know_codes(s, wrong).forbidden.ids  # a part is a token, a label and a length
     array([2, 4])
     """
-    K, M = s.layout.n_labels, s.layout.n_shapes
     s = _without_unknown_costs(s, np.asarray(~wrong.any(axis=1)))
+    return make_partial(s, *wrong_parts(s, wrong))
+
+
+def wrong_parts(s: Segments, wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return the parts with wrong codes, and where those of every sequence begin."""
+    K, M = s.layout.n_labels, s.layout.n_shapes
     n_tokens = int(s.ptr[-1])
     end = np.repeat(s.ptr[1:], np.diff(s.ptr))
     bad = np.zeros((n_tokens, M), bool)
@@ -47,7 +53,7 @@ def know_codes(s: Segments, wrong: NDArray[np.bool_]) -> PartialOutputs:
     token, shape = np.nonzero(bad)
     at = np.searchsorted(token, s.ptr)
     ids = (token - np.repeat(s.ptr[:-1], np.diff(at))) * M + shape
-    return make_partial(s, at, ids)
+    return at, ids
 
 
 def _without_unknown_costs(s: Segments, unknown: NDArray[np.bool_]) -> Segments:
