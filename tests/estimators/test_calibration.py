@@ -127,6 +127,10 @@ def test_calibration_sets_begin_with_the_most_probable(tagger: SequenceTagger) -
         assert len(some) == 3  # there is too little data to promise so much
 
 
+def test_calibration_does_not_hinder_suspects(tagger: SequenceTagger) -> None:
+    assert len(tagger.suspects(*TRAIN, n=2).found) == 2
+
+
 def test_calibration_abstains_where_a_set_has_more(tagger: SequenceTagger) -> None:
     best, sets = tagger.predict(TEST[0]), tagger.predict_sets(TEST[0], 0.3)
     careful = tagger.predict(TEST[0], risk=0.3)
