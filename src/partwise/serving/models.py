@@ -20,6 +20,9 @@ WATCHED_EVERY = 1.0
 AT_ONCE = 0.003
 """Batches that take fewer seconds are answered without going to another thread."""
 
+BEFORE = 50.0
+"""What a batch takes before its first token, in tokens, or in their squares."""
+
 Job = tuple[Callable[[Any, list[Any]], list[Any]], list[Any], "asyncio.Future[Any]"]
 
 
@@ -54,6 +57,8 @@ class ServedModel:
         self._stamp = self._look()
         self._waiting: list[Job] = []
         self._pace: dict[Any, float] = {}  # seconds for each piece of work
+        # What else the machine does while a batch is answered does not make it long.
+        self._clock = time.thread_time if n_jobs == 1 else time.perf_counter
         self._wake = asyncio.Event()
         self._lines = asyncio.Semaphore(max(1, max_waiting // 2))
         # One thread: kernels share a batch among `n_jobs` by themselves.
@@ -148,13 +153,13 @@ class ServedModel:
         power = 2 if inputs_of(self.model).cubic else 1
         every = (x for _, inputs, _ in batch for x in inputs)
         sizes = (len(x) if isinstance(x, Sized) else 1 for x in every)
-        return float(sum((1 + size) ** power for size in sizes))
+        return BEFORE + sum((1 + size) ** power for size in sizes)
 
     def _timed(self, batch: list[Job]) -> list[Any]:
         """Answer a batch, and remember how long inputs of its size take."""
-        begin = time.perf_counter()
+        begin = self._clock()
         found = self._answer(batch)
-        pace = (time.perf_counter() - begin) / self._work(batch)
+        pace = (self._clock() - begin) / self._work(batch)
         # The slower of two that follow each other: a parser's sentences differ.
         self._pace[batch[0][0]] = max(pace, self._pace.get(batch[0][0], pace) / 2)
         return found
