@@ -89,3 +89,15 @@ def test_page_keeps_what_was_typed_but_no_example(
     box.send_keys("the dog")
     models.send_keys("chunks")
     assert box.get_attribute("value") == "the dog"
+    # An answer that comes when another model has been chosen is not shown for it.
+    late = driver.execute_async_script(
+        """const done = arguments[0], real = window.fetch, menu = document.getElementById(
+        "model"), answer = document.querySelector(".answer");
+        document.getElementById("text").value = "the|T dog|T";
+        window.fetch = async (...all) => { const reply = await real(...all);
+          if (!all[1]) return reply; // it asks for the models themselves
+          menu.value = "dicts"; menu.dispatchEvent(new Event("change"));
+          setTimeout(() => done(answer.childElementCount), 50); return reply; };
+        document.querySelector("button[type=submit]").click();"""
+    )
+    assert late == 0

@@ -104,7 +104,15 @@ class ServedModel:
     ) -> list[Any]:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((answer, inputs, future))
-        self._wake.set()
+        if len(self._waiting) == 1 and not self._wake.is_set():
+            # The first of those that come at the same time answers all of them, if
+            # that is quick: nobody need be woken for it. `work` does the rest.
+            try:
+                await asyncio.sleep(0)
+                self._answer_if_quick()
+            finally:
+                if self._waiting:
+                    self._wake.set()
         found: list[Any] = await future
         return found
 
@@ -121,15 +129,16 @@ class ServedModel:
                 results = self._timed(batch)
             else:
                 results = await loop.run_in_executor(self._thread, self._timed, batch)
-            for (_, _, future), result in zip(batch, results, strict=True):
-                if future.done():  # the client is gone
-                    continue
-                if isinstance(result, BaseException):
-                    future.set_exception(result)
-                else:
-                    future.set_result(result)
+            _give(batch, results)
             # Whoever wrote meanwhile is read now, and is the next batch.
             await asyncio.sleep(0)
+
+    def _answer_if_quick(self) -> None:
+        batch = self._next_batch()
+        if batch and self._expected(batch) <= AT_ONCE:
+            _give(batch, self._timed(batch))
+        else:
+            self._waiting[:0] = batch
 
     def _next_batch(self) -> list[Job]:
         """Take requests that ask the same, up to a number of inputs."""
@@ -192,3 +201,14 @@ class ServedModel:
             self.problem, self.reloads = "", self.reloads + 1
         except (PartwiseError, ValueError, OSError) as error:
             self.problem = f"{time.strftime('%H:%M:%S')}: {error}"
+
+
+def _give(batch: list[Job], results: list[Any]) -> None:
+    """Give requests what was found for them."""
+    for (_, _, future), result in zip(batch, results, strict=True):
+        if future.done():  # the client is gone
+            continue
+        if isinstance(result, BaseException):
+            future.set_exception(result)
+        else:
+            future.set_result(result)
