@@ -62,6 +62,17 @@ def test_page_draws_what_is_typed(driver: Any, server: LiveServer) -> None:
     assert_quiet(driver, address)
 
 
+def test_page_of_requests_names_their_fields(driver: Any, server: LiveServer) -> None:
+    address = f"http://127.0.0.1:{server.port}/docs"
+    driver.get_log("browser"), driver.get_log("performance")  # of the page before
+    driver.get(address)
+    text = driver.find_element("id", "page").text
+    assert "POST /models/{name}/predict" in text
+    assert "kbest body integer or null Add the best outputs." in text
+    assert violations(driver) == []
+    assert_quiet(driver, address)
+
+
 def test_page_says_what_is_wrong(driver: Any, server: LiveServer) -> None:
     driver.get(f"http://127.0.0.1:{server.port}/")
     assert "write dog|TAG" in typed(driver, "the|T dog")

@@ -56,7 +56,7 @@ function start() {
   describeModel();
   document.getElementById("page").append(html("header", {class: "top alone"}, html("h1", {}, "Try a model")),
     html("main", {}, html("section", {}, html("form", {onsubmit: ask}, takes, text, html("div", {class: "controls"}, html("label", {}, "model", which), html("button", {type: "submit"}, "predict"))), answer),
-      html("p", {class: "soft"}, html("a", {href: "/openapi.json"}, "OpenAPI"), " · ", html("a", {href: "/metrics"}, "metrics"), " · ", html("a", {href: "/health"}, "health"))));
+      html("p", {class: "soft"}, html("a", {href: "/docs"}, "requests"), " · ", html("a", {href: "/metrics"}, "metrics"), " · ", html("a", {href: "/health"}, "health"))));
   text.focus();
 }
 
