@@ -228,6 +228,8 @@ def make_app(
     @app.get("/docs", response_class=HTMLResponse)
     async def requests() -> str:
         """Show a page with all requests and their fields."""
-        return render({"api": app.openapi()}, "Requests", ("elements.js", "requests.js"))
+        return render(
+            {"api": app.openapi()}, "Requests", ("elements.js", "requests.js")
+        )
 
     return app
