@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from partwise.data import Sentence
+from partwise.data import Sentence, read_lattices
 from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.errors import DataError
 from partwise.estimators.explanation import NumberedNames
@@ -264,6 +265,8 @@ def _read_text(_: Any, given: Any) -> Any:
 def _read_lattice(_: Any, given: Any) -> LatticeInput:
     if not isinstance(given, Mapping) or not isinstance(given.get("edges"), list):
         raise DataError('expected a lattice: {"edges": [[from, to, features, words]]}')
+    if any(isinstance(edge, Mapping) for edge in given["edges"]):  # as in files
+        return read_lattices(io.StringIO(json.dumps(given)))[0]
     for edge in given["edges"]:
         if not isinstance(edge, list) or not 2 <= len(edge) <= 4:
             raise DataError("an edge is a list: [from, to, features, words]")

@@ -162,7 +162,7 @@ class ServedModel:
         power = 2 if inputs_of(self.model).cubic else 1
         every = (x for _, inputs, _ in batch for x in inputs)
         sizes = (len(x) if isinstance(x, Sized) else 1 for x in every)
-        return BEFORE + sum((1 + size) ** power for size in sizes)
+        return BEFORE + float(sum((1 + size) ** power for size in sizes))
 
     def _timed(self, batch: list[Job]) -> list[Any]:
         """Answer a batch, and remember how long inputs of its size take."""
