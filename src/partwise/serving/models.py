@@ -13,6 +13,7 @@ from typing import Any
 
 from partwise import load
 from partwise.errors import PartwiseError
+from partwise.estimators.reporting import doubts_about
 from partwise.serving.inputs import inputs_of
 
 WATCHED_EVERY = 1.0
@@ -73,6 +74,7 @@ class ServedModel:
             "file": self.path,
             "input": inputs.words(model),
             "example": inputs.example(model),
+            "note": "" if hasattr(model, "annotate") else doubts_about(model),
         }
         return model, about
 

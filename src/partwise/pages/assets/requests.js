@@ -14,7 +14,7 @@ function start() {
   const sections = Object.entries(api.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, one]) => {
     const rows = fields(one);
     return html("section", {}, html("h2", {}, html("code", {}, `${method.toUpperCase()} ${path}`)), html("p", {}, one.description),
-      rows.length > 0 && html("table", {class: "features"}, html("thead", {}, html("tr", {}, ["field", "where", "type", "meaning"].map((name) => html("th", {scope: "col"}, name)))), html("tbody", {}, rows)));
+      rows.length > 0 && html("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "fields"}, html("table", {}, html("thead", {}, html("tr", {}, ["field", "where", "type", "meaning"].map((name) => html("th", {scope: "col"}, name)))), html("tbody", {}, rows))));
   }));
   document.getElementById("page").append(html("header", {class: "top alone"}, html("h1", {}, `Requests to ${api.info.title} ${api.info.version}`)),
     html("main", {}, sections, html("p", {class: "soft"}, html("a", {href: "/"}, "Try a model"), " · ", html("a", {href: "/openapi.json"}, "the same for programs"))));

@@ -44,7 +44,8 @@ function start() {
       const found = await reply.json();
       if (own !== asked) return; // another question has been asked, or another model
       if (!reply.ok) return fail(typeof found.detail === "string" ? found.detail : JSON.stringify(found.detail));
-      answer.replaceChildren(...found.examples.map((one) => html("article", {class: "example"}, describe(one, one.drawing))));
+      answer.replaceChildren(...found.examples.map((one) => html("article", {class: "example"}, describe(one, one.drawing))),
+        chosen().note && found.examples.some((one) => one.sure || one.drawing === "class") ? html("p", {class: "note"}, chosen().note) : "");
     } catch (error) {
       if (own === asked) fail(error instanceof TypeError ? "The server does not answer." : error.message);
     }
