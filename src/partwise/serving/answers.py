@@ -90,6 +90,8 @@ def written(output: Any) -> Any:
     >>> written({("NP", 0, 2): 0.9}), written({"big": float("inf")})
     ([['NP', 0, 2, 0.9]], {'big': None})
     """
+    if isinstance(output, str):  # first, since most are labels
+        return output
     if isinstance(output, Sentence):
         return {"heads": list(output.heads or ()), "labels": list(output.labels or ())}
     if isinstance(output, Tree):
