@@ -67,7 +67,7 @@ class Shown(list[Value]):
         return "".join(parts)
 
 
-class ShownSpans(list[Value]):
+class ShownSpans(list[tuple[int, int, Any, float]]):
     """The spans of one sequence, ``(start, end, label, score)``, as a table.
 
     Examples
@@ -82,7 +82,7 @@ class ShownSpans(list[Value]):
     def _repr_html_(self) -> str:
         rows = [
             [label, f"{start} to {end - 1}", f"{100 * score:.1f}%"]
-            for start, end, label, score in self  # type: ignore[attr-defined]
+            for start, end, label, score in self
         ]
         return html_table(["type", "tokens", "probability"], rows)
 

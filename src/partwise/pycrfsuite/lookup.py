@@ -204,11 +204,11 @@ class SentenceLookup:
         self._shapes |= self._expected
         self._expected = {}
         if self._table is not None:
-            for names, shape in self._shapes.items():
+            for key, shape in self._shapes.items():
                 flags = np.frombuffer(shape.flags, np.int32)
                 starts = ids_in(self._table, [THERE] * flags.size, flags)
                 assert starts is not None
-                self._shapes[names] = shape._replace(starts=starts.tobytes())
+                self._shapes[key] = shape._replace(starts=starts.tobytes())
 
 
 def _take_numbers(values: list[Any]) -> NDArray[np.float64]:
