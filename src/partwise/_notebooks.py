@@ -67,7 +67,7 @@ class Shown(list[Value]):
         return "".join(parts)
 
 
-class ShownSpans(list[tuple[int, int, Any, float]]):
+class ShownSpans(list[Value]):
     """The spans of one sequence, ``(start, end, label, score)``, as a table.
 
     Examples
@@ -80,9 +80,10 @@ class ShownSpans(list[tuple[int, int, Any, float]]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
+        spans: list[Any] = self
         rows = [
             [label, f"{start} to {end - 1}", f"{100 * score:.1f}%"]
-            for start, end, label, score in self
+            for start, end, label, score in spans
         ]
         return html_table(["type", "tokens", "probability"], rows)
 
