@@ -99,6 +99,8 @@ def written(output: Any) -> Any:
     >>> written({("NP", 0, 2): 0.9}), written({"big": float("inf")})
     ([['NP', 0, 2, 0.9]], {'big': None})
     """
+    if isinstance(output, str):  # first, since most are labels
+        return output
     if isinstance(output, Sentence):
         heads: list[int | None] = list(output.heads or ())
         for word in output.unknown:  # where a parser abstains

@@ -227,4 +227,12 @@ def make_app(
         known = [{"name": name, **about} for name, about in (await models_()).items()]
         return render({"models": known}, "Partwise", SCRIPTS, SERVED)
 
+    # FastAPI's own pages load scripts from elsewhere; this one needs no network.
+    @app.get("/docs", response_class=HTMLResponse)
+    async def requests() -> str:
+        """Show a page with all requests and their fields."""
+        return render(
+            {"api": app.openapi()}, "Requests", ("elements.js", "requests.js")
+        )
+
     return app

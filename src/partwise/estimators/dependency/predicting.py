@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise._notebooks import Shown
 from partwise.data.treebank import Sentence
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator
@@ -181,8 +182,8 @@ class PredictsTrees(
             words, DECODERS[decoding](corpus, self.weights_, self._jobs())
         )
         if risk is None:
-            return best
-        return [
+            return Shown(best)
+        return Shown(
             sentence.without_heads(
                 word
                 for word, head in enumerate(sentence.heads or (), 1)
@@ -191,7 +192,7 @@ class PredictsTrees(
             for sentence, sets in zip(
                 best, self._sets(words, corpus, risk), strict=True
             )
-        ]
+        )
 
     def predict_marginals(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._notebooks import Shown, ShownSpans
 from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.segments.cuts import (
@@ -85,9 +86,9 @@ def scored_segments(
     """Return the best segments, with their probabilities."""
     cuts = best_segments(s, w, labels, outside, n_jobs)
     ptr, mu = _marginals(s, w, n_jobs)
-    result = []
+    result = Shown[list[ScoredSegment]]()
     for first, cut in zip(ptr.tolist(), cuts, strict=False):
-        found = []
+        found = ShownSpans[ScoredSegment]()
         for start, end, label in cut:
             shape = int(s.shape_at[labels.code(label, "")]) + end - start - 1
             share = float(mu[first + start * s.layout.n_shapes + shape])

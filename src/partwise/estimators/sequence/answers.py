@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._notebooks import html_table
+from partwise._notebooks import Shown, ShownSpans
 from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.hidden_states import HiddenStates
 from partwise.estimators.labels import Label, LabelCodes
@@ -40,11 +40,7 @@ class Span(NamedTuple):
     score: float
 
     def _repr_html_(self) -> str:
-        share = f"{100 * self.score:.1f}%"
-        return html_table(
-            ["type", "tokens", "probability"],
-            [[self.label, f"{self.start} to {self.end - 1}", share]],
-        )
+        return ShownSpans([self])._repr_html_()
 
 
 def best_labels(
@@ -128,7 +124,7 @@ def best_spans(
     score = segment_probabilities(
         chain, w, owner, start, stop, best.codes, n_jobs, groups
     )
-    result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
+    result = Shown[list[Span]](ShownSpans() for _ in range(chain.ptr.size - 1))
     for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
         result[i].append(Span(a, b, label, value))
     return result

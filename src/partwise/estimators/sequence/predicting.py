@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
+from partwise._notebooks import Shown
 from partwise.estimators import checks
 from partwise.estimators.calibration import least_share
 from partwise.estimators.distribution import Given
@@ -217,10 +218,10 @@ class PredictsLabels(TaggerCorpora):
         pairs = answers.transition_probabilities(chain, w, K, jobs)
         nodes = answers.label_probabilities(chain, w, K, jobs)
         spelling = Spelling(self._states.classes, scheme)
-        return [
+        return Shown(
             span_probabilities(*both, spelling, at_least)
             for both in zip(nodes, pairs, strict=True)
-        ]
+        )
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
