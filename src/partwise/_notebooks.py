@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite, log10
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar
 
 WIDTH, HEIGHT = 420.0, 140.0
 COLOURS = ("#2855c5", "#1a7f4b")
@@ -15,7 +15,6 @@ MOST_SHOWN = 20
 """So many items of a list are drawn; a notebook should stay a notebook."""
 
 Value = TypeVar("Value")
-_Span: TypeAlias = tuple[int, int, object, float]
 
 
 class Drawing(str):
@@ -81,9 +80,10 @@ class ShownSpans(list[Value]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
+        spans: list[Any] = self
         rows = [
             [label, f"{start} to {end - 1}", f"{100 * score:.1f}%"]
-            for start, end, label, score in cast("list[_Span]", self)
+            for start, end, label, score in spans
         ]
         return html_table(["type", "tokens", "probability"], rows)
 

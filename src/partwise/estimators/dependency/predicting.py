@@ -20,6 +20,7 @@ from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
     check_training_trees,
+    refuse_unknown,
 )
 from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
@@ -294,8 +295,10 @@ class PredictsTrees(
         check_choice("metric", metric, MEASURES)
         if not isinstance(sentences, tuple):
             sentences = list(sentences)
-        predicted = self.predict(sentences, arc_features=arc_features)
         gold = as_sentences(split_vectors(sentences)[0])
+        for i, sentence in enumerate(gold):
+            refuse_unknown(sentence, i)
+        predicted = self.predict(sentences, arc_features=arc_features)
         return MEASURES[metric](gold, predicted)
 
     def explain(
