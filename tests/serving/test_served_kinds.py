@@ -67,8 +67,19 @@ def test_pipelines_annotate_and_are_drawn() -> None:
         [found] = asking()(pipeline, [read])
         assert found["output"]["sentences"][0]["upos"] == ["NOUN", "VERB"]
         assert [one["drawing"] for one in look(pipeline, [read])[0]] == [drawing]
-    with pytest.raises(ValueError, match="leave them out"):
-        asking(marginals=True)(pipeline, [read])
+    for wanted in ({"marginals": True}, {"risk": 0.1}):
+        with pytest.raises(ValueError, match="leave them out"):
+            asking(**wanted)(pipeline, [read])
+
+
+@plain
+def test_calibrated_models_abstain() -> None:
+    X, y = [[["a"]], [["b"]]] * 4, [["A"], ["B"]] * 4
+    tagger = SequenceTagger(calibrate="temperature").fit(X, y, dev=(X, y))
+    # So little data promises so much only with sets of all labels.
+    assert asking(risk=0.001)(tagger, [[["a"]]]) == [{"output": [None]}]
+    with pytest.raises(ValueError, match="not calibrated"):
+        asking(risk=0.1)(SequenceTagger().fit(X, y), [[["a"]]])
 
 
 @plain

@@ -84,6 +84,8 @@ class Reporting:
         model: Any = self
         model._check_fitted()
         X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        if y is not None and hasattr(model, "_check_scored"):
+            model._check_scored(y)
         title = title or type(self).__name__
         told = nullcontext() if on_progress is None else telling(WorkNotes(on_progress))
         with told:

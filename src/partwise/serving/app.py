@@ -33,10 +33,13 @@ class Wanted(BaseModel):
     kbest: int | None = Field(None, ge=1, le=100, description="Add the best outputs.")
     spans: bool = Field(False, description="Taggers: add chunks, with probabilities.")
     explain: bool = Field(False, description="Say why, where the model can.")
+    risk: float | None = Field(
+        None, gt=0, lt=1, description="Calibrated models: abstain at this risk."
+    )
 
     def answer(self) -> Answer:
         """Return what models are asked."""
-        return asking(self.marginals, self.kbest, self.spans, self.explain)
+        return asking(self.marginals, self.kbest, self.spans, self.explain, self.risk)
 
 
 class Asked(Wanted):

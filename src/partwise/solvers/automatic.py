@@ -105,9 +105,9 @@ def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
             reason = f"the default for {what} of a corpus larger than memory"
             return Choice(batch, reason)
     if find_partial(problem.structure) is not None and loss == "log_loss":
-        # Its weights begin each convex step where the last one ended; dual variables
-        # would have to find their way back.
-        return Choice(_able("lbfgs", problem), f"the default for {what}, in steps")
+        # It goes down an objective that is not convex without convex steps.
+        reason = f"the default for {what} with labels known in part"
+        return Choice(_able("lbfgs", problem), reason)
     if not fits_in_memory(problem, solver) and loss in SMALLEST:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"
