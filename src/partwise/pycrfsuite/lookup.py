@@ -3,28 +3,25 @@
 Asking a dictionary for one attribute after the other mostly waits for memory. Dicts of
 features tend to have the same names, token after token; so for names that were met
 before, Python only lines up the values, and `partwise.features.byte_table` finds them.
-Names whose value was a number or a flag when they were met have nothing to be found:
-where their records begin is known beforehand.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
-from itertools import accumulate, chain, compress
+from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel
 from partwise.features.byte_table import IS_USABLE, ByteTable, byte_table, ids_in
-from partwise.features.csr import UNKNOWN
 from partwise.features.vocabulary import Vocabulary
 from partwise.pycrfsuite.items import Items
 from partwise.pycrfsuite.records import Records
 
 MOST_SHAPES = 1 << 12
+MOST_PATTERNS, LONGEST_PATTERN = 512, 128  # what is remembered stays small
 NUMBERS = frozenset({bool, int, float})
 NO_AMOUNTS = np.empty(0)
 
@@ -34,25 +31,30 @@ THERE, NOT_THERE = "\ud800", "\ud801"
 AS_TEXT = {True: THERE, False: NOT_THERE}
 
 
-class _Shape(NamedTuple):
-    """What tokens with the same names have in common; arrays are given as bytes.
+@dataclass(frozen=True, eq=False, slots=True)  # told apart by what they are, quickly
+class _Shape:
+    """What tokens with the same names have in common.
 
-    `is_text` says of every name whether its value was text when these names were first
-    met, and `is_flag` whether it was not; `numbers` are those of all names, `texts` and
-    `flags` of either kind; `starts` are where the records of flags begin.
+    `numbers` are those of their names, as the bytes of int32; `has_flags` says
+    whether some values were no text when these names were first met.
     """
 
-    size: int
-    is_text: bytes
-    is_flag: bytes
     numbers: bytes
-    texts: bytes
-    flags: bytes
-    starts: bytes = b""
+    size: int
+    has_flags: bool
 
 
-NESTED = _Shape(0, b"", b"", b"", b"", b"")
+NESTED = _Shape(b"", 0, False)
 """Names of values that have names themselves, which are not looked for here."""
+
+
+class _Pattern(NamedTuple):
+    """What sequences of tokens with the same shapes have in common."""
+
+    numbers: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    has_flags: bool
+    is_nested: bool
 
 
 class SentenceLookup:
@@ -66,81 +68,63 @@ class SentenceLookup:
         self._contents = contents
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._expected: dict[tuple[str, ...], _Shape] = {}
+        self._patterns: dict[tuple[_Shape, ...], _Pattern] = {}
         self._names: dict[str, int] = {}
         self._table: ByteTable | None = None
         self._is_usable = IS_USABLE
-        self._kinds_vary = False
         self._n_asked = 0
         self.records = contents.words
 
     def read(self, sequence: Any) -> Items | None:
         """Return the rows of a sequence of dicts, or None."""
-        if sequence.__class__ is not list or not self._is_usable:
+        if sequence.__class__ is not list or not sequence or not self._is_usable:
             return None
         try:
-            shapes = [self._shapes[names] for names in map(tuple, sequence)]
+            pattern = self._pattern(sequence)
             values = list(chain.from_iterable(map(dict.values, sequence)))
         except KeyError:  # names that were not met before
             self._expect(sequence)
             return None
         except TypeError:  # tokens that are not dicts
             return None
-        if self._table is None or NESTED in shapes:
+        if self._table is None or pattern.is_nested:
             return None
-        ends = np.array([0, *accumulate([s.size for s in shapes])], np.int64)
+        numbers, amounts = pattern.numbers, NO_AMOUNTS
         try:
-            if not self._kinds_vary:
-                try:
-                    return self._of_known_kinds(self._table, shapes, values, ends)
-                except (TypeError, OverflowError):  # other kinds than these names had
-                    self._kinds_vary = True
-            return self._of_any_kinds(self._table, shapes, values, ends)
+            if pattern.has_flags:
+                values = list(map(AS_TEXT.get, values, values))
+            try:
+                found = ids_in(self._table, values, numbers)
+            except TypeError:  # there are numbers among the values
+                amounts = _take_numbers(values)
+                found = ids_in(self._table, values, numbers)
         except TypeError:
             return None
+        return None if found is None else Items(pattern.ends, found, amounts)
 
-    def _of_known_kinds(
-        self,
-        table: ByteTable,
-        shapes: list[_Shape],
-        values: list[Any],
-        ends: NDArray[np.int64],
-    ) -> Items | None:
-        """Look texts up; the others are flags and numbers, or `TypeError` is raised."""
-        numbers = np.frombuffer(b"".join([s.texts for s in shapes]), np.int32)
-        if numbers.size == len(values):
-            found = ids_in(table, values, numbers)
-            return None if found is None else Items(ends, found, NO_AMOUNTS)
-        is_text = b"".join([s.is_text for s in shapes])
-        texts = list(compress(values, is_text))
-        flags = compress(values, b"".join([s.is_flag for s in shapes]))
-        amounts = np.frombuffer(array("d", flags), np.float64)
-        found = ids_in(table, texts, numbers)
-        if found is None:
-            return None
-        known = np.frombuffer(b"".join([s.starts for s in shapes]), np.int32)
-        kinds = np.frombuffer(is_text, np.bool_)
-        starts, in_order = np.empty(kinds.size, np.int32), np.empty(kinds.size)
-        if _put_in_order(kinds, found, known, amounts, starts, in_order):
-            return Items(ends, starts, NO_AMOUNTS)
-        return Items(ends, starts, in_order)
-
-    def _of_any_kinds(
-        self,
-        table: ByteTable,
-        shapes: list[_Shape],
-        values: list[Any],
-        ends: NDArray[np.int64],
-    ) -> Items | None:
-        """Look all values up, flags as texts that stand for them."""
-        numbers = np.frombuffer(b"".join([s.numbers for s in shapes]), np.int32)
-        values = list(map(AS_TEXT.get, values, values))
-        amounts = NO_AMOUNTS
-        try:
-            found = ids_in(table, values, numbers)
-        except TypeError:  # there are numbers among the values
-            amounts = _take_numbers(values)
-            found = ids_in(table, values, numbers)
-        return None if found is None else Items(ends, found, amounts)
+    def _pattern(self, sequence: list[Any]) -> _Pattern:
+        """Return what is known of a sequence by its names."""
+        shapes = self._shapes
+        # Most tokens have the names of the one in the middle; comparing is quick.
+        usual = tuple(sequence[len(sequence) // 2])
+        shape = shapes[usual]
+        found = tuple(
+            [
+                shape if (names := tuple(token)) == usual else shapes[names]
+                for token in sequence
+            ]
+        )
+        known = self._patterns.get(found)
+        if known is None:
+            known = _Pattern(
+                np.frombuffer(b"".join([s.numbers for s in found]), np.int32),
+                np.array([0, *accumulate([s.size for s in found])], np.int64),
+                any(s.has_flags for s in found),
+                NESTED in found,
+            )
+            if len(self._patterns) < MOST_PATTERNS and len(found) <= LONGEST_PATTERN:
+                self._patterns[found] = known
+        return known
 
     def _expect(self, sequence: Iterable[Any]) -> None:
         """Note the names of a sequence that the table does not know.
@@ -166,18 +150,9 @@ class SentenceLookup:
         kinds = {value.__class__ for value in token.values()}
         if kinds <= {str, *NUMBERS} and all(name.__class__ is str for name in names):
             known = self._names
-            numbers = np.array(
-                [known.setdefault(name, len(known)) for name in names], np.int32
-            )
-            is_text = np.array([v.__class__ is str for v in token.values()], np.bool_)
-            self._expected[names] = _Shape(
-                len(names),
-                is_text.tobytes(),
-                (~is_text).tobytes(),
-                numbers.tobytes(),
-                numbers[is_text].tobytes(),
-                numbers[~is_text].tobytes(),
-            )
+            numbers = [known.setdefault(name, len(known)) for name in names]
+            packed = np.array(numbers, np.int32).tobytes()
+            self._expected[names] = _Shape(packed, len(names), kinds != {str})
         else:
             self._shapes[names] = NESTED
 
@@ -203,12 +178,6 @@ class SentenceLookup:
             self.records = self._table.entries
         self._shapes |= self._expected
         self._expected = {}
-        if self._table is not None:
-            for key, shape in self._shapes.items():
-                flags = np.frombuffer(shape.flags, np.int32)
-                starts = ids_in(self._table, [THERE] * flags.size, flags)
-                assert starts is not None
-                self._shapes[key] = shape._replace(starts=starts.tobytes())
 
 
 def _take_numbers(values: list[Any]) -> NDArray[np.float64]:
@@ -222,29 +191,3 @@ def _take_numbers(values: list[Any]) -> NDArray[np.float64]:
     result = np.ones(len(values))
     result[at] = amounts
     return result
-
-
-@kernel
-def _put_in_order(
-    is_text: NDArray[np.bool_],
-    of_texts: NDArray[np.int32],
-    of_flags: NDArray[np.int32],
-    amounts: NDArray[np.float64],
-    starts: NDArray[np.int32],
-    in_order: NDArray[np.float64],
-) -> bool:
-    """Write starts and amounts in the order of the values; True if amounts are one."""
-    text, flag, all_one = 0, 0, True
-    for i in range(is_text.size):
-        in_order[i] = 1.0
-        if is_text[i]:
-            starts[i] = of_texts[text]
-            text += 1
-            continue
-        starts[i], in_order[i] = of_flags[flag], amounts[flag]
-        if amounts[flag] == 0.0:
-            starts[i] = UNKNOWN  # nothing is added for it
-        elif amounts[flag] != 1.0:
-            all_one = False
-        flag += 1
-    return all_one
