@@ -12,7 +12,7 @@ from tiny_models import TAGS, TOKENS, tiny_cases
 
 pytest.importorskip("fastapi", reason="FastAPI, which partwise serve needs, is missing")
 from partwise.serving.answers import asking, look
-from partwise.serving.inputs import inputs_of
+from partwise.serving.inputs import INPUTS, inputs_of
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
 
@@ -92,3 +92,12 @@ def test_taggers_say_which_columns_they_read() -> None:
     with pytest.raises(DataError, match=r"token 2 .* reads 2 .* write dog\|TAG"):
         inputs.read(tagger, "the|T dog")
     assert inputs.read(tagger, "the|T dog|T|more") == [("the", "T"), ("dog", "T")]
+
+
+def test_lattices_are_taken_as_they_are_in_files() -> None:
+    read = INPUTS["LatticeRanker"].read
+    edge = {"from": 0, "to": 1, "words": "a", "features": {"x": 2}}
+    short = read(None, {"edges": [[0, 1, {"x": 2}, "a"]]})
+    assert read(None, {"edges": [edge], "name": "s1"}).edges == short.edges
+    with pytest.raises(DataError, match='with "from" and "to"'):
+        read(None, {"edges": [{"from": 0}]})
