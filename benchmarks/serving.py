@@ -33,53 +33,27 @@ from benchmarks.harness.report import Figure, Report, Table
 CONNECTIONS = (1, 8, 64)
 PORT = 8917
 MOST_GROWTH = 1.1
+PATH = "/models/{}/predict"
+TAGGER, PARSER, LONG = "tagger", "parser", "long load with a reload"
 
 
 def run(bench: Bench) -> Report:
     """Serve a tagger, a parser and the peer's tagger; load each."""
-    crfsuite.peer()
+    chosen = bench.parts([TAGGER, PARSER, LONG])
     seconds = bench.choose(10.0, 1.0)
-    train, test = corpus(bench)
-    sentences = [
-        " ".join(map("|".join, zip(words, tags, strict=True)))
-        for words, tags, _ in read_sentences(test)
-    ]
-    bench.say("training")
-    models = _train(bench, train)
     rows: list[list[Any]] = []
-    best: dict[str, float] = {}
-    for name, inputs in (("chunks", sentences), ("parser", models["sentences"])):
-        command = [sys.executable, "-m", "partwise", "serve"]
-        served = f"{name}={models[name]}"
-        with _server([*command, served, "--port", str(PORT)]) as process:
-            path = f"/models/{name}/predict"
-            load(PORT, path, inputs, 1, 1.0)  # compiling is not serving
-            for connections in CONNECTIONS:
-                found = load(PORT, path, inputs, connections, seconds)
-                rows.append([f"partwise, {name}", connections, *found[:4]])
-                best[name] = max(best.get(name, 0.0), found.per_second)
-            if name == "chunks":
-                before = _memory(process.pid)
-                bench.say("a long load, with a reload in the middle")
-                long = _with_reload(
-                    path, inputs, models[name], bench.choose(600.0, 4.0)
-                )
-                growth = _memory(process.pid) / before
-    peer = [sys.executable, "-m", "benchmarks.harness.crfsuite_server"]
-    with _server([*peer, str(models["crfsuite"]), str(PORT)]):
-        for connections in CONNECTIONS:
-            path = "/models/chunks/predict"
-            found = load(PORT, path, sentences, connections, seconds)
-            rows.append(["python-crfsuite, chunks", connections, *found[:4]])
-            best["peer"] = max(best.get("peer", 0.0), found.per_second)
-    ratio = best["chunks"] / best["peer"]
+    figures: list[Figure] = []
+    if TAGGER in chosen or LONG in chosen:
+        _load_taggers(bench, chosen, seconds, rows, figures)
+    if PARSER in chosen:
+        model, sentences = _train_parser(bench)
+        with _server(_ours("parser", model)):
+            rows += _loads("partwise, parser", "parser", sentences, seconds)
     failures = sum(row[5] for row in rows)
     return Report(
         [
-            Figure("requests a second / python-crfsuite's", ratio, "x", at_least=1.0),
+            *figures,
             Figure("requests that failed", failures, "requests", at_most=0),
-            Figure("of these during a reload", long.failures, "requests", at_most=0),
-            Figure("memory after / before", growth, "ratio", at_most=MOST_GROWTH),
         ],
         settings={"seconds": seconds, "connections": list(CONNECTIONS)},
         tables=[
@@ -89,38 +63,105 @@ def run(bench: Bench) -> Report:
                 rows,
             )
         ],
-        notes=["The load generator runs on the same two cores as the server."],
+        notes=["The load generator runs on the same cores as the server."],
     )
 
 
-def _train(bench: Bench, train: Path) -> dict[str, Any]:
-    from partwise import DependencyParser, SequenceTagger
+def _load_taggers(
+    bench: Bench,
+    chosen: list[str],
+    seconds: float,
+    rows: list[list[Any]],
+    figures: list[Figure],
+) -> None:
+    """Load our tagger, for long if that is asked for, and the peer's."""
+    crfsuite.peer()
+    train, test = corpus(bench)
+    sentences = [
+        " ".join(map("|".join, zip(words, tags, strict=True)))
+        for words, tags, _ in read_sentences(test)
+    ]
+    model, peers = _train_taggers(bench, train)
+    with _server(_ours("chunks", model)) as process:
+        if TAGGER in chosen:
+            rows += _loads("partwise, chunks", "chunks", sentences, seconds)
+        if LONG in chosen:
+            load(PORT, PATH.format("chunks"), sentences, 8, seconds)
+            before = _memory(process.pid)
+            bench.say("a long load, with a reload in the middle")
+            long = _with_reload(sentences, model, bench.choose(600.0, 4.0))
+            growth = _memory(process.pid) / before
+            figures += [
+                Figure("failed during a reload", long.failures, "requests", at_most=0),
+                Figure("memory after / before", growth, "ratio", at_most=MOST_GROWTH),
+            ]
+            rows.append(["partwise, chunks, long", 8, *long[:4]])
+    if TAGGER not in chosen:
+        return
+    ours = {row[1]: row[2] for row in rows if row[0] == "partwise, chunks"}
+    command = [sys.executable, "-m", "benchmarks.harness.crfsuite_server"]
+    with _server([*command, str(peers), str(PORT)]):
+        theirs = _loads("python-crfsuite, chunks", "chunks", sentences, seconds)
+    rows += theirs
+    figures += [
+        Figure(
+            f"requests a second / python-crfsuite's, {row[1]} connections",
+            ours[row[1]] / row[2],
+            "x",
+            at_least=1.0,
+        )
+        for row in theirs
+    ]
+
+
+def _ours(name: str, model: Path) -> list[str]:
+    served = f"{name}={model}"
+    return [sys.executable, "-m", "partwise", "serve", served, "--port", str(PORT)]
+
+
+def _loads(what: str, name: str, inputs: list[str], seconds: float) -> list[list[Any]]:
+    """Load a server with few and with many connections."""
+    path = PATH.format(name)
+    load(PORT, path, inputs, 1, 1.0)  # compiling is not serving
+    return [
+        [what, connections, *load(PORT, path, inputs, connections, seconds)[:4]]
+        for connections in CONNECTIONS
+    ]
+
+
+def _train_taggers(bench: Bench, train: Path) -> tuple[Path, Path]:
+    """Return the files of our tagger and of the peer's."""
+    from partwise import SequenceTagger
     from partwise.data import read_columns
 
+    bench.say("training taggers")
+    ours, theirs = bench.scratch / "chunks.model", bench.scratch / "crfsuite.model"
     data = read_columns(train)
     tagger = SequenceTagger(loss="log_loss", C=1.0, template=TEMPLATE)
-    tagger.fit(data.without(-1), data.column_sequences(-1))
-    found: dict[str, Any] = {
-        name: bench.scratch / f"{name}.model"
-        for name in ("chunks", "parser", "crfsuite")
-    }
-    tagger.save(found["chunks"])
-    parts = read_treebank(bench, EWT)
-    DependencyParser(crossing="lift", max_iter=5).fit(parts["train"]).save(
-        found["parser"]
-    )
-    found["sentences"] = [
-        " ".join(f"{form}|{tag}" for form, tag in zip(s.forms, s.upos, strict=True))
-        for s in parts["test"]
-        if not any("|" in form or " " in form for form in s.forms)
-    ]
+    tagger.fit(data.without(-1), data.column_sequences(-1)).save(ours)
     read = list(read_sentences(train))
     trainer = crfsuite.make_trainer(
         [feature_strings(words, tags) for words, tags, _ in read],
         [chunks for _, _, chunks in read],
     )
-    crfsuite.train(trainer, found["crfsuite"], "lbfgs", max_iterations=30)
-    return found
+    crfsuite.train(trainer, theirs, "lbfgs", max_iterations=30)
+    return ours, theirs
+
+
+def _train_parser(bench: Bench) -> tuple[Path, list[str]]:
+    """Return the file of a parser, and sentences for it."""
+    from partwise import DependencyParser
+
+    bench.say("training a parser")
+    parts = read_treebank(bench, EWT)
+    path = bench.scratch / "parser.model"
+    DependencyParser(crossing="lift", max_iter=5).fit(parts["train"]).save(path)
+    sentences = [
+        " ".join(f"{form}|{tag}" for form, tag in zip(s.forms, s.upos, strict=True))
+        for s in parts["test"]
+        if not any("|" in form or " " in form for form in s.forms)
+    ]
+    return path, sentences
 
 
 @contextlib.contextmanager
@@ -139,7 +180,7 @@ def _server(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def _with_reload(path: str, inputs: Any, model: Path, seconds: float) -> Any:
+def _with_reload(inputs: Any, model: Path, seconds: float) -> Any:
     """Load for some seconds; write the model's file anew in the middle."""
 
     def write_anew() -> None:
@@ -149,7 +190,7 @@ def _with_reload(path: str, inputs: Any, model: Path, seconds: float) -> Any:
 
     timer = threading.Timer(seconds / 2, write_anew)
     timer.start()
-    found = load(PORT, path, inputs, 8, seconds)
+    found = load(PORT, PATH.format("chunks"), inputs, 8, seconds)
     timer.join()
     return found
 

@@ -68,15 +68,33 @@ GROUPS = {
 }
 
 
-# These take long: whoever starts them last works on alone.
-FIRST = ("test_cli", "test_plain_python", "test_wheel")
+# One worker begins with what compiles most, the other with what compiles nothing or for
+# itself, the longest last in the list. They meet where all is short and compiled: what
+# both compiled at the same time would be compiled twice.
+FIRST = ("test_cli",)
+LAST = (
+    "test_benchmarks",
+    "test_kinds",
+    "test_full_speed",
+    "test_contributing",
+    "test_prebuilt",
+    "test_jit",
+    "test_wheel",
+    "test_plain_python",
+)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Return when a file has its turn; most keep their order, in the middle."""
+    stem = item.path.stem
+    return LAST.index(stem) + 1 if stem in LAST else -(stem in FIRST)
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Put what takes long first, and leave out what runs elsewhere."""
-    items.sort(key=lambda item: item.path.stem not in FIRST)
+    """Put what takes long to both ends, and leave out what runs elsewhere."""
+    items.sort(key=_turn)
     left_out: set[str] = set()
     if not THOROUGH:
         left_out |= {item.nodeid for item in left_over(items)}
@@ -109,6 +127,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             # The groups of plain Python are processes of their own.
             own = nodeid if stem == "test_plain_python" else stem
             return GROUPS.get(stem, own)
+
+        def _assign_work_unit(self, node: Any) -> None:
+            # Every other worker begins at the end.
+            if self.nodes.index(node) % 2:
+                self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+            super()._assign_work_unit(node)
 
     return GroupScheduling(config, log)
 

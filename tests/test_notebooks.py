@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from partwise import SequenceTagger
+from partwise._notebooks import Shown
 from partwise.constituents.tree import Tree
 from partwise.data import Sentence
 from partwise.data.lattice import LatticeInput
@@ -62,6 +63,20 @@ def test_notebooks_show_spans() -> None:
     shown = Span(1, 3, HOSTILE, 0.25)._repr_html_()
     assert "&lt;script&gt;" in shown
     assert "<td>1 to 2</td><td>25.0%</td>" in shown
+
+
+def test_notebooks_show_what_estimators_predict() -> None:
+    words, labels = [["He"], [HOSTILE]], ["O", "B-LOC"]
+    tagger = SequenceTagger(pairs="all").fit([words], [labels])
+    spans = tagger.predict_spans([words] * 30)
+    assert spans[0] == [(1, 2, "LOC", spans[0][0].score)]
+    shown = spans._repr_html_()  # type: ignore[attr-defined]
+    assert shown.count("<td>LOC</td><td>1 to 1</td>") == 20
+    assert shown.endswith("<div>and 10 more</div>")
+    trees = Shown([Sentence.from_columns(forms=["a"], heads=[0]), Tree("N", ("b",))])
+    shown = trees._repr_html_()
+    assert "<svg" in shown
+    assert "<span" in shown
 
 
 def test_notebooks_unfold_estimators() -> None:

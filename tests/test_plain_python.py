@@ -14,34 +14,34 @@ from places import SUPPORT, TESTS
 from plain_files import find_plain, needs_plain, plain_names
 
 GROUPS = {
-    "structures": "chain segments probabilities distribution finite_answers multiclass "
-    "rows jit graph relaxed_graph graph_labeler partial ngrams tagger_order",
-    "part duals": "dual_parts dual_robustness eg_starts exponentiated_gradient "
-    "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
-    "eg_freezing",
-    "margins": "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
-    "dual_elastic_net "
-    "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
-    "generalization_bound relay convex_concave multiples",
-    "online": "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
-    "slack_rescaling scale_laws",
-    "lattices and grammars": "lattice lattice_ranker cli_lattice pseudo_references "
-    "grammar constituency_parser known_brackets coarse_to_fine translation_alignment "
-    "translation_search "
-    "translation_measures translation_training translation_page",
+    "harm": "hostile_checkpoints fuzz",
     "estimators": "segment_tagger cli_segments calibration partial_labels "
     "hidden_states costs "
     "c_path bad_input hidden_markov hidden_markov_choice cli_hmm "
     "hidden_positions "
     "model_files explanations warm dask vectors_beside_words reporting served_kinds "
-    "partial_fit encoded",
-    "networks": "bayesian_network_structure bayesian_network cli_bayesnet "
+    "partial_fit encoded "
+    "bayesian_network_structure bayesian_network cli_bayesnet "
     f"tables documentation {DOCTESTS}",
+    "structures": "chain segments probabilities distribution finite_answers multiclass "
+    "rows jit graph relaxed_graph graph_labeler partial ngrams tagger_order",
     "trees": "dependency second_order parser_order arborescence matrix_tree "
     "dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files vector_arcs "
-    "cli_constituency",
-    "harm": "hostile_checkpoints fuzz",
+    "cli_constituency "
+    "lattice lattice_ranker cli_lattice pseudo_references "
+    "grammar constituency_parser known_brackets coarse_to_fine translation_alignment "
+    "translation_search "
+    "translation_measures translation_training translation_page",
+    "solvers": "dual_parts dual_robustness eg_starts exponentiated_gradient "
+    "guaranteed_steps halving eg_rates stochastic_dual gibbs_scores hybrid smo "
+    "eg_freezing "
+    "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
+    "dual_elastic_net "
+    "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
+    "generalization_bound relay convex_concave multiples "
+    "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
+    "slack_rescaling scale_laws",
 }
 
 

@@ -7,9 +7,14 @@ from html import escape
 from math import isfinite, log10
 from os import PathLike
 from pathlib import Path
+from typing import Any, TypeVar
 
 WIDTH, HEIGHT = 420.0, 140.0
 COLOURS = ("#2855c5", "#1a7f4b")
+MOST_SHOWN = 20
+"""So many items of a list are drawn; a notebook should stay a notebook."""
+
+Value = TypeVar("Value")
 
 
 class Drawing(str):
@@ -36,6 +41,60 @@ class Drawing(str):
 
     def _repr_svg_(self) -> str:
         return str(self)
+
+
+class Shown(list[Value]):
+    """A list whose items notebooks draw, one below the other.
+
+    Examples
+    --------
+    >>> drawings = Shown([Drawing("<svg/>"), None])
+    >>> drawings == [Drawing("<svg/>"), None]
+    True
+    >>> drawings._repr_html_()
+    '<div>1 <svg/></div><div>2 None</div>'
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        parts = [
+            f"<div>{number} {_drawn(item)}</div>"
+            for number, item in enumerate(self[:MOST_SHOWN], 1)
+        ]
+        if len(self) > MOST_SHOWN:
+            parts.append(f"<div>and {len(self) - MOST_SHOWN} more</div>")
+        return "".join(parts)
+
+
+class ShownSpans(list[Value]):
+    """The spans of one sequence, ``(start, end, label, score)``, as a table.
+
+    Examples
+    --------
+    >>> spans = ShownSpans([(3, 5, "LOC", 0.75)])
+    >>> "<td>LOC</td><td>3 to 4</td><td>75.0%</td>" in spans._repr_html_()
+    True
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        spans: list[Any] = self
+        rows = [
+            [label, f"{start} to {end - 1}", f"{100 * score:.1f}%"]
+            for start, end, label, score in spans
+        ]
+        return html_table(["type", "tokens", "probability"], rows)
+
+
+def _drawn(item: Any) -> str:
+    """Return how a notebook shows one thing: drawn if it can be, or its text."""
+    for way in ("_repr_html_", "_repr_svg_"):
+        drawn = getattr(item, way, lambda: None)()
+        if drawn is not None:
+            return str(drawn)
+    return escape(repr(item))
 
 
 def html_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -48,6 +48,28 @@ def telling(listener: Listener | None) -> Iterator[None]:
         _LISTENER.set(before)
 
 
+@contextmanager
+def telling_only(what: str) -> Iterator[None]:
+    """Have the listener told of one kind of work alone, not of the parts it has.
+
+    Examples
+    --------
+    >>> with telling(lambda what, fraction: print(f"{what}: {fraction:.0%}")):
+    ...     with telling_only("annotating"):
+    ...         tell("encoding", 1.0)
+    ...         tell("annotating", 0.5)
+    annotating: 50%
+    """
+    listener = _LISTENER.get()
+
+    def chosen(told: str, fraction: float) -> None:
+        if listener is not None and told == what:
+            listener(told, fraction)
+
+    with telling(chosen):
+        yield
+
+
 def steps(items: Iterable[Item], what: str) -> Iterator[Item]:
     """Yield items, and tell how many of them are done, if their number is known.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command_line import message, run
-from partwise import SequenceTagger
+from partwise import HiddenMarkovModel, SequenceTagger
 
 GOLD = "the D\ndog N\n\na D\ncat N\nsleeps V\n\n"
 
@@ -56,6 +56,25 @@ def test_report_is_one_page(gold: Path, model: Path, tmp_path: Path) -> None:
     assert "<title>Animals &amp; &lt;more&gt;</title>" in text
     assert "src=" not in text
     assert "not calibrated" in text  # the loss is for margins
+
+
+def test_report_of_states_reads_the_column_of_symbols(
+    gold: Path, tmp_path: Path
+) -> None:
+    path, page = tmp_path / "states.partwise", tmp_path / "report.html"
+    model = HiddenMarkovModel("likelihood").fit([["the", "dog"]], [["D", "N"]])
+    model.save(path)
+    run("report", path, gold, "--train", gold, "-o", page)
+    assert '"words":["the","dog"]' in page.read_text()
+
+
+def test_show_two_trees_names_the_words_of_brackets(tmp_path: Path) -> None:
+    right, found = tmp_path / "right.mrg", tmp_path / "found.mrg"
+    right.write_text("(S (NP (D the) (N dog)) (VP (V barks)))\n")
+    found.write_text("(S (D the) (VP (N dog) (V barks)))\n")
+    shown = run("show", right, found).stdout
+    assert "the dog    NP      predicted (none)" in shown
+    assert "dog barks  (none)  predicted VP" in shown
 
 
 def test_suspects_find_the_label_that_others_contradict(

@@ -18,11 +18,15 @@ from partwise import (
     SequenceTagger,
     load,
 )
-from partwise.estimators.calibration import Calibration
+from partwise.estimators.calibration import Calibration, strangeness
 from partwise.metrics import calibration_error, coverage
 from small_treebank import short_sentences
 
 pytestmark = problems.plain_only
+
+
+def test_strangeness_is_a_share_however_sums_round() -> None:
+    assert strangeness([1.0 + 1e-15, 0.5, 0.0]).tolist() == [0.0, 0.5, 1.0]
 
 
 def noisy(count: int, seed: int) -> tuple[Any, Any]:
@@ -121,6 +125,10 @@ def test_calibration_sets_begin_with_the_most_probable(tagger: SequenceTagger) -
     for some, row in zip(sets, shares, strict=True):
         assert some[0] == tagger.classes_[row.argmax()]
         assert len(some) == 3  # there is too little data to promise so much
+
+
+def test_calibration_does_not_hinder_suspects(tagger: SequenceTagger) -> None:
+    assert len(tagger.suspects(*TRAIN, n=2).found) == 2
 
 
 def test_calibration_abstains_where_a_set_has_more(tagger: SequenceTagger) -> None:

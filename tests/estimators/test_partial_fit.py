@@ -117,7 +117,9 @@ def test_partial_fit_goes_on_with_labels_that_were_announced() -> None:
 
 
 def test_partial_fit_after_fit_starts_with_its_own_examples() -> None:
-    model = SequenceTagger().fit(X, y).partial_fit(X[:4], y[:4])
+    model = SequenceTagger().fit(X, y)
+    with pytest.warns(UserWarning, match="starts anew with these"):
+        model.partial_fit(X[:4], y[:4])
     alone = SequenceTagger().fit(X[:4], y[:4])
     assert model.weights_.shape == alone.weights_.shape
     assert model._input.names() == alone._input.names()
@@ -134,6 +136,9 @@ def test_partial_fit_refuses_other_kinds_of_features() -> None:
     classes = MulticlassClassifier().partial_fit(np.eye(3), [0, 1, 2])
     with pytest.raises(ValueError, match="X has 2 features, but Multiclass"):
         classes.partial_fit(np.eye(2), [0, 1])
+    rows = MulticlassClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["a", "b"])
+    with pytest.raises(DataError, match="X has 1 features"):
+        rows.partial_fit([[1.0]], ["a"])
 
 
 def test_partial_fit_weighs_examples_of_all_calls() -> None:

@@ -93,6 +93,23 @@ def test_partial_labels_are_refused_where_they_make_no_sense() -> None:
     assert "up to token 1" in said
 
 
+def test_partial_outputs_have_probabilities_and_no_scores() -> None:
+    tagger = SequenceTagger("log_loss", C=10.0).fit(X, Y)
+    asked = [{"D", "N"}, None, None]
+    shares = tagger.predict_marginals(X[:1])[0][0]
+    both = shares[tagger.classes_.tolist().index("D")]
+    both += shares[tagger.classes_.tolist().index("N")]
+    assert np.exp(tagger.log_probability(X[:1], [asked])) == pytest.approx([both])
+    cuts = [[(0, 1, None), (1, 2, {"X", "Y"})], [(1, 2, "X")], [(0, 3, None)]]
+    cutter = SegmentTagger("log_loss", C=10.0).fit(X, cuts)
+    assert cutter.log_probability(X, cuts)[2] == pytest.approx(0.0)
+    for model, y in ((tagger, Y), (cutter, cuts)):
+        assert len(model.suspects(X, y).found) == 3
+        for method in (model.score, model.report):
+            with pytest.raises(DataError, match="must be labelled completely"):
+                method(X, y)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_partial_segments_are_completed(loss: str) -> None:
     spelled = [["O", "B-X", None], [None, "B-X", "O"], ["O", None, "O"]]

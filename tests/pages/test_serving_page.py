@@ -20,7 +20,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     folder = tmp_path_factory.mktemp("models")
     X = [[("the", "T"), ("dog", "T")], [("a", "T"), ("cat", "T"), ("sleeps", "T")]]
     y = [["B-NP", "I-NP"], ["B-NP", "I-NP", "O"]]
-    columns = SequenceTagger(template="U0:%x[0,0]\nU1:%x[0,1]\nB").fit(X, y)
+    template = "U0:%x[0,0]\nU1:%x[0,1]\nB"
+    columns = SequenceTagger("squared_hinge", template=template).fit(X, y)
     columns.save(folder / "chunks.partwise")
     dicts = [[{"word": word} for word, _ in x] for x in X]
     SequenceTagger().fit(dicts, y).save(folder / "dicts.partwise")
@@ -53,12 +54,25 @@ def test_page_draws_what_is_typed(driver: Any, server: LiveServer) -> None:
     chip = driver.find_element("css selector", ".answer .chip").text
     assert chip.startswith("the dog")
     assert "NP" in chip
+    answer = driver.find_element("css selector", ".answer").text
+    assert "Probabilities are not calibrated" in answer  # the loss is for margins
     driver.find_element("css selector", ".answer summary").click()
     assert "second best" in driver.find_element("css selector", ".answer").text
     # An alert would make every later command fail.
     assert HOSTILE in typed(driver, f"the|T {HOSTILE}|T")
     assert violations(driver) == []
     assert typed(driver, "")  # the example that is shown
+    assert_quiet(driver, address)
+
+
+def test_page_of_requests_names_their_fields(driver: Any, server: LiveServer) -> None:
+    address = f"http://127.0.0.1:{server.port}/docs"
+    driver.get_log("browser"), driver.get_log("performance")  # of the page before
+    driver.get(address)
+    text = driver.find_element("id", "page").text
+    assert "POST /models/{name}/predict" in text
+    assert "kbest body integer or null Add the best outputs." in text
+    assert violations(driver) == []
     assert_quiet(driver, address)
 
 
@@ -89,3 +103,16 @@ def test_page_keeps_what_was_typed_but_no_example(
     box.send_keys("the dog")
     models.send_keys("chunks")
     assert box.get_attribute("value") == "the dog"
+    # An answer that comes when another model has been chosen is not shown for it.
+    late = driver.execute_async_script(
+        """const done = arguments[0], real = window.fetch;
+        const menu = document.getElementById("model");
+        const answer = document.querySelector(".answer");
+        document.getElementById("text").value = "the|T dog|T";
+        window.fetch = async (...all) => { const reply = await real(...all);
+          if (!all[1]) return reply; // it asks for the models themselves
+          menu.value = "dicts"; menu.dispatchEvent(new Event("change"));
+          setTimeout(() => done(answer.childElementCount), 50); return reply; };
+        document.querySelector("button[type=submit]").click();"""
+    )
+    assert late == 0

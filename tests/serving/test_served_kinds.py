@@ -12,7 +12,7 @@ from tiny_models import TAGS, TOKENS, tiny_cases
 
 pytest.importorskip("fastapi", reason="FastAPI, which partwise serve needs, is missing")
 from partwise.serving.answers import asking, look
-from partwise.serving.inputs import inputs_of
+from partwise.serving.inputs import INPUTS, inputs_of
 
 plain = pytest.mark.skipif(not problems.PLAIN_PYTHON, reason="more to compile")
 
@@ -67,8 +67,19 @@ def test_pipelines_annotate_and_are_drawn() -> None:
         [found] = asking()(pipeline, [read])
         assert found["output"]["sentences"][0]["upos"] == ["NOUN", "VERB"]
         assert [one["drawing"] for one in look(pipeline, [read])[0]] == [drawing]
-    with pytest.raises(ValueError, match="leave them out"):
-        asking(marginals=True)(pipeline, [read])
+    for wanted in ({"marginals": True}, {"risk": 0.1}):
+        with pytest.raises(ValueError, match="leave them out"):
+            asking(**wanted)(pipeline, [read])
+
+
+@plain
+def test_calibrated_models_abstain() -> None:
+    X, y = [[["a"]], [["b"]]] * 4, [["A"], ["B"]] * 4
+    tagger = SequenceTagger(calibrate="temperature").fit(X, y, dev=(X, y))
+    # So little data promises so much only with sets of all labels.
+    assert asking(risk=0.001)(tagger, [[["a"]]]) == [{"output": [None]}]
+    with pytest.raises(ValueError, match="not calibrated"):
+        asking(risk=0.1)(SequenceTagger().fit(X, y), [[["a"]]])
 
 
 @plain
@@ -81,3 +92,12 @@ def test_taggers_say_which_columns_they_read() -> None:
     with pytest.raises(DataError, match=r"token 2 .* reads 2 .* write dog\|TAG"):
         inputs.read(tagger, "the|T dog")
     assert inputs.read(tagger, "the|T dog|T|more") == [("the", "T"), ("dog", "T")]
+
+
+def test_lattices_are_taken_as_they_are_in_files() -> None:
+    read = INPUTS["LatticeRanker"].read
+    edge = {"from": 0, "to": 1, "words": "a", "features": {"x": 2}}
+    short = read(None, {"edges": [[0, 1, {"x": 2}, "a"]]})
+    assert read(None, {"edges": [edge], "name": "s1"}).edges == short.edges
+    with pytest.raises(DataError, match='with "from" and "to"'):
+        read(None, {"edges": [{"from": 0}]})

@@ -149,6 +149,19 @@ def test_auto_starts_with_batches_where_examples_are_few_and_long(loss: str) -> 
     assert name_of(choose_solver(make_problem(tiny, get_loss(loss))).solver) != solver
 
 
+def test_auto_starts_with_batches_where_weights_are_few() -> None:
+    def pick(count: int, loss: str, l1_ratio: float = 0.0) -> str:
+        s = chains(count, 2, n_columns=1)
+        problem = make_problem(s, get_loss(loss), 0.01, l1_ratio=l1_ratio)
+        return name_of(choose_solver(problem).solver.at_work(None))
+
+    few = make_problem(chains(1, 1, n_columns=1), get_loss("log_loss")).n_weights * 100
+    assert pick(few, "log_loss") == "lbfgs"
+    assert pick(few, "log_loss", 0.5) == "owlqn"
+    assert pick(few - 1, "log_loss") == "eg"
+    assert pick(few, "squared_hinge") == "dcd"
+
+
 @problems.plain_only
 def test_auto_learns_one_long_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where labels follow from words, cutting planes alone prove nothing for long."""

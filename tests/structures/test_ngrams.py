@@ -19,28 +19,41 @@ from partwise.structures.ngrams import (
     make_ngrams,
     observed_tuples,
 )
+from partwise.structures.ngrams.table import BORDER, FORGOTTEN, all_pairs
 from partwise.testing import LAWS, Case, draw_scores, law_name
 
 pytestmark = problems.plain_only
 
-BORDER = -1
 
-
-def corpus(order: int, lengths: list[int], K: int, random: Any, **options: Any) -> Any:
+def corpus(
+    order: int,
+    lengths: list[int],
+    K: int,
+    random: Any,
+    unseen: bool = False,
+    **options: Any,
+) -> Any:
     """Make a corpus at random, where some tuples never occur."""
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     n = int(ptr[-1])
     labels = random.integers(K, size=n).astype(np.int32)
     grams = make_ngrams(
         observed_tuples(labels, ptr, order),
-        observed_tuples(labels, ptr, order + 1),
+        with_weights(labels, ptr, order + 1, K, unseen),
         K,
         start=bool(order % 2),
+        unseen=unseen,
     )
     counts = random.integers(0, 3, size=n)
     idx = np.concatenate([random.choice(4, c, replace=False) for c in counts])
     rows = make_sparse_rows(np.cumsum([0, *counts]), idx.astype(int), None, 4)
     return make_ngram_chain(rows, ptr, labels, K, grams, end=True, **options)
+
+
+def with_weights(labels: Any, ptr: Any, size: int, K: int, unseen: bool) -> Any:
+    """List the tuples with weights; with unseen ones, these are all pairs as well."""
+    rows = observed_tuples(labels, ptr, size)
+    return np.vstack([all_pairs(K, size), rows]) if unseen else rows
 
 
 def tuples_of(s: Any) -> set[tuple[int, ...]]:
@@ -62,15 +75,16 @@ def make_case(order: int, seed: int, scale: float = 2.0) -> Case:
     K, lengths = 3 if order < 3 else 2, [4, 0, 3, 1]
     tokens = random.random((sum(lengths), K)) < 0.2 * (seed % 2)
     costs = random.random((K, K)) * (1 - np.eye(K))
+    unseen = seed > 1
     s = corpus(
-        order, lengths, K, random,
+        order, lengths, K, random, unseen,
         forbidden_labels=tokens,
         forbidden_end=np.arange(K) == seed % (K + 1),
         costs=costs, token_weight=random.random(sum(lengths)),
     )  # fmt: skip
     i = seed % len(lengths)
     first, n = int(s.ptr[i]), lengths[i]
-    legal = tuples_of(s)
+    legal = set() if unseen else tuples_of(s)
 
     def walk(y: tuple[int, ...]) -> list[tuple[int, ...]]:
         padded = (BORDER,) * order + y
@@ -78,18 +92,21 @@ def make_case(order: int, seed: int, scale: float = 2.0) -> Case:
 
     def is_legal(y: tuple[int, ...]) -> bool:
         return (
-            all(gram[1:] in legal for gram in walk(y))
+            (unseen or all(gram[1:] in legal for gram in walk(y)))
             and not any(tokens[first + t, k] for t, k in enumerate(y))
             and (not y or s.mask.end[y[-1]] > 0)
         )
 
     outputs = [y for y in itertools.product(range(K), repeat=n) if is_legal(y)]
-    seen = {tuple(row) for row in observed_tuples(s.labels, s.ptr, order + 1).tolist()}
     numbers: dict[tuple[int, ...], int] = {}
-    for row in sorted(seen):
+    for row in with_weights(s.labels, s.ptr, order + 1, K, unseen).tolist():
         for size in range(2, order + 2):
-            gram = row[-size:]
-            if gram[:2] != (BORDER, BORDER) and (order % 2 or gram[0] != BORDER):
+            gram = tuple(row[-size:])
+            if (
+                FORGOTTEN not in gram
+                and gram[:2] != (BORDER, BORDER)
+                and (order % 2 or gram[0] != BORDER)
+            ):
                 numbers.setdefault(gram, len(numbers))
 
     def features(y: tuple[int, ...]) -> Any:

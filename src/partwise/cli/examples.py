@@ -89,9 +89,14 @@ def in_words(number: int, view: View) -> str:
 def _rows(view: View) -> list[tuple[str, str, str]]:
     """Return words, what is right for each, and what is predicted if that differs."""
     if view.drawing == "tree":
+        from partwise.pages.brackets import paired_brackets
+
         return [
-            ("", right, found)
-            for right, found in view.tables.get("brackets", ())
+            (_phrase(view.words[start:end]), right, found)
+            for (start, end), (right, found) in sorted(
+                paired_brackets(view.gold_items, view.found_items),
+                key=lambda one: (one[0][0], -one[0][1]),
+            )
             if right != found
         ]
     if view.drawing == "arcs":
@@ -112,3 +117,15 @@ def _rows(view: View) -> list[tuple[str, str, str]]:
         (word, a, b if a != b else "")
         for word, a, b in zip(view.words, *said, strict=True)
     ]
+
+
+def _phrase(words: Sequence[str]) -> str:
+    """Return words as text, without the middle of many.
+
+    Examples
+    --------
+    >>> _phrase("the dog that chased the old cat barks".split())
+    'the dog that ... cat barks'
+    """
+    kept = words if len(words) <= 6 else [*words[:3], "...", *words[-2:]]
+    return " ".join(kept)

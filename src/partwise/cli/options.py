@@ -149,6 +149,13 @@ def check_risk_alone(risk: float | None, others: bool) -> None:
 Confusion = Annotated[
     bool, typer.Option("--confusion", help="Show which labels are confused with which.")
 ]
+LogProbability = Annotated[
+    bool,
+    typer.Option(
+        "--log-probability",
+        help="Show the mean log-probability of the right labels of a sentence.",
+    ),
+]
 Sample = Annotated[
     int | None,
     typer.Option(min=1, help="Draw N outputs from the model instead of the best."),

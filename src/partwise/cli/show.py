@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from partwise.pages import View
 
 LIMIT = 10
-NOT_CALIBRATED = (
-    "Probabilities are not calibrated: the model was trained for margins. Train with "
-    "the log loss for numbers to rely on."
-)
 
 
 def show(
@@ -145,6 +141,7 @@ def _show_views(
 
     from partwise.cli.examples import choose_views, in_words
     from partwise.cli.output import say
+    from partwise.estimators.reporting import doubts_about
 
     note = ""
     if predicted is not None:
@@ -156,7 +153,7 @@ def _show_views(
         fitted, kind = options.load(model)
         X, y = options.of_model(kind, "labelled", fitted, model)(fitted, file)
         views, title = fitted._views(X, y), f"{file}, predicted by {model}"
-        note = "" if fitted._chosen_loss() == "log_loss" else NOT_CALIBRATED
+        note = doubts_about(fitted)
     else:
         seen = options.of_files("contrast", file, file)(file, file)
         views, title = [_without_right(view) for view in seen], file

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from partwise._jit import listening
 from partwise._screen import no_notes
+from partwise._work import telling
 from partwise.characters import printable
 from partwise.errors import ConvergenceWarning, PartwiseError
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def plain_warnings(quiet: bool) -> Iterator[None]:
     """Show warnings as lines on standard error, without the place in the code.
 
-    Where `quiet`, warnings and what is compiled are not shown at all.
+    Where `quiet`, warnings, what is compiled and what takes long are not shown at all.
 
     The estimator's warning that it did not converge is left out: commands show its
     status, which says the same.
@@ -32,7 +33,11 @@ def plain_warnings(quiet: bool) -> Iterator[None]:
     def show(message: Any, *place: Any, **more: Any) -> None:
         typer.echo(f"warning: {printable(str(message))}", err=True)
 
-    with warnings.catch_warnings(), listening(no_notes) if quiet else nullcontext():
+    silence = ExitStack()
+    if quiet:
+        silence.enter_context(listening(no_notes))
+        silence.enter_context(telling(None))
+    with warnings.catch_warnings(), silence:
         warnings.simplefilter("ignore" if quiet else "always", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.showwarning = show

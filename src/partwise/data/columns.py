@@ -106,7 +106,11 @@ class ColumnData:
                     f"(split it first: {sentence[:40]!r})"
                 )
             rows.extend(
-                (token,) if isinstance(token, str) else _cells(token, i)
+                token
+                if type(token) is tuple
+                else (token,)
+                if isinstance(token, str)
+                else _cells(token, i)
                 for token in sentence
             )
             ptr.append(len(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from partwise.estimators.labels import (
     class_array,
     sorted_classes,
 )
-from partwise.estimators.learning_on import Seen, as_seen
+from partwise.estimators.learning_on import NOTHING_KEPT, Seen, as_seen
 from partwise.estimators.persistence import save_model
 from partwise.estimators.protocol import Estimator, warn_of_convergence
 from partwise.estimators.reporting import Reporting
@@ -354,6 +355,8 @@ class StructuredEstimator(Reporting, Estimator, TrainingSettings):
         if forget:
             self._check_fitted()
             before, start = None, self._as_start()
+        elif before is None and hasattr(self, "solution_"):
+            warnings.warn(NOTHING_KEPT, UserWarning, stacklevel=2)
         seen = new if before is None else before.joined(new, type(self).__name__)
 
         def learn(fitted: Self) -> None:

@@ -120,7 +120,8 @@ def fit_isotonic(
     """Return probabilities, and how often labels that have them are right."""
     from sklearn.isotonic import IsotonicRegression
 
-    line = IsotonicRegression(y_min=0.0, y_max=1.0).fit(shares, right)
+    line = IsotonicRegression(y_min=0.0, y_max=1.0)
+    line.fit(np.clip(shares, 0.0, 1.0), right)  # sums may round to more than one
     return line.X_thresholds_.astype(float), line.y_thresholds_.astype(float)
 
 
@@ -133,6 +134,14 @@ def right_shares(
         own = codes[a:b]
         found[a:b] = np.where(own >= 0, rows[np.arange(b - a), own], 0.0)
     return found
+
+
+def strangeness(right: Any) -> FloatArray:
+    """Return one minus the probabilities of right answers, sorted.
+
+    Sums may round to a little more than one.
+    """
+    return np.sort(np.clip(1.0 - np.asarray(right, float), 0.0, 1.0))
 
 
 def least_share(found: Calibration | None, risk: Any) -> float:

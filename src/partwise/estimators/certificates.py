@@ -42,7 +42,7 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
     else:
         about = "" if certificate.exact else "about "
         words = f"The model's objective is {about}{certificate.primal:.6g}"
-        gap = f"more than {_percent(certificate.relative_gap)} (the gap)"
+        gap = f"more than {certificate.percent} (the gap)"
         if isinstance(certificate, LocalCertificate):
             words += (
                 ". It is a local optimum: no convex step from here lowers it by "
@@ -60,8 +60,3 @@ def in_words(certificate: Certificate | None, trace: Trace) -> str:
         f"{words} The model keeps the weights of pass {best}, which were best on the "
         "development data."
     )
-
-
-def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.2g}%" if percent < 10 else f"{percent:.0f}%"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -125,16 +125,18 @@ def check_no_weights(sample_weight: Any) -> None:
         raise DataError("a folder holds no sample weights; give sample_weight to fit")
 
 
-def check_possible(scores: FloatArray) -> None:
+def check_possible(scores: FloatArray, stuck: Callable[[int], int]) -> None:
     """Raise `DataError` if some sequence has no legal labels, or scores overflow.
 
-    `scores` holds a score of every sequence: -inf where nothing is legal.
+    `scores` holds a score of every sequence: -inf where nothing is legal; then `stuck`
+    says of a sequence up to which token that is so.
     """
     bad = np.flatnonzero(~np.isfinite(scores))
     if bad.size:
         i = int(bad[0])
         raise DataError(
-            f"sequence {i}: the constraints leave no legal labels; loosen them"
+            f"sequence {i}: the constraints leave no legal labels up to token "
+            f"{stuck(i)}; loosen them"
             if np.isneginf(scores[i])
             else f"sequence {i}: its score overflows; scale the features"
         )

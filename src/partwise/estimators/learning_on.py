@@ -16,6 +16,12 @@ import numpy as np
 from partwise.errors import DataError
 from partwise.estimators.given_vectors import split_pair
 
+NOTHING_KEPT = (
+    "the examples of `fit` are not kept, so this model starts anew with these: to "
+    "learn on from them, set warm_start=True before `fit`, or begin with `partial_fit`"
+    "; to go on from the weights alone, set forget=True"
+)
+
 
 class Seen(NamedTuple):
     """The examples that a model has learnt from, as `fit` was given them."""
@@ -135,12 +141,22 @@ def _join(before: Any, after: Any, name: str) -> Any:
 
 def _check_width(before: Any, after: Any, owner: str) -> None:
     """Refuse matrices with other columns."""
-    widths: list[Any] = [getattr(X, "shape", ()) for X in (before, after)]
-    if all(len(shape) == 2 for shape in widths) and widths[0][1] != widths[1][1]:
+    expected, found = _width(before), _width(after)
+    if None not in (expected, found) and expected != found:
         raise DataError(
-            f"X has {widths[1][1]} features, but {owner} is expecting {widths[0][1]} "
+            f"X has {found} features, but {owner} is expecting {expected} "
             "features as input, as in the examples seen so far"
         )
+
+
+def _width(X: Any) -> int | None:
+    """Return how many columns a matrix has, or a list of rows; None for the rest."""
+    if hasattr(X, "shape"):
+        return int(X.shape[1]) if len(X.shape) == 2 else None
+    row = next(iter(X), None)
+    if not isinstance(row, list | tuple) or not row:
+        return None
+    return len(row) if isinstance(row[0], int | float | np.number) else None
 
 
 def _join_option(name: str, before: Any, after: Any) -> Any:

@@ -71,18 +71,20 @@ def check_sets(lists: Sequence[Sequence[Any]], called: str, item: str) -> bool:
                 if label is not None and not label:
                     raise DataError(
                         f"{called} {i}, {item} {t}: an empty set of labels; write None "
-                        "if any label is possible"
+                        "(? in a file) if any label is possible"
                     )
     return some
 
 
-def check_complete(lists: Iterable[Iterable[Any]], where: str) -> None:
+def check_complete(
+    lists: Iterable[Iterable[Any]], where: str, item: str = "token"
+) -> None:
     """Raise `DataError` if a label is known in part."""
     for i, labels in enumerate(lists):
         for t, label in enumerate(labels):
             if is_partial(label):
                 raise DataError(
-                    f"{where}, sequence {i}, token {t}: the label is {label!r}; what "
+                    f"{where}, sequence {i}, {item} {t}: the label is {label!r}; what "
                     "is scored must be labelled completely"
                 )
 
@@ -104,6 +106,20 @@ def wrong_labels(flat: Sequence[Any], labels: LabelCodes) -> NDArray[np.bool_]:
             wrong[t] = True
             wrong[t, labels.encode(some, "y")] = False
     return wrong
+
+
+def agreeing(labels: Iterable[Any], others: Iterable[Label]) -> list[Label]:
+    """Return labels with those of others where these agree with what is known.
+
+    Examples
+    --------
+    >>> agreeing(["N", None, {"N", "V"}, {"D"}], ["V", "V", "V", "V"])
+    ['N', 'V', 'V', 'D']
+    """
+    return [
+        label if not is_partial(label) else y if not label or y in label else min(label)
+        for label, y in zip(labels, others, strict=True)
+    ]
 
 
 def one_of_each(wrong: NDArray[np.bool_]) -> CodeArray:

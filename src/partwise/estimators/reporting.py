@@ -84,6 +84,8 @@ class Reporting:
         model: Any = self
         model._check_fitted()
         X = X if hasattr(X, "__len__") or hasattr(X, "shape") else list(X)
+        if y is not None and hasattr(model, "_check_scored"):
+            model._check_scored(y)
         title = title or type(self).__name__
         told = nullcontext() if on_progress is None else telling(WorkNotes(on_progress))
         with told:
@@ -240,12 +242,16 @@ def _facts(model: Any) -> list[tuple[str, str]]:
 
 
 def _note(model: Any, views: list[View]) -> str:
-    """Say how far the probabilities on the page can be trusted."""
-    if not any(view.certain or "sure" in view.more for view in views):
-        return ""
-    if getattr(model, "objective_", "margin") == "likelihood" or (
-        model._chosen_loss() == "log_loss" and model.certificate_ is not None
-    ):
+    """Say how far the probabilities on the page can be trusted, if it has any."""
+    seen = any(view.certain or "sure" in view.more for view in views)
+    return doubts_about(model) if seen else ""
+
+
+def doubts_about(model: Any) -> str:
+    """Say that the probabilities of a model are not calibrated; nothing if they are."""
+    fits = model._chosen_loss() == "log_loss" and model.certificate_ is not None
+    counts = getattr(model, "objective_", "margin") == "likelihood"
+    if fits or counts or getattr(model, "_calibration", None) is not None:
         return ""
     return (
         "Probabilities are not calibrated: the model was trained for margins, not to "

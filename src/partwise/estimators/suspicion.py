@@ -153,6 +153,7 @@ def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
     """
     trained = copy.copy(model)
     trained.verbose = 0
+    _uncalibrated(trained)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # training has said it
         data = trained._prepare(X, y)
@@ -178,6 +179,12 @@ def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
     return Suspicion(mass, losses, numbers, MASS)
 
 
+def _uncalibrated(model: Any) -> None:
+    """Have a model learn without development data, which there is none of here."""
+    if getattr(model, "calibrate", None) is not None:
+        model.calibrate = None
+
+
 def held_out_suspects(model: Any, X: Any, y: Any, folds: int, n: int) -> Suspects:
     """Return where models trained on the other examples prefer another decision.
 
@@ -200,6 +207,7 @@ def held_out_suspects(model: Any, X: Any, y: Any, folds: int, n: int) -> Suspect
         own = list(range(fold, count, folds))
         others = [i for i in range(count) if i % folds != fold]
         fresh = type(model)(**model.get_params(deep=False)).set_params(verbose=0)
+        _uncalibrated(fresh)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # training has said it
             fresh.fit(*_parts(X, y, others))

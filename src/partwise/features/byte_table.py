@@ -25,7 +25,7 @@ Int32s = NDArray[np.int32]
 UInt64s = NDArray[np.uint64]
 
 FULLEST = 0.5  # more attributes than this share of the slots need more slots
-PADDING = bytes(16)  # reading the last zero reads as far as this
+PADDING = "\0" * 16  # reading the last zero reads as far as this
 
 # Unsigned throughout, so that products wrap and no index is taken for negative.
 ZERO, ONE, EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
@@ -83,9 +83,8 @@ def ids_in(table: ByteTable, values: Iterable[str], names: Int32s) -> Int32s | N
 
 def _text(values: Iterable[str]) -> tuple[UInt64s, int]:
     """Return strings as zero-ended bytes, padded, and how many bytes these are."""
-    text = "\0".join([*values, ""]).encode("utf-8", "surrogatepass")
-    n_words = (len(text) + len(PADDING)) // 8
-    return np.frombuffer(text + PADDING, np.uint64, n_words), len(text)
+    text = "\0".join([*values, PADDING]).encode("utf-8", "surrogatepass")
+    return np.frombuffer(text, np.uint64, len(text) // 8), len(text) - len(PADDING)
 
 
 @kernel

@@ -114,6 +114,7 @@ class TemplateEncoder:
             )
         self.boundaries = boundaries
 
+        self._read = sorted({macro.column for macro in template.macros})
         self._derived: dict[tuple[int, str], int] = {}
         node_lines = tuple(map(self._with_derived, template.node_lines))
         edge_lines = tuple(map(self._with_derived, template.edge_lines))
@@ -326,8 +327,7 @@ class TemplateEncoder:
         columns = data.columns
         if self.template.n_columns > len(columns):
             raise DataError(self._missing_column(len(columns)))
-        read = {macro.column for macro in self.template.macros}
-        wanted = {c: columns[c] for c in sorted(read)}
+        wanted = {c: columns[c] for c in self._read}
         n_tokens = len(columns[0]) if columns else (int(ptr[-1]) if ptr.size else 0)
         for c, column in wanted.items():
             if len(column) != n_tokens:

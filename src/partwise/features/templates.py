@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -204,7 +205,7 @@ such as 'U:%x[0,0.cluster]')
         """The macros of all lines."""
         return [m for line in self.node_lines + self.edge_lines for m in line.macros]
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
         """The number of columns that data must have at least."""
         return max((macro.column + 1 for macro in self.macros), default=0)

@@ -40,6 +40,8 @@ class Certificate(NamedTuple):
     0.0099
     >>> print(certificate)
     objective 101; no weights could lower it by more than 0.99%
+    >>> Certificate(primal=101.0, dual=0.0).percent
+    '100%'
     """
 
     primal: float
@@ -57,12 +59,18 @@ class Certificate(NamedTuple):
         size = max(abs(self.primal), abs(self.dual), SMALLEST)
         return max(self.gap, 0.0) / size
 
+    @property
+    def percent(self) -> str:
+        """The relative gap as people write it."""
+        percent = 100 * self.relative_gap
+        return f"{percent:.2g}%" if percent < 10 else f"{percent:.0f}%"
+
     def __str__(self) -> str:
         """Return the certificate in words."""
         about = "" if self.exact else "about "
         return (
             f"objective {about}{self.primal:.6g}; no weights could lower it by more "
-            f"than {about}{100 * self.relative_gap:.2g}%"
+            f"than {about}{self.percent}"
         )
 
     def _repr_html_(self) -> str:
@@ -90,7 +98,7 @@ class LocalCertificate(Certificate):
         about = "" if self.exact else "about "
         return (
             f"objective {about}{self.primal:.6g}, a local optimum: no convex step "
-            f"could lower it by more than {about}{100 * self.relative_gap:.2g}%"
+            f"could lower it by more than {about}{self.percent}"
         )
 
 

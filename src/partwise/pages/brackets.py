@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from partwise.constituents.tree import Bracket, Tree, spans, tags, words
@@ -26,24 +27,29 @@ def confused_brackets(gold: Tree, found: Tree | None) -> list[Pair]:
     >>> confused_brackets(right, Tree("S", (Tree("NX", (noun,)), verb)))
     [('S', 'S'), ('NP', 'NX'), ('VP', '(none)')]
     """
-    right: dict[tuple[int, int], list[str]] = defaultdict(list)
-    guess: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for labels, tree in ((right, gold), (guess, found)):
-        for label, start, end in () if tree is None else spans(tree):
-            labels[start, end].append(label)
-    pairs: list[Pair] = []
-    for place in {**right, **guess}:
-        one, other = Counter(right[place]), Counter(guess[place])
-        pairs += [(label, label) for label in (one & other).elements()]
-        missed = list((one - other).elements())
-        invented = list((other - one).elements())
-        for j in range(max(len(missed), len(invented))):
-            pairs.append(
-                (
-                    missed[j] if j < len(missed) else NONE,
-                    invented[j] if j < len(invented) else NONE,
-                )
-            )
+    return [
+        pair
+        for _, pair in paired_brackets(
+            spans(gold), () if found is None else spans(found)
+        )
+    ]
+
+
+def paired_brackets(
+    right: Iterable[Item], guess: Iterable[Item]
+) -> list[tuple[tuple[int, int], Pair]]:
+    """Return where brackets are, with the labels that two trees give them there."""
+    labels: dict[tuple[int, int], tuple[list[str], list[str]]] = {}
+    for k, items in enumerate((right, guess)):
+        for label, start, end in items:
+            labels.setdefault((start, end), ([], []))[k].append(label)
+    pairs: list[tuple[tuple[int, int], Pair]] = []
+    for place, (own, others) in labels.items():
+        one, other = Counter(own), Counter(others)
+        pairs += [(place, (label, label)) for label in (one & other).elements()]
+        missed, invented = (one - other).elements(), (other - one).elements()
+        for pair in zip_longest(missed, invented, fillvalue=NONE):
+            pairs.append((place, pair))
     return pairs
 
 

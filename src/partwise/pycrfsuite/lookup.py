@@ -8,6 +8,7 @@ before, Python only lines up the values, and `partwise.features.byte_table` find
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
@@ -20,7 +21,9 @@ from partwise.pycrfsuite.items import Items
 from partwise.pycrfsuite.records import Records
 
 MOST_SHAPES = 1 << 12
+MOST_PATTERNS, LONGEST_PATTERN = 512, 128  # what is remembered stays small
 NUMBERS = frozenset({bool, int, float})
+NO_AMOUNTS = np.empty(0)
 
 # A feature that is there has no value; these texts stand for that. No value is the
 # same: text with such characters has no bytes, and python-crfsuite refuses it.
@@ -28,7 +31,8 @@ THERE, NOT_THERE = "\ud800", "\ud801"
 AS_TEXT = {True: THERE, False: NOT_THERE}
 
 
-class _Shape(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)  # told apart by what they are, quickly
+class _Shape:
     """What tokens with the same names have in common.
 
     `numbers` are those of their names, as the bytes of int32; `has_flags` says
@@ -44,6 +48,15 @@ NESTED = _Shape(b"", 0, False)
 """Names of values that have names themselves, which are not looked for here."""
 
 
+class _Pattern(NamedTuple):
+    """What sequences of tokens with the same shapes have in common."""
+
+    numbers: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    has_flags: bool
+    is_nested: bool
+
+
 class SentenceLookup:
     """Reads sequences of dicts; says None where others have to do it.
 
@@ -55,6 +68,7 @@ class SentenceLookup:
         self._contents = contents
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._expected: dict[tuple[str, ...], _Shape] = {}
+        self._patterns: dict[tuple[_Shape, ...], _Pattern] = {}
         self._names: dict[str, int] = {}
         self._table: ByteTable | None = None
         self._is_usable = IS_USABLE
@@ -63,22 +77,21 @@ class SentenceLookup:
 
     def read(self, sequence: Any) -> Items | None:
         """Return the rows of a sequence of dicts, or None."""
-        if sequence.__class__ is not list or not self._is_usable:
+        if sequence.__class__ is not list or not sequence or not self._is_usable:
             return None
         try:
-            shapes = [self._shapes[names] for names in map(tuple, sequence)]
+            pattern = self._pattern(sequence)
             values = list(chain.from_iterable(map(dict.values, sequence)))
         except KeyError:  # names that were not met before
             self._expect(sequence)
             return None
         except TypeError:  # tokens that are not dicts
             return None
-        if self._table is None or NESTED in shapes:
+        if self._table is None or pattern.is_nested:
             return None
-        numbers = np.frombuffer(b"".join([s.numbers for s in shapes]), np.int32)
-        amounts = np.empty(0)
+        numbers, amounts = pattern.numbers, NO_AMOUNTS
         try:
-            if any([s.has_flags for s in shapes]):
+            if pattern.has_flags:
                 values = list(map(AS_TEXT.get, values, values))
             try:
                 found = ids_in(self._table, values, numbers)
@@ -87,10 +100,31 @@ class SentenceLookup:
                 found = ids_in(self._table, values, numbers)
         except TypeError:
             return None
-        if found is None:
-            return None
-        ends = np.array([0, *accumulate([s.size for s in shapes])], np.int64)
-        return Items(ends, found, amounts)
+        return None if found is None else Items(pattern.ends, found, amounts)
+
+    def _pattern(self, sequence: list[Any]) -> _Pattern:
+        """Return what is known of a sequence by its names."""
+        shapes = self._shapes
+        # Most tokens have the names of the one in the middle; comparing is quick.
+        usual = tuple(sequence[len(sequence) // 2])
+        shape = shapes[usual]
+        found = tuple(
+            [
+                shape if (names := tuple(token)) == usual else shapes[names]
+                for token in sequence
+            ]
+        )
+        known = self._patterns.get(found)
+        if known is None:
+            known = _Pattern(
+                np.frombuffer(b"".join([s.numbers for s in found]), np.int32),
+                np.array([0, *accumulate([s.size for s in found])], np.int64),
+                any(s.has_flags for s in found),
+                NESTED in found,
+            )
+            if len(self._patterns) < MOST_PATTERNS and len(found) <= LONGEST_PATTERN:
+                self._patterns[found] = known
+        return known
 
     def _expect(self, sequence: Iterable[Any]) -> None:
         """Note the names of a sequence that the table does not know.

@@ -38,6 +38,8 @@ class StringLookup:
         """Return the rows of a sequence, or None."""
         if sequence.__class__ is not list or not self._is_usable:
             return None
+        if sequence and sequence[0].__class__ is dict:  # nearly always, told at once
+            return None
         if set(map(type, sequence)) != {list}:
             return None
         values = list(chain.from_iterable(sequence))

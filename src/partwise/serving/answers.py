@@ -26,10 +26,16 @@ def asking(
     kbest: int | None = None,
     spans: bool = False,
     explain: bool = False,
+    risk: float | None = None,
 ) -> Answer:
     """Return one function for all requests that ask the same: they share batches."""
     return partial(
-        _predict, marginals=marginals, kbest=kbest, spans=spans, explain=explain
+        _predict,
+        marginals=marginals,
+        kbest=kbest,
+        spans=spans,
+        explain=explain,
+        risk=risk,
     )
 
 
@@ -41,18 +47,21 @@ def _predict(
     kbest: int | None,
     spans: bool,
     explain: bool,
+    risk: float | None,
 ) -> list[dict[str, Any]]:
     for asked, method, words in (
         (marginals, "predict_marginals", "marginals: this model has no probabilities"),
         (kbest is not None, "predict_kbest", "kbest: this model has one output only"),
         (spans, "predict_spans", "spans are for taggers"),
         (explain, "explain", "explain: this model cannot explain itself"),
+        (risk is not None, "predict_sets", "risk: this model cannot abstain"),
     ):
         if asked and not hasattr(model, method):
             raise ValueError(f"{words}; leave them out")
     if hasattr(model, "annotate"):
         return [{"output": written(document)} for document in _annotate(model, X)]
-    fields: dict[str, Any] = {"output": model.predict(X)}
+    careful = {} if risk is None else {"risk": risk}
+    fields: dict[str, Any] = {"output": model.predict(X, **careful)}
     if marginals:
         shares = model.predict_marginals(X)
         if isinstance(shares, dict):  # networks: by target
@@ -90,8 +99,13 @@ def written(output: Any) -> Any:
     >>> written({("NP", 0, 2): 0.9}), written({"big": float("inf")})
     ([['NP', 0, 2, 0.9]], {'big': None})
     """
+    if isinstance(output, str):  # first, since most are labels
+        return output
     if isinstance(output, Sentence):
-        return {"heads": list(output.heads or ()), "labels": list(output.labels or ())}
+        heads: list[int | None] = list(output.heads or ())
+        for word in output.unknown:  # where a parser abstains
+            heads[word - 1] = None
+        return {"heads": heads, "labels": list(output.labels or ())}
     if isinstance(output, Tree):
         return {"tree": str(output)}
     if isinstance(output, LatticePath):

@@ -33,10 +33,13 @@ class Wanted(BaseModel):
     kbest: int | None = Field(None, ge=1, le=100, description="Add the best outputs.")
     spans: bool = Field(False, description="Taggers: add chunks, with probabilities.")
     explain: bool = Field(False, description="Say why, where the model can.")
+    risk: float | None = Field(
+        None, gt=0, lt=1, description="Calibrated models: abstain at this risk."
+    )
 
     def answer(self) -> Answer:
         """Return what models are asked."""
-        return asking(self.marginals, self.kbest, self.spans, self.explain)
+        return asking(self.marginals, self.kbest, self.spans, self.explain, self.risk)
 
 
 class Asked(Wanted):
@@ -223,5 +226,13 @@ def make_app(
         """Show a page to type a sentence on."""
         known = [{"name": name, **about} for name, about in (await models_()).items()]
         return render({"models": known}, "Partwise", SCRIPTS, SERVED)
+
+    # FastAPI's own pages load scripts from elsewhere; this one needs no network.
+    @app.get("/docs", response_class=HTMLResponse)
+    async def requests() -> str:
+        """Show a page with all requests and their fields."""
+        return render(
+            {"api": app.openapi()}, "Requests", ("elements.js", "requests.js")
+        )
 
     return app

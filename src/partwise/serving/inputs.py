@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from partwise.data import Sentence
+from partwise.data import Sentence, read_lattices
 from partwise.data.lattice import LatticeEdge, LatticeInput
 from partwise.errors import DataError
 from partwise.estimators.explanation import NumberedNames
@@ -108,6 +109,15 @@ def _columns(token: Any) -> tuple[str, ...]:
     return tuple(cells)
 
 
+def _cells(given: Any) -> list[tuple[str, ...]]:
+    """Return the columns of every token."""
+    if isinstance(given, str):
+        cells = [tuple(word.split("|")) for word in given.split()]
+        if cells and all(map(all, cells)):  # no bar is a word: nothing more to check
+            return cells
+    return [_columns(token) for token in _tokens(given)]
+
+
 def _kind_of_tokens(tagger: Any) -> str:
     """Return what tokens of a tagger are: "template", "dicts" or "dense"."""
     return str(tagger._input.kind)
@@ -124,13 +134,12 @@ def _n_columns(tagger: Any) -> int:
 
 
 def _read_tagged(tagger: Any, given: Any) -> Any:
-    tokens = _tokens(given)
     kind = _kind_of_tokens(tagger)
     if kind == "dense":
-        return tokens
+        return _tokens(given)
     if kind == "dicts":
-        return [t if isinstance(t, dict) else _columns(t) for t in tokens]
-    cells = [_columns(token) for token in tokens]
+        return [t if isinstance(t, dict) else _columns(t) for t in _tokens(given)]
+    cells = _cells(given)
     needed = _n_columns(tagger)
     for t, own in enumerate(cells):
         if len(own) < needed:
@@ -203,14 +212,14 @@ def _parsed_words(_: Any) -> str:
 
 
 def _read_parsed(_: Any, given: Any) -> Sentence:
-    cells = [_columns(token) for token in _tokens(given)]
+    cells = _cells(given)
     tags = [cell[1] if len(cell) > 1 else "_" for cell in cells]
     forms = [cell[0] for cell in cells]
     return Sentence.from_columns(forms=forms, upos=tags, xpos=tags)
 
 
 def _read_constituents(parser: Any, given: Any) -> Any:
-    cells = [_columns(token) for token in _tokens(given)]
+    cells = _cells(given)
     if not parser.given_tags:
         return [cell[0] for cell in cells]
     bare = next((cell[0] for cell in cells if len(cell) < 2), None)
@@ -256,6 +265,8 @@ def _read_text(_: Any, given: Any) -> Any:
 def _read_lattice(_: Any, given: Any) -> LatticeInput:
     if not isinstance(given, Mapping) or not isinstance(given.get("edges"), list):
         raise DataError('expected a lattice: {"edges": [[from, to, features, words]]}')
+    if any(isinstance(edge, Mapping) for edge in given["edges"]):  # as in files
+        return read_lattices(io.StringIO(json.dumps(given)))[0]
     for edge in given["edges"]:
         if not isinstance(edge, list) or not 2 <= len(edge) <= 4:
             raise DataError("an edge is a list: [from, to, features, words]")

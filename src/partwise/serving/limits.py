@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -35,40 +36,54 @@ class BodyLimits:
             await self.app(scope, receive, send)
             return
 
+        # One clock: it runs while a client sends its body, and while it takes answers.
+        clock = asyncio.timeout(None)
+        now = asyncio.get_running_loop().time
+
         async def send_in_time(message: Any) -> None:
-            async with asyncio.timeout(self.seconds):
-                await send(message)
+            clock.reschedule(now() + self.seconds)
+            await send(message)
+            clock.reschedule(None)
 
+        refused: tuple[int, str] | None = None
         try:
-            if _is_short(scope):
-                body = await self._whole_body(receive, send_in_time)
-                if body is None:
-                    return
-                receive = _again(body, receive)
-            await self.app(scope, receive, send_in_time)
-        except TimeoutError:  # nobody takes the answer; the server closes what is open
-            return
+            async with clock:
+                if _is_short(scope):
+                    refused = 408, f"the body took longer than {self.seconds:g} s"
+                    clock.reschedule(now() + self.seconds)
+                    body = await self._whole_body(receive)
+                    clock.reschedule(None)
+                    refused = None
+                    if body is None:
+                        return
+                    receive = _again(body, receive)
+                await self.app(scope, receive, send_in_time)
+        except TooLong:
+            refused = 413, f"the body has more than {self.max_bytes:,} bytes"
+        except TimeoutError:  # if nobody takes the answer, what is open is closed
+            pass
+        if refused is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.seconds):
+                    await _refuse(send, *refused)
 
-    async def _whole_body(self, receive: Any, send: Any) -> bytes | None:
-        """Return the body of a request; None if it was refused, or the client left."""
+    async def _whole_body(self, receive: Any) -> bytes | None:
+        """Return the body of a request, or None if the client left."""
         pieces, size, more = [], 0, True
-        try:
-            async with asyncio.timeout(self.seconds):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        return None
-                    pieces.append(message.get("body", b""))
-                    size += len(pieces[-1])
-                    more = message.get("more_body", False)
-                    if size > self.max_bytes:
-                        words = f"the body has more than {self.max_bytes:,} bytes"
-                        await _refuse(send, 413, words)
-                        return None
-        except TimeoutError:
-            await _refuse(send, 408, f"the body took longer than {self.seconds:g} s")
-            return None
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            more = message.get("more_body", False)
+            if size > self.max_bytes:
+                raise TooLong
         return b"".join(pieces)
+
+
+class TooLong(Exception):
+    """Raised when a body is longer than it may be."""
 
 
 def _is_short(scope: Any) -> bool:

@@ -13,12 +13,16 @@ from typing import Any
 
 from partwise import load
 from partwise.errors import PartwiseError
+from partwise.estimators.reporting import doubts_about
 from partwise.serving.inputs import inputs_of
 
 WATCHED_EVERY = 1.0
 """Seconds between two looks at a model's file."""
 AT_ONCE = 0.003
 """Batches that take fewer seconds are answered without going to another thread."""
+
+BEFORE = 50.0
+"""What a batch takes before its first token, in tokens, or in their squares."""
 
 Job = tuple[Callable[[Any, list[Any]], list[Any]], list[Any], "asyncio.Future[Any]"]
 
@@ -54,6 +58,8 @@ class ServedModel:
         self._stamp = self._look()
         self._waiting: list[Job] = []
         self._pace: dict[Any, float] = {}  # seconds for each piece of work
+        # What else the machine does while a batch is answered does not make it long.
+        self._clock = time.thread_time if n_jobs == 1 else time.perf_counter
         self._wake = asyncio.Event()
         self._lines = asyncio.Semaphore(max(1, max_waiting // 2))
         # One thread: kernels share a batch among `n_jobs` by themselves.
@@ -68,6 +74,7 @@ class ServedModel:
             "file": self.path,
             "input": inputs.words(model),
             "example": inputs.example(model),
+            "note": "" if hasattr(model, "annotate") else doubts_about(model),
         }
         return model, about
 
@@ -99,7 +106,15 @@ class ServedModel:
     ) -> list[Any]:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((answer, inputs, future))
-        self._wake.set()
+        if len(self._waiting) == 1 and not self._wake.is_set():
+            # The first of those that come at the same time answers all of them, if
+            # that is quick: nobody need be woken for it. `work` does the rest.
+            try:
+                await asyncio.sleep(0)
+                self._answer_if_quick()
+            finally:
+                if self._waiting:
+                    self._wake.set()
         found: list[Any] = await future
         return found
 
@@ -116,15 +131,16 @@ class ServedModel:
                 results = self._timed(batch)
             else:
                 results = await loop.run_in_executor(self._thread, self._timed, batch)
-            for (_, _, future), result in zip(batch, results, strict=True):
-                if future.done():  # the client is gone
-                    continue
-                if isinstance(result, BaseException):
-                    future.set_exception(result)
-                else:
-                    future.set_result(result)
+            _give(batch, results)
             # Whoever wrote meanwhile is read now, and is the next batch.
             await asyncio.sleep(0)
+
+    def _answer_if_quick(self) -> None:
+        batch = self._next_batch()
+        if batch and self._expected(batch) <= AT_ONCE:
+            _give(batch, self._timed(batch))
+        else:
+            self._waiting[:0] = batch
 
     def _next_batch(self) -> list[Job]:
         """Take requests that ask the same, up to a number of inputs."""
@@ -148,13 +164,13 @@ class ServedModel:
         power = 2 if inputs_of(self.model).cubic else 1
         every = (x for _, inputs, _ in batch for x in inputs)
         sizes = (len(x) if isinstance(x, Sized) else 1 for x in every)
-        return float(sum((1 + size) ** power for size in sizes))
+        return BEFORE + float(sum((1 + size) ** power for size in sizes))
 
     def _timed(self, batch: list[Job]) -> list[Any]:
         """Answer a batch, and remember how long inputs of its size take."""
-        begin = time.perf_counter()
+        begin = self._clock()
         found = self._answer(batch)
-        pace = (time.perf_counter() - begin) / self._work(batch)
+        pace = (self._clock() - begin) / self._work(batch)
         # The slower of two that follow each other: a parser's sentences differ.
         self._pace[batch[0][0]] = max(pace, self._pace.get(batch[0][0], pace) / 2)
         return found
@@ -187,3 +203,14 @@ class ServedModel:
             self.problem, self.reloads = "", self.reloads + 1
         except (PartwiseError, ValueError, OSError) as error:
             self.problem = f"{time.strftime('%H:%M:%S')}: {error}"
+
+
+def _give(batch: list[Job], results: list[Any]) -> None:
+    """Give requests what was found for them."""
+    for (_, _, future), result in zip(batch, results, strict=True):
+        if future.done():  # the client is gone
+            continue
+        if isinstance(result, BaseException):
+            future.set_exception(result)
+        else:
+            future.set_result(result)

@@ -37,6 +37,9 @@ class Batch(NamedTuple):
     ``sqrt(C) * size / count >= least * (1 + weights / parts) ** power``. That form, and
     its numbers, were fitted to races on sequences with dense and with sparse features.
 
+    With few weights, `few` for every example or less, a batch solver that remembers
+    curvature soon knows all of it, whatever C is.
+
     With the squared hinge, simplicial decomposition is far ahead of cutting planes
     where much can be learnt, and behind them where little can: so it goes first, as
     long as it gets on.
@@ -45,11 +48,12 @@ class Batch(NamedTuple):
     solver: str
     least: float
     power: float
+    few: float = 0.0
     before: str = ""
 
 
 BATCH = {
-    "log_loss": Batch("lbfgs", 0.02, 5.0),
+    "log_loss": Batch("lbfgs", 0.02, 5.0, few=0.01),
     "hinge": Batch("cutting-plane", 3.0, 3.0),
     "squared_hinge": Batch("cutting-plane", 3.0, 3.0, before="simplicial"),
 }
@@ -101,9 +105,9 @@ def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
             reason = f"the default for {what} of a corpus larger than memory"
             return Choice(batch, reason)
     if find_partial(problem.structure) is not None and loss == "log_loss":
-        # Its weights begin each convex step where the last one ended; dual variables
-        # would have to find their way back.
-        return Choice(_able("lbfgs", problem), f"the default for {what}, in steps")
+        # It goes down an objective that is not convex without convex steps.
+        reason = f"the default for {what} with labels known in part"
+        return Choice(_able("lbfgs", problem), reason)
     if not fits_in_memory(problem, solver) and loss in SMALLEST:
         needed = in_words(solver.memory(problem))
         reason = f"{name_of(solver)} would need {needed} of memory, more than is free"
@@ -112,8 +116,9 @@ def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
     other = _batch_solver(problem, known.solver) if known else None
     if known is None or other is None:
         return Choice(solver, f"the default for {what}")
-    if _suits_batches(problem, known):
-        reason = f"for {what} with few examples for their size and C"
+    why = _why_batches(problem, known)
+    if why:
+        reason = f"for {what} with {why}"
         before = _batch_solver(problem, known.before) if known.before else None
         return Choice(Relay(before, other) if before else other, reason)
     return Choice(Relay(solver, other), f"the default for {what}")
@@ -134,14 +139,18 @@ def _able(name: str, problem: Problem) -> Solver:
     return make_solver(SHRINKING.get(name, name) if problem.l1_ratio else name)
 
 
-def _suits_batches(problem: Problem, batch: Batch) -> bool:
-    """Say whether to start with the solver that moves all examples at once."""
+def _why_batches(problem: Problem, batch: Batch) -> str:
+    """Say why to start with the solver that moves all examples at once, if so."""
     s, used = problem.structure, np.flatnonzero(problem.C)
     some = used[:: max(used.size // SAMPLE, 1)].tolist()
     if not some:
-        return False
+        return ""
     n_parts = used.size * sum(int(waist.n_parts(s, i)) for i in some) / len(some)
+    if n_parts < WORTH_A_LOOK:
+        return ""
+    if problem.n_weights <= batch.few * used.size:
+        return "few weights for so many examples"
     size = sum(int(waist.output_size(s, i)) for i in some) / len(some)
     load = math.sqrt(float(problem.C[used].mean())) * size / used.size
     least = batch.least * (1.0 + problem.n_weights / n_parts) ** batch.power
-    return n_parts >= WORTH_A_LOOK and load >= least
+    return "few examples for their size and C" if load >= least else ""

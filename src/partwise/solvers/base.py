@@ -91,6 +91,19 @@ class Problem:
             return DIVERGENCES[self.divergence].penalty_name
         return penalty_name(self.l1_ratio, self.positive)
 
+    @property
+    def is_convex(self) -> bool:
+        """Whether the objective is a convex function of the weights."""
+        return True
+
+    def tangent_at(self, w: FloatArray) -> tuple[Problem, float]:
+        """Return a convex problem that agrees with this one at `w`, and is above it.
+
+        Their objectives differ by the number that comes with it. A convex problem is
+        its own.
+        """
+        return self, 0.0
+
     def distributions(self) -> LogDistributions:
         """Return which weights are the logarithms of one distribution."""
         return log_distributions.make_log_distributions(
@@ -389,6 +402,9 @@ class Solver(ABC):
     """Whether it can start where examples that are gone have left the weights."""
     only_passes: bool = False
     """Whether it only makes passes without updates, which can be made anywhere."""
+    only_gradients: bool = False
+    """Whether objectives and their gradients are all that it asks for, so that it also
+    goes down an objective that is not convex."""
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {}
     """The names that settings may have."""
     at_least: ClassVar[dict[str, float]] = {}

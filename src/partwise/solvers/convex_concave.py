@@ -13,6 +13,12 @@ The lower bound of a step also tells how far the anchor is from the step's best 
 So the certificate of the whole says: *linearised at the anchor, no weights are better
 by more than the gap*. If that is small the anchor is, as far as can be told, a local
 minimum; nothing proves that it is the least one.
+
+The log loss of completions is smooth. Solvers that ask for nothing but objectives and
+gradients, such as L-BFGS, need no steps for it: they go down ``F`` itself, with a new
+tangent wherever they look, and the tangent at the weights has the same certificate.
+Where much is unknown, that takes far fewer passes (Salakhutdinov, Roweis and Ghahramani
+2003).
 """
 
 from __future__ import annotations
@@ -65,6 +71,15 @@ class PartialProblem(Problem):
         """Return the loss of every example at `w`."""
         step, entropy = self._completed(w)
         return step.values(w) - entropy
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the objective is a convex function of the weights."""
+        return False
+
+    def tangent_at(self, w: FloatArray) -> tuple[Problem, float]:
+        """Return the convex problem at `w`, and what it is above this one."""
+        return self.step_at(w)
 
     def step_at(self, w: FloatArray) -> Step:
         """Return the convex problem that agrees with this one at the weights `w`."""
@@ -238,9 +253,38 @@ class ConvexConcaveState(WrappedState):
         )
 
 
+class DescentState(WrappedState):
+    """The state of a solver that goes down the objective itself."""
+
+    kept = ("active",)
+
+    def __init__(self, active: State):
+        self.active = active
+
+    @property
+    def halted(self) -> str:  # type: ignore[override]
+        """Why it cannot continue."""
+        return self.active.halted
+
+    def unwrapped(self) -> State:
+        """Return the state of the solver at work."""
+        return self.active.unwrapped()
+
+    def remark(self) -> str:
+        """Say what the certificate means."""
+        return self.active.remark() + (
+            "; labels are known in part: the gap is that of the convex problem at "
+            "these weights, to a local optimum, and another start may lead to a better "
+            "one"
+        )
+
+
 @dataclass(frozen=True)
 class ConvexConcave(Solver):
     """Complete the right outputs and solve the convex problem, in turn.
+
+    A solver that only asks for gradients goes down the objective of the log loss
+    without such steps.
 
     Parameters
     ----------
@@ -288,7 +332,7 @@ class ConvexConcave(Solver):
 
     def at_work(self, state: State | None) -> Solver:
         """Return the solver of the steps."""
-        active = state.active if isinstance(state, ConvexConcaveState) else None
+        active = state.active if isinstance(state, WrappedState) else None
         return self.solver.at_work(active)
 
     def memory(self, problem: Problem) -> int:
@@ -297,9 +341,15 @@ class ConvexConcave(Solver):
 
     def start(
         self, problem: Problem, rng: np.random.Generator, previous: State | None
-    ) -> ConvexConcaveState:
+    ) -> State:
         """Start with the step at the first weights, or at those of an earlier run."""
         problem = as_partial_problem(problem)
+        if self.solver.only_gradients:
+            before = None if previous is None else previous.unwrapped()
+            state = self.solver.start(problem, rng, before)
+            if before is None:
+                state.w[:] = problem.first_anchor(self.noise, rng)
+            return DescentState(state)
         if previous is None:
             anchor = problem.first_anchor(self.noise, rng)
         else:
@@ -310,9 +360,13 @@ class ConvexConcave(Solver):
         return ConvexConcaveState(self.solver, problem, anchor, step, active)
 
     def run_pass(
-        self, problem: Problem, state: ConvexConcaveState, rng: np.random.Generator
+        self, problem: Problem, state: Any, rng: np.random.Generator
     ) -> Iterator[float]:
         """Make a pass of the step's solver; begin a new step if this one is settled."""
+        if isinstance(state, DescentState):
+            whole = as_partial_problem(problem)
+            yield from self.solver.run_pass(whole, state.active, rng)
+            return
         if state.is_settled:
             self._move(state, rng)
         yield from self.solver.run_pass(state.step.problem, state.active, rng)
@@ -334,8 +388,10 @@ class ConvexConcave(Solver):
         state.passes, state.reached = 0, np.inf
         state.hand_over(self.solver.start(step.problem, rng, before))
 
-    def certify(self, problem: Problem, state: ConvexConcaveState) -> Certificate:
+    def certify(self, problem: Problem, state: Any) -> Certificate:
         """Return the objective at the anchor, and the bound of its step."""
+        if isinstance(state, DescentState):
+            return self.solver.certify(as_partial_problem(problem), state.active)
         found = self.solver.certify(state.step.problem, state.active)
         state.active.estimate = found
         state.take_note()

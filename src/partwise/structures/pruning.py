@@ -7,21 +7,19 @@ coarse output has stays in any case, so that something is left.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from partwise._jit import generic, kernel
 from partwise.structures import interface as waist
-from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Worker, make_crew
 from partwise.structures.sharing import borders, filled
 
 
 @generic
 def keep_probable(
-    s: Any,
+    s: Structure,
     i: int,
     mu: FloatArray,
     y: CodeArray,
@@ -37,7 +35,7 @@ def keep_probable(
 
 
 def prune(
-    s: Any, w: FloatArray, least: float, ptr: IntArray, n_jobs: int = 1
+    s: Structure, w: FloatArray, least: float, ptr: IntArray, n_jobs: int = 1
 ) -> NDArray[np.uint8]:
     """Say what a coarse model leaves of every example.
 
@@ -61,7 +59,7 @@ def prune(
 
 @kernel
 def _prune(
-    s: Any,
+    s: Structure,
     start: int,
     stop: int,
     worker: Worker,

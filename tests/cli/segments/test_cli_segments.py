@@ -53,6 +53,8 @@ def test_predict_spells_segments(folder: Path) -> None:
     assert 0.5 < float(shares.split()[3]) <= 1.0
     ranked = run("predict", folder / "m", folder / "train", "--kbest", 2).stdout
     assert ranked.startswith("# rank 1 score")
+    drawn = run("predict", folder / "m", folder / "train", "--sample", 1).stdout
+    assert drawn.startswith("# sample 1")
     lines = run("predict", folder / "m", folder / "train", "--spans").stdout
     first = json.loads(lines.splitlines()[0])["spans"]
     assert [one["label"] for one in first] == ["PER", "PER"]
@@ -60,8 +62,10 @@ def test_predict_spells_segments(folder: Path) -> None:
 
 
 def test_evaluate_counts_segments(folder: Path) -> None:
-    found = run("evaluate", folder / "m", folder / "train", "--json").stdout
-    assert json.loads(found)["chunks"]["f1"] == 1.0
+    asked = "evaluate", folder / "m", folder / "train", "--json", "--log-probability"
+    found = json.loads(run(*asked).stdout)
+    assert found["chunks"]["f1"] == 1.0
+    assert found["log_probability"] < 0.0
     assert "PER" in run("evaluate", folder / "m", folder / "train").stdout
 
 

@@ -10,12 +10,13 @@ from typing import Self
 import pytest
 
 import partwise
-from partwise import DataError, ModelFileError, Pipeline
+from partwise import DataError, ModelFileError, Pipeline, SequenceTagger
 from partwise.data import Document, Sentence, read_paragraphs, read_trees, text_of
 from partwise.data.tree_notes import with_entries
+from partwise.errors import ConvergenceWarning
 from partwise.estimators.pipeline.boundaries import MOST_TOKENS
 from partwise.estimators.pipeline.spans import EntityStep
-from partwise.estimators.pipeline.steps import Make, Step
+from partwise.estimators.pipeline.steps import Make, Step, learnt
 from partwise.estimators.pipeline.training import Trainer
 from places import GOLDEN
 from tiny_treebank import tiny_text, tiny_treebank
@@ -201,6 +202,12 @@ def test_pipeline_chooses_c_within_its_time() -> None:
     assert made.scores_["upos"] == 1.0
     quick = Pipeline(steps="upos", minutes=0.0001, folds=1).fit(treebank)
     assert quick.models_["upos"].n_iter_ >= 1
+    # No step goes without a first pass, however slow it is.
+    tagger = SequenceTagger(template="words", time_limit=1e-9)
+    words, tags = ([getattr(x, k) for x in treebank] for k in ("forms", "upos"))
+    with pytest.warns(ConvergenceWarning):
+        learnt(tagger, words, tags)
+    assert (tagger.n_iter_, tagger.time_limit) == (1, 1e-9)
 
 
 @pytest.mark.parametrize(

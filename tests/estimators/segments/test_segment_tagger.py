@@ -129,7 +129,7 @@ def test_segment_tagger_keeps_to_what_is_allowed_and_known() -> None:
     X = dicts(WORDS)
     model = tagger().fit(X, CUTS)
     known = [[(1, 4, "PER")], None, None]
-    with pytest.raises(DataError, match="no legal labels"):
+    with pytest.raises(DataError, match="those of its label have at most 2"):
         model.predict(X, known=known)  # longer than any segment of training
     known = [[(1, 3, "LOC")], None, []]
     found = model.predict(X, known=known)
@@ -279,6 +279,19 @@ def test_segment_tagger_refuses_bad_settings(settings: Any, words: str) -> None:
     X = WORDS if "template" in settings else dicts(WORDS)
     with pytest.raises(ValueError, match=words):
         tagger(**settings).fit(X, CUTS)
+
+
+def test_segment_tagger_refuses_known_segments_that_cannot_be() -> None:
+    model = tagger().fit(X := dicts(WORDS), CUTS)
+    name = next(cut for cuts in CUTS for cut in cuts)
+    for known, words in (
+        ([(0, 2, name[2]), (1, 3, name[2])], "known, sequence 0: .* overlap"),
+        ([(0, 1, name[2])], "no legal labels up to token 0"),
+    ):
+        none = [None] * (len(X) - 1)
+        allowed = [[["O"], *[None] * (len(X[0]) - 1)], *none]
+        with pytest.raises(DataError, match=words):
+            model.predict(X, known=[known, *none], allowed=allowed)
 
 
 def test_segment_tagger_refuses_what_teaches_nothing() -> None:

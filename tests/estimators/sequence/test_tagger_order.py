@@ -94,6 +94,16 @@ def test_order_completions_are_all_that_agree() -> None:
         assert own.tolist() == every[int(np.argmax(scores))].tolist()
 
 
+def test_order_predicts_tuples_it_has_not_seen(tagger: SequenceTagger) -> None:
+    odd = [["V", "V", "V"]]
+    assert tagger.predict(X[:1], allowed=[[["V"]] * 3 + [None] * 3])[0][:3] == odd[0]
+    assert np.isfinite(tagger.log_probability([X[0][:3]], odd)).all()
+    closed = SequenceTagger(order=2, loss="log_loss", transitions="observed", C=10.0)
+    assert np.isneginf(closed.fit(X, Y).log_probability([X[0][:3]], odd)).all()
+    with pytest.raises(DataError, match="no legal labels up to token 0"):
+        closed.predict(X[:1], allowed=[[["V"], *[None] * 5]])
+
+
 def test_order_says_which_token_contradicts_and_what_is_too_much() -> None:
     rules = Constraints(transitions=[("V", "V")])
     wrong = [[*HIDDEN[0][:3], {"V"}, *HIDDEN[0][4:]], *HIDDEN[1:]]

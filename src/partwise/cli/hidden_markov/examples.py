@@ -16,4 +16,5 @@ def labelled(
     files: ColumnsOnly,
 ) -> tuple[Any, Any]:
     """Read sequences and their labels."""
-    return files.labelled(file, label_column)
+    columns, labels = files.labelled(file, label_column)
+    return columns.column_sequences(int(model.column)), labels

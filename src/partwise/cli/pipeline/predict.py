@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from partwise._work import tell, telling_only
 from partwise.cli.pipeline.files import TextFiles, TextFormat
 
 if TYPE_CHECKING:
     from partwise import Pipeline
     from partwise.data import Sentence
+    from partwise.data.text_files import Paragraph
 
 PIECE = 500
 """How many lines of tokens are annotated together."""
+ANNOTATING = "annotating"
 
 
 def predict(
@@ -44,7 +48,7 @@ def predict(
     if keep is not None and format is not TextFormat.conllu:
         raise ValueError("--keep is for CoNLL-U; text and tokens have no columns")
     kept = [] if keep is None else [name.strip() for name in keep.split(",")]
-    with open_output(output) as out:
+    with open_output(output) as out, telling_only(ANNOTATING):
 
         def flushed(sentences: Iterator[Sentence]) -> Iterator[Sentence]:
             for sentence in sentences:
@@ -64,7 +68,8 @@ def annotated(
     from partwise.data.tree_files import iter_batches
 
     if format is TextFormat.text:
-        yield from model.stream(read_paragraphs(path, encoding=files.encoding))
+        paragraphs = read_paragraphs(path, encoding=files.encoding)
+        yield from model.stream(_told(paragraphs, path, files.encoding))
     elif format is TextFormat.tokens:
         numbered = read_lines(path, encoding=files.encoding)
         lines = filter(None, (line.split() for _, line in numbered))
@@ -75,3 +80,16 @@ def annotated(
     else:
         for sentences in iter_batches(path, "conllu", encoding=files.encoding):
             yield from model.annotate_sentences(sentences, keep=keep)
+
+
+def _told(
+    paragraphs: Iterable[Paragraph], path: str, encoding: str
+) -> Iterator[Paragraph]:
+    """Yield paragraphs, and tell which share of their file they are, if it has one."""
+    plain = os.path.isfile(path) and not path.endswith(".gz")
+    size, done = os.path.getsize(path) if plain else 0, 0
+    for paragraph in paragraphs:
+        if size:
+            tell(ANNOTATING, min(done / size, 1.0))
+        yield paragraph
+        done += len(paragraph.text.encode(encoding, "replace"))

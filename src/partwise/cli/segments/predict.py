@@ -12,12 +12,15 @@ from partwise.cli.options import (
     JsonLines,
     KBest,
     LabelColumn,
+    LogProbability,
     Marginals,
     Risk,
+    Sample,
+    Seed,
     check_risk_alone,
 )
 from partwise.cli.output import Report
-from partwise.cli.sequence.evaluate import report
+from partwise.cli.sequence.evaluate import measure, shown
 from partwise.cli.sequence.files import ColumnsOnly
 from partwise.cli.sequence.predict import Spans, columns_read
 from partwise.cli.sequence.tagging import Tagging, check_columns
@@ -36,6 +39,8 @@ def predict(
     marginals: Marginals = False,
     kbest: KBest = None,
     spans: Spans = False,
+    sample: Sample = None,
+    seed: Seed = 0,
     json: JsonLines = False,
     risk: Risk = None,
     vectors: Vectors = None,
@@ -46,12 +51,20 @@ def predict(
     Segment taggers add a column that spells segments: B-NP where one begins, I-NP where
     it goes on, O outside.
     """
-    check_risk_alone(risk, marginals or spans or kbest is not None)
+    others = marginals or spans or kbest is not None or sample is not None
+    check_risk_alone(risk, others)
     attach(model, vectors)
     spelled = Spelled(model)
     labels_of = partial(spelled.predict, risk=risk)
-    SegmentTagging(spelled, labels_of, _columns(model)).write(
-        *(output, files.stream(input), input),
+    writer, pieces = (
+        SegmentTagging(spelled, labels_of, _columns(model)),
+        files.stream(input),
+    )
+    if sample is not None:
+        writer.write_samples(output, pieces, input, sample, seed, json)
+        return
+    writer.write(
+        *(output, pieces, input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
 
@@ -61,6 +74,7 @@ def evaluate(
     file: str,
     *,
     confusion: Confusion = False,
+    log_probability: LogProbability = False,
     label_column: LabelColumn = LABEL_COLUMN,
     vectors: Vectors = None,
     files: ColumnsOnly,
@@ -79,7 +93,11 @@ def evaluate(
             "and spells no segments that the model knows (choose another "
             "--label-column)"
         )
-    return report(gold, spelled.predict(X), "IOB2", confusion)
+    scores = measure(gold, spelled.predict(X), "IOB2", confusion)
+    if log_probability:
+        right = model.log_probability(X, [spans(one) for one in labels])
+        scores["log_probability"] = float(right.mean())
+    return shown(scores)
 
 
 def labelled(
@@ -125,6 +143,15 @@ class Spelled:
     def predict(self, X: Any, risk: float | None = None) -> list[list[str]]:
         """Return the labels of the best segments."""
         return self.spell(X, self._model.predict(X, risk=risk))
+
+    def sample(self, X: Any, n: int, random: Any) -> list[list[list[str]]]:
+        """Return the labels of segmentations that are drawn."""
+        lengths = (X.ptr[1:] - X.ptr[:-1]).tolist()
+        drawn = self._model.sample(X, n, random)
+        return [
+            [_spell_one(cut, length) for cut in cuts]
+            for cuts, length in zip(drawn, lengths, strict=True)
+        ]
 
     def predict_kbest(self, X: Any, k: int) -> list[list[Any]]:
         """Return the labels of the k best segmentations."""

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.files import ColumnFiles
-from partwise.cli.options import LABEL_COLUMN, Confusion, LabelColumn
+from partwise.cli.options import (
+    LABEL_COLUMN,
+    Confusion,
+    LabelColumn,
+    LogProbability,
+)
 from partwise.cli.output import Report
 from partwise.cli.sequence.conllu import labelled_conllu
 from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
@@ -36,13 +41,7 @@ def evaluate(
     *,
     confusion: Confusion = False,
     scheme: Scheme = None,
-    log_probability: Annotated[
-        bool,
-        typer.Option(
-            "--log-probability",
-            help="Show the mean log-probability of the right labels of a sentence.",
-        ),
-    ] = False,
+    log_probability: LogProbability = False,
     label_column: LabelColumn = LABEL_COLUMN,
     vectors: Vectors = None,
     files: SequenceFiles,
@@ -72,7 +71,7 @@ def evaluate(
     if log_probability:
         X, right = files.labelled(file, label_column)
         scores["log_probability"] = float(model.log_probability(X, right).mean())
-    return Report(scores, partial(_show, scores))
+    return shown(scores)
 
 
 def compare(
@@ -139,7 +138,11 @@ def check_known(
 
 def report(gold: Any, found: Any, scheme: str | None, confusion: bool) -> Report:
     """Compare labels."""
-    scores = measure(gold, found, scheme, confusion)
+    return shown(measure(gold, found, scheme, confusion))
+
+
+def shown(scores: dict[str, Any]) -> Report:
+    """Return what a command shows of scores."""
     return Report(scores, partial(_show, scores))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise._notebooks import Shown
 from partwise.constituents import Bracket, Tree
 from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.checks import check_choice, check_k
@@ -159,7 +160,7 @@ class PredictsPhrases(StructuredEstimator, Samples, ConstituencySettings):
         words = self._encode(sentences)
         model = self._trained_model(rule_features)
         found, failed = decoding.best_trees(model, words)
-        trees: list[Tree | None] = list(found)
+        trees: list[Tree | None] = Shown(found)
         if failed:
             unknown = decoding.unproduced(model, (words[i] for i in failed))
             shown = "flat" if no_parse == "flat" else "None"

@@ -10,7 +10,12 @@ import numpy as np
 
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.calibration import Calibration, best_scale, split_dev
+from partwise.estimators.calibration import (
+    Calibration,
+    best_scale,
+    split_dev,
+    strangeness,
+)
 from partwise.estimators.dependency import features
 from partwise.estimators.dependency.corpus import (
     TreeSettings,
@@ -90,8 +95,7 @@ def make_calibrator(
             for sentence, rows in zip(unseen.trees, shares, strict=True)
             for m, head in enumerate(sentence.heads or (), 1)
         ]
-        strangeness = np.sort(np.clip(1.0 - np.array(found), 0.0, 1.0))
-        return Calibration(scale, np.zeros(0), np.zeros(0), strangeness)
+        return Calibration(scale, np.zeros(0), np.zeros(0), strangeness(found))
 
     return calibrate
 

@@ -277,13 +277,7 @@ def check_training_trees(
     for i, sentence in enumerate(sentences):
         if partial and sentence.unknown:
             continue  # whether there is a tree with these arcs shows later
-        if sentence.unknown:
-            raise DataError(
-                f"{named(sentence, i)}: the head of word {sentence.unknown[0]} is not "
-                "known; only training data may be known in part",
-                where=what,
-                example=i,
-            )
+        refuse_unknown(sentence, i, what)
         if sentence.heads is None:
             raise DataError(
                 f"{named(sentence, i)} has no heads (training and development data "
@@ -296,6 +290,17 @@ def check_training_trees(
             named(sentence, i),
             single_root=settings.single_root,
             forms=sentence.forms,
+        )
+
+
+def refuse_unknown(sentence: Sentence, i: int, what: str = "sentences") -> None:
+    """Raise `DataError` if some heads of a sentence are not known."""
+    if sentence.unknown:
+        raise DataError(
+            f"{named(sentence, i)}: the head of word {sentence.unknown[0]} is not "
+            "known; only training data may be known in part",
+            where=what,
+            example=i,
         )
 
 

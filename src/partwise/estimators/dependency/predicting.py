@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise._notebooks import Shown
 from partwise.data.treebank import Sentence
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator
@@ -19,6 +20,7 @@ from partwise.estimators.dependency.corpus import (
     TreeSettings,
     as_sentences,
     check_training_trees,
+    refuse_unknown,
 )
 from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
@@ -180,8 +182,8 @@ class PredictsTrees(
             words, DECODERS[decoding](corpus, self.weights_, self._jobs())
         )
         if risk is None:
-            return best
-        return [
+            return Shown(best)
+        return Shown(
             sentence.without_heads(
                 word
                 for word, head in enumerate(sentence.heads or (), 1)
@@ -190,7 +192,7 @@ class PredictsTrees(
             for sentence, sets in zip(
                 best, self._sets(words, corpus, risk), strict=True
             )
-        ]
+        )
 
     def predict_marginals(
         self,
@@ -293,8 +295,10 @@ class PredictsTrees(
         check_choice("metric", metric, MEASURES)
         if not isinstance(sentences, tuple):
             sentences = list(sentences)
-        predicted = self.predict(sentences, arc_features=arc_features)
         gold = as_sentences(split_vectors(sentences)[0])
+        for i, sentence in enumerate(gold):
+            refuse_unknown(sentence, i)
+        predicted = self.predict(sentences, arc_features=arc_features)
         return MEASURES[metric](gold, predicted)
 
     def explain(

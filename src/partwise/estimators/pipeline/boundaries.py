@@ -27,7 +27,7 @@ from partwise.estimators.pipeline.characters import (
     reads_new_columns,
 )
 from partwise.estimators.pipeline.memory import Memory
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, learnt
 from partwise.estimators.pipeline.tables import Stored
 from partwise.estimators.pipeline.untold_spaces import says_nothing, with_likely_spaces
 from partwise.metrics.scores import ratio
@@ -97,7 +97,7 @@ class BoundaryStep(Step):
             for piece, cuts in counts
         ]
         weight = [min(n, 5) ** 0.5 for n in counts.values()]
-        self.models["tokens"] = make("tokens").fit(X, y, weight)
+        self.models["tokens"] = learnt(make("tokens"), X, y, weight)
 
     def _fit_sentences(self, written: list[list[Written]], make: Make) -> None:
         X, y = [], []
@@ -119,7 +119,7 @@ class BoundaryStep(Step):
                 )
         if len({label for labels in y for label in labels}) < 2:
             raise NothingToLearn("all sentences are one word")
-        self.models["sentences"] = make("sentences").fit(_token_columns(X), y)
+        self.models["sentences"] = learnt(make("sentences"), _token_columns(X), y)
 
     def score(
         self, gold: Sequence[Sentence], dev: Sequence[Sentence]

@@ -11,7 +11,13 @@ from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.edit_scripts import apply_script, edit_script
 from partwise.estimators.pipeline.memory import Memory
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, is_given
+from partwise.estimators.pipeline.steps import (
+    Make,
+    NothingToLearn,
+    Step,
+    is_given,
+    learnt,
+)
 from partwise.estimators.pipeline.tables import (
     Stored,
     is_cell,
@@ -61,7 +67,7 @@ class LemmaStep(Step):
         if len({script for _, script in kept}) >= 2:
             X = [_features(*kind, self.suffix) for kind, _ in kept]
             y = [script for _, script in kept]
-            self.models["lemmas"] = make("MulticlassClassifier").fit(X, y)
+            self.models["lemmas"] = learnt(make("MulticlassClassifier"), X, y)
         return self
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:

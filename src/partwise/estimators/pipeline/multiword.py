@@ -10,7 +10,7 @@ from partwise.data.surface import surface_tokens
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.edit_scripts import apply_split, split_script
 from partwise.estimators.pipeline.memory import Memory
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, learnt
 from partwise.estimators.pipeline.tables import (
     Stored,
     is_cell,
@@ -56,7 +56,7 @@ class MultiwordStep(Step):
         if len({known[form] for form in kept}) >= 2:
             X = [_features(form, self.suffix) for form in kept]
             y = [known[form] for form in kept]
-            self.models["words"] = make("MulticlassClassifier").fit(X, y)
+            self.models["words"] = learnt(make("MulticlassClassifier"), X, y)
         self.seen = known
         return self
 

@@ -18,7 +18,13 @@ from partwise.data.surface import SurfaceToken, Written
 from partwise.data.tree_files import read_trees
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, columns_of
+from partwise.estimators.pipeline.steps import (
+    Make,
+    NothingToLearn,
+    Step,
+    columns_of,
+    learnt,
+)
 from partwise.metrics.chunks import are_chunk_labels, chunk_scores
 
 
@@ -42,7 +48,7 @@ class SpanStep(Step):
         tagger = make("spans")
         if all(map(_is_bio, labels)):
             tagger.set_params(constraints="BIO")
-        self.models[self.name] = tagger.fit(_inputs(sentences), labels)
+        self.models[self.name] = learnt(tagger, _inputs(sentences), labels)
         return self
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:

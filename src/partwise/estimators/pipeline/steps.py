@@ -160,6 +160,19 @@ def estimator(name: str, **settings: Any) -> Any:
     return find_estimator(name)(**settings)
 
 
+def learnt(model: Any, *data: Any, **more: Any) -> Any:
+    """Fit a model; it takes its first pass even if there is no time for it.
+
+    A step that has learnt nothing would mislead all that follow.
+    """
+    model.fit(*data, **more)
+    if model.time_limit is not None and not model.n_iter_:
+        wanted = {name: getattr(model, name) for name in ("time_limit", "max_iter")}
+        model.set_params(time_limit=None, max_iter=1).fit(*data, **more)
+        model.set_params(**wanted)
+    return model
+
+
 def columns_of(sentences: Sequence[Sentence], *names: str) -> ColumnData:
     """Return columns of sentences as taggers read them."""
     columns = [[x for one in sentences for x in getattr(one, name)] for name in names]

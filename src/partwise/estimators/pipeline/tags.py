@@ -8,7 +8,13 @@ from typing import Any, ClassVar, Self
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.bundles import Bundles
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, columns_of
+from partwise.estimators.pipeline.steps import (
+    Make,
+    NothingToLearn,
+    Step,
+    columns_of,
+    learnt,
+)
 from partwise.estimators.pipeline.tables import Stored, read_models
 from partwise.model_file import Content
 
@@ -52,7 +58,7 @@ class TagStep(Step):
             self.constant.append(values.pop() if len(values) == 1 else "")
             if not self.constant[-1]:
                 name = self._model_name(i)
-                self.models[name] = make("SequenceTagger").fit(X, y)
+                self.models[name] = learnt(make("SequenceTagger"), X, y)
         self._share_features()
         return self
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from partwise.data.treebank import Sentence
-from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step
+from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, learnt
 
 WITHOUT_LEMMAS = "words,tags,morphology,suffixes,markers,neighbours,between,agreement"
 
@@ -27,7 +27,7 @@ class TreeStep(Step):
         trees = [one for one in sentences if len(one) and one.heads is not None]
         if not trees:
             raise NothingToLearn("no sentence has a tree")
-        self.models["trees"] = make("DependencyParser").fit(trees, dev=self.dev)
+        self.models["trees"] = learnt(make("DependencyParser"), trees, dev=self.dev)
         return self
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:

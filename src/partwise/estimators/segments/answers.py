@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._notebooks import Shown, ShownSpans
 from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.segments.cuts import (
@@ -20,6 +22,7 @@ from partwise.estimators.segments.cuts import (
 from partwise.structures import decoding
 from partwise.structures.interface import FloatArray, IntArray
 from partwise.structures.segments import Segments
+from partwise.structures.segments.known import farthest
 
 
 def best_segments(
@@ -27,7 +30,7 @@ def best_segments(
 ) -> list[list[Segment]]:
     """Return the segments of every sequence with the highest score."""
     best = decoding.decode(s, w, n_jobs)
-    check_possible(best.scores)
+    check_possible(best.scores, partial(farthest, s, None))
     return decode_segments(best.codes, best.ptr, labels, outside)
 
 
@@ -37,7 +40,7 @@ def best_ranked(
     """Return the `k` best segmentations, best first; fewer where there are fewer."""
     check_k(k)
     ptr, codes, scores, found = decoding.decode_kbest(s, w, k, n_jobs)
-    check_possible(scores[:, 0])
+    check_possible(scores[:, 0], partial(farthest, s, None))
     ranks = [
         decode_segments(codes[j], ptr, labels, outside)
         for j in range(int(found.max(initial=0)))
@@ -52,7 +55,7 @@ def _marginals(s: Segments, w: FloatArray, n_jobs: int) -> tuple[IntArray, Float
     """Return the marginals of all segments, and where those of a sequence are."""
     wanted = s.layout.n_shapes * np.diff(s.ptr)
     ptr, mu, log_z = decoding.part_marginals(s, w, wanted, n_jobs)
-    check_possible(log_z)
+    check_possible(log_z, partial(farthest, s, None))
     return ptr, mu
 
 
@@ -83,9 +86,9 @@ def scored_segments(
     """Return the best segments, with their probabilities."""
     cuts = best_segments(s, w, labels, outside, n_jobs)
     ptr, mu = _marginals(s, w, n_jobs)
-    result = []
+    result = Shown[list[ScoredSegment]]()
     for first, cut in zip(ptr.tolist(), cuts, strict=False):
-        found = []
+        found = ShownSpans[ScoredSegment]()
         for start, end, label in cut:
             shape = int(s.shape_at[labels.code(label, "")]) + end - start - 1
             share = float(mu[first + start * s.layout.n_shapes + shape])

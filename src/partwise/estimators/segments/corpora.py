@@ -18,6 +18,7 @@ from partwise.estimators.segments.cuts import (
     forbidden_codes,
     segment_lists,
 )
+from partwise.estimators.segments.partial import known_in_part
 from partwise.estimators.segments.settings import SegmentTaggerSettings
 from partwise.estimators.segments.whole import (
     WholeSegments,
@@ -80,10 +81,11 @@ class SegmentCorpora(HasVectors, StructuredEstimator, Samples, SegmentTaggerSett
         codes = None
         if y is not None:
             cuts = segment_lists(y, np.diff(tokens.ptr).tolist(), self.outside)
-            codes = encode_segments(cuts, tokens.ptr, self._labels, self.outside)
+            if not known_in_part(cuts):
+                codes = encode_segments(cuts, tokens.ptr, self._labels, self.outside)
         labels = checks.forbidden_labels(tokens.ptr, allowed, self._labels)
         forbidden = forbidden_codes(
-            tokens.ptr, labels, known, self._labels, self.outside
+            tokens.ptr, labels, known, self._labels, self.outside, self._limits
         )
         return self._segments(X, tokens, codes, forbidden=forbidden)
 

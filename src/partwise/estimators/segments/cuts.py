@@ -42,7 +42,7 @@ class RankedSegments(NamedTuple):
 
 
 def segment_lists(
-    y: Any, lengths: Iterable[int], outside: Label
+    y: Any, lengths: Iterable[int], outside: Label, called: str = "y"
 ) -> list[list[Segment]]:
     """Return checked segments, in order; those that are `outside` are left out.
 
@@ -56,17 +56,19 @@ def segment_lists(
         How many tokens each sequence has.
     outside : label
         The label of what is no segment.
+    called : str
+        What messages call `y`.
 
     Examples
     --------
     >>> segment_lists([[(1, 2, "LOC")], ["B-PER", "I-PER", "O"]], [2, 3], "O")
     [[Segment(start=1, end=2, label='LOC')], [Segment(start=0, end=2, label='PER')]]
     """
-    check_listed(y, "y must be a list of lists of segments")
+    check_listed(y, f"{called} must be a list of lists of segments")
     listed, sizes = list(y), list(lengths)
     check_same_length(len(sizes), len(listed))
     return [
-        _one_sequence(cut, size, f"y, sequence {i}", outside)
+        _one_sequence(cut, size, f"{called}, sequence {i}", outside)
         for i, (cut, size) in enumerate(zip(listed, sizes, strict=True))
     ]
 
@@ -212,6 +214,7 @@ def forbidden_codes(
     known: Any,
     labels: LabelCodes,
     outside: Label,
+    limits: NDArray[np.int64],
 ) -> NDArray[np.bool_] | None:
     """Return the codes that tokens may not have, by their labels and known segments."""
     if forbidden_labels is None and known is None:
@@ -223,14 +226,22 @@ def forbidden_codes(
     if known is None:
         return mask
     cuts = [() if cut is None else cut for cut in known]
-    found = segment_lists(cuts, np.diff(ptr).tolist(), outside)
-    for (first, last), cut in zip(pairwise(ptr.tolist()), found, strict=True):
+    found = segment_lists(cuts, np.diff(ptr).tolist(), outside, "known")
+    for i, cut in enumerate(found):
+        first, last = int(ptr[i]), int(ptr[i + 1])
         for start, end, label in cut:
             k = labels.code(label, "known")
+            if end - start > limits[k]:
+                raise DataError(
+                    f"known, sequence {i}: the segment ({start}, {end}, {label!r}) has "
+                    f"{end - start} tokens, but those of its label have at most "
+                    f"{limits[k]}; train with a larger max_length, or correct it"
+                )
             own = mask[first + start : first + end]
-            own[:, :] = True
-            own[0, k] = False
-            own[1:, K + k] = False
+            other = np.ones_like(own)
+            other[0, k] = False
+            other[1:, K + k] = False
+            own |= other
             if first + end < last:
                 mask[first + end, K:] = True  # where the known segment does not go on
     return mask

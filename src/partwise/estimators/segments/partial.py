@@ -64,6 +64,33 @@ def one_completion(
     return found
 
 
+def agreeing_cuts(
+    cuts: Cuts, others: Sequence[Sequence[Segment]]
+) -> list[list[Segment]]:
+    """Return segmentations with segments of others where these agree with them.
+
+    Examples
+    --------
+    >>> cut, other = [Segment(0, 2, None)], [Segment(1, 2, "LOC"), Segment(2, 3, "PER")]
+    >>> agreeing_cuts([cut], [other])
+    [[Segment(start=1, end=2, label='LOC')]]
+    """
+    found = []
+    for cut, other in zip(cuts, others, strict=True):
+        own: list[Segment] = []
+        for one in cut:
+            start, end, label = one
+            if not is_partial(label):
+                own.append(one)
+            elif label is None:
+                own += [two for two in other if start <= two.start and two.end <= end]
+            else:
+                same = [a for a in label if (start, end, a) in other]
+                own.append(Segment(start, end, *(same or [min(label)])))
+        found.append(own)
+    return found
+
+
 def wrong_codes(
     cuts: Cuts, ptr: IntArray, labels: LabelCodes, outside: Label
 ) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from partwise.estimators.calibration import (
     least_share,
 )
 from partwise.estimators.distribution import Given
+from partwise.estimators.partial_labels import check_complete
 from partwise.estimators.segments import answers
 from partwise.estimators.segments.corpora import SegmentCorpora
 from partwise.estimators.segments.cuts import (
@@ -21,9 +22,11 @@ from partwise.estimators.segments.cuts import (
     decode_segments,
     segment_lists,
 )
+from partwise.estimators.segments.partial import known_in_part, wrong_codes
 from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.segments import Segments
 from partwise.structures.segments.corpus import illegal_tokens
+from partwise.structures.segments.known import wrong_parts
 
 
 class PredictsSegments(SegmentCorpora):
@@ -33,9 +36,15 @@ class PredictsSegments(SegmentCorpora):
         self, X: Any, y: Any = None, *, allowed: Any = None, known: Any = None
     ) -> Given:
         self._check_fitted()
+        y = None if y is None else list(y)
         s = self._encode(X, allowed, known, y)
-        legal = None
+        legal = without = None
         if y is not None:
+            cuts = segment_lists(y, np.diff(s.ptr).tolist(), self.outside)
+            if known_in_part(cuts):
+                wrong = wrong_codes(cuts, s.ptr, self._labels, self.outside)
+                without = wrong_parts(s, wrong)
+        if y is not None and without is None:
             legal = np.ones(s.ptr.size - 1, bool)
             bad = illegal_tokens(s)
             legal[np.searchsorted(s.ptr, bad, side="right") - 1] = False
@@ -44,7 +53,14 @@ class PredictsSegments(SegmentCorpora):
             ptr = np.array([0, codes.size])
             return decode_segments(codes, ptr, self._labels, self.outside)[0]
 
-        return Given(s, self._scaled_weights, read, legal)
+        return Given(s, self._scaled_weights, read, legal, without)
+
+    def _check_scored(self, y: Any) -> None:
+        # Segments, or labels that spell them.
+        labels = [
+            [one[2] if isinstance(one, tuple) else one for one in cut] for cut in y
+        ]
+        check_complete(labels, "y", "segment")
 
     def _decode(self, s: Segments, w: FloatArray) -> list[list[Segment]]:
         return answers.best_segments(s, w, self._labels, self.outside, self._jobs())
@@ -154,4 +170,5 @@ class PredictsSegments(SegmentCorpora):
         """Return the F1 of segments."""
         s = self._new(X)
         gold = segment_lists(y, np.diff(s.ptr).tolist(), self.outside)
+        self._check_scored(gold)
         return metrics.segment_scores(gold, self._decode(s, self.weights_)).overall.f1

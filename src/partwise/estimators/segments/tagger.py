@@ -16,11 +16,13 @@ from partwise.estimators.calibration import (
     Calibration,
     best_scale,
     split_dev,
+    strangeness,
 )
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import checked, rehearse
 from partwise.estimators.given_vectors import split_vectors
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.estimators.partial_labels import check_complete
 from partwise.estimators.segments import answers
 from partwise.estimators.segments.corpora import as_lists
 from partwise.estimators.segments.cuts import (
@@ -287,6 +289,7 @@ class SegmentTagger(ExplainsSegments):
         s = self._encode(X)
         lengths = np.diff(s.ptr)
         cuts = segment_lists(y, lengths.tolist(), self.outside)
+        check_complete([[one.label for one in cut] for cut in cuts], "dev", "segment")
         if not {one.label for cut in cuts for one in cut} & {*self._labels.classes}:
             raise DataError("dev: none of its labels occurs in the training data")
         measure = _measure(self.dev_metric, lengths, self.outside)
@@ -304,7 +307,7 @@ class SegmentTagger(ExplainsSegments):
             right = answers.shares_of(
                 unseen, scale * w, cuts, self._labels, self._jobs()
             )
-            return Calibration(scale, np.zeros(0), np.zeros(0), np.sort(1.0 - right))
+            return Calibration(scale, np.zeros(0), np.zeros(0), strangeness(right))
 
         return calibrate
 

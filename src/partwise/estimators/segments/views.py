@@ -9,6 +9,7 @@ from partwise._work import steps
 from partwise.estimators.explanation import show_token
 from partwise.estimators.segments.answers import spell
 from partwise.estimators.segments.cuts import segment_lists
+from partwise.estimators.segments.partial import agreeing_cuts, known_in_part
 from partwise.pages import View, view_tags
 
 OUTSIDE = "O"
@@ -19,10 +20,12 @@ def make_views(tagger: Any, X: Any, y: Any = None) -> list[View]:
     X = X if hasattr(X, "__len__") else list(X)
     rows = [list(x) for x in X]
     lengths = [len(row) for row in rows]
-    gold = None if y is None else segment_lists(y, lengths, tagger.outside)
-    right = None if gold is None else spell(gold, lengths, OUTSIDE)
     scored, shares = tagger.predict_spans(X), tagger.predict_marginals(X)
     ranked = tagger.predict_kbest(X, 2)
+    gold = None if y is None else segment_lists(y, lengths, tagger.outside)
+    if gold is not None and known_in_part(gold):
+        gold = agreeing_cuts(gold, [one[0].segments for one in ranked])
+    right = None if gold is None else spell(gold, lengths, OUTSIDE)
     column = {label: c for c, label in enumerate(tagger.classes_.tolist())}
     views = []
     for i, row in enumerate(steps(rows, "describing examples")):

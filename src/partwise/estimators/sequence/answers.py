@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._notebooks import html_table
+from partwise._notebooks import Shown, ShownSpans
 from partwise.estimators.checks import check_k, check_possible
 from partwise.estimators.hidden_states import HiddenStates
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.estimators.sequence.orders import stuck_at
 from partwise.metrics.chunks import spans
 from partwise.structures import decoding
 from partwise.structures.chain import Chain, segment_probabilities, untied
@@ -38,11 +40,7 @@ class Span(NamedTuple):
     score: float
 
     def _repr_html_(self) -> str:
-        share = f"{100 * self.score:.1f}%"
-        return html_table(
-            ["type", "tokens", "probability"],
-            [[self.label, f"{self.start} to {self.end - 1}", share]],
-        )
+        return ShownSpans([self])._repr_html_()
 
 
 def best_labels(
@@ -61,7 +59,7 @@ def best_ranked(
     """
     check_k(k)
     ptr, codes, scores, found = decoding.decode_kbest(chain, w, k, n_jobs)
-    check_possible(scores[:, 0])
+    check_possible(scores[:, 0], partial(stuck_at, chain))
     result = []
     for i, (a, b) in enumerate(pairwise(ptr.tolist())):
         best: dict[tuple[Label, ...], float] = {}
@@ -78,7 +76,7 @@ def label_probabilities(
     """Return the probability of every label at every token, one row per token."""
     wanted = n_labels * np.diff(chain.ptr)
     ptr, mu, log_z = decoding.part_marginals(chain, w, wanted, n_jobs)
-    check_possible(log_z)
+    check_possible(log_z, partial(stuck_at, chain))
     return [mu[a:b].reshape(-1, n_labels) for a, b in pairwise(ptr.tolist())]
 
 
@@ -91,7 +89,7 @@ def transition_probabilities(
     # Nodes come first, then transitions, here with parts of their own everywhere.
     wanted = n_labels * lengths + square * np.maximum(lengths - 1, 0)
     ptr, mu, log_z = decoding.part_marginals(untied(chain), w, wanted, n_jobs)
-    check_possible(log_z)
+    check_possible(log_z, partial(stuck_at, chain))
     return [
         mu[a + n_labels * n : b].reshape(-1, n_labels, n_labels)
         for (a, b), n in zip(pairwise(ptr.tolist()), lengths.tolist(), strict=True)
@@ -126,7 +124,7 @@ def best_spans(
     score = segment_probabilities(
         chain, w, owner, start, stop, best.codes, n_jobs, groups
     )
-    result: list[list[Span]] = [[] for _ in range(chain.ptr.size - 1)]
+    result = Shown[list[Span]](ShownSpans() for _ in range(chain.ptr.size - 1))
     for (i, a, b, label), value in zip(found, score.tolist(), strict=True):
         result[i].append(Span(a, b, label, value))
     return result
@@ -134,7 +132,7 @@ def best_spans(
 
 def _decode(chain: Chain, w: FloatArray, n_jobs: int) -> decoding.Decoded:
     best = decoding.decode(chain, w, n_jobs)
-    check_possible(best.scores)
+    check_possible(best.scores, partial(stuck_at, chain))
     return best
 
 

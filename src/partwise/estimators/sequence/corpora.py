@@ -125,7 +125,8 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
                 "order=1; leave them out"
             )
         order, ptr = self.order, tokens.ptr
-        return learn_memory(order, gold, ptr, self._masks, self.start, wrong)
+        unseen = self.transitions == "all"
+        return learn_memory(order, gold, ptr, self._masks, self.start, wrong, unseen)
 
     def _labelled(
         self,

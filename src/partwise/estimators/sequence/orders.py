@@ -23,7 +23,12 @@ from partwise.structures.ngrams import (
     observed_tuples,
 )
 from partwise.structures.ngrams.known import possible_tuples
-from partwise.structures.ngrams.table import BORDER, weighted_tuples
+from partwise.structures.ngrams.table import (
+    BORDER,
+    FORGOTTEN,
+    all_pairs,
+    weighted_tuples,
+)
 
 
 class Memory(NamedTuple):
@@ -45,16 +50,20 @@ def learn_memory(
     masks: Masks,
     start: bool,
     wrong: NDArray[np.bool_] | None = None,
+    unseen: bool = True,
 ) -> Memory:
     """Find the label tuples that occur in training, or may occur.
 
-    Where labels are known in part, those that are `wrong` say what is known.
+    Where labels are known in part, those that are `wrong` say what is known. If
+    `unseen` tuples are possible as well, all pairs of labels have weights.
     """
     sizes = order, order + 1
     if wrong is None:
         states, weighted = (observed_tuples(gold, ptr, n) for n in sizes)
     else:
         states, weighted = (possible_tuples(wrong, ptr, n) for n in sizes)
+    if unseen:
+        weighted = np.vstack([all_pairs(masks.start.size, order + 1), weighted])
     return make_memory(states, weighted, masks, start)
 
 
@@ -65,6 +74,8 @@ def make_memory(states: Any, weighted: Any, masks: Masks, start: bool) -> Memory
         weighted,
         masks.start.size,
         start=start,
+        # Models that predict nothing unseen have weights of observed pairs only.
+        unseen=bool((np.asarray(weighted) == FORGOTTEN).any()),
         forbidden_transitions=masks.transitions,
         forbidden_start=masks.start,
     )
@@ -83,8 +94,11 @@ def read_memory(model: Any, content: Content) -> Memory | None:
     if model.order == 1:
         return None
     K, part, tables = len(model._labels), content.part("tuples"), []
-    for name, width in (("states", model.order), ("weighted", model.order + 1)):
-        table = part.tensor(name, dtype=np.int32, ndim=2, at_least=BORDER, below=K)
+    for name, width, least in (
+        ("states", model.order, BORDER),
+        ("weighted", model.order + 1, FORGOTTEN),
+    ):
+        table = part.tensor(name, dtype=np.int32, ndim=2, at_least=least, below=K)
         if table.shape[1] != width or not len(table):
             raise content.error("the label tuples do not fit the order")
         tables.append(table)
@@ -107,6 +121,18 @@ def contradiction_of(chain: Any, wrong: NDArray[np.bool_]) -> tuple[int, int] | 
     if isinstance(chain, NGramChain):
         return ngrams.known.first_contradiction(chain, wrong)
     return first_contradiction(chain, wrong)
+
+
+def stuck_at(chain: Any, i: int) -> int:
+    """Return the token up to which a sequence has no legal labels."""
+    of_tokens = slice(int(chain.ptr[i]), int(chain.ptr[i + 1]))
+    alone = chain._replace(ptr=chain.ptr[i : i + 2] - chain.ptr[i])
+    if chain.mask.tokens.size:
+        mask = chain.mask._replace(tokens=chain.mask.tokens[of_tokens])
+        alone = alone._replace(mask=mask)
+    nothing = np.zeros((int(alone.ptr[-1]), chain.layout.n_labels), bool)
+    found = contradiction_of(alone, nothing)
+    return 0 if found is None else found[1]
 
 
 def pair_weights(memory: Memory, w: FloatArray, at: int, n_labels: int) -> FloatArray:

@@ -8,14 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partwise import metrics
+from partwise._notebooks import Shown
 from partwise.estimators import checks
 from partwise.estimators.calibration import least_share
 from partwise.estimators.distribution import Given
 from partwise.estimators.labels import Label, LabelCodes
+from partwise.estimators.partial_labels import (
+    check_complete,
+    check_sets,
+    wrong_labels,
+)
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.corpora import TaggerCorpora
-from partwise.estimators.sequence.orders import illegal_of
+from partwise.estimators.sequence.orders import illegal_of, stuck_at
 from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
 from partwise.structures.chain import Chain, legal_sequences
@@ -61,10 +67,14 @@ class PredictsLabels(TaggerCorpora):
             y = checks.label_lists(y)
             checks.check_labelled(chain.ptr, y)
             flat = [label for labels in y for label in labels]
-            codes = self._labels.encode(flat, "y")
-            chain = chain._replace(labels=self._states.first[codes])
-            legal = legal_sequences(chain, illegal_of(chain))
-            without = self._without(chain, codes)
+            if check_sets(y, "y, sequence", "token"):
+                wrong = wrong_labels(flat, self._labels)
+                without = wrong_parts(chain, self._states.spread(wrong, 1))
+            else:
+                codes = self._labels.encode(flat, "y")
+                chain = chain._replace(labels=self._states.first[codes])
+                legal = legal_sequences(chain, illegal_of(chain))
+                without = self._without(chain, codes)
         decode, w = self._states.decode, self._scaled_weights
         return Given(chain, w, lambda i, y: decode(y.tolist()), legal, without)
 
@@ -101,7 +111,9 @@ class PredictsLabels(TaggerCorpora):
         alone = self._memory is None and self._slates.suit(tokens)
         if allowed is None and risk is None and alone:
             codes, score = self._slates.best(self._chain, self.weights_, tokens)
-            checks.check_possible(score)
+            checks.check_possible(
+                score, lambda i: stuck_at(self._chain(tokens, None), i)
+            )
             return [self._states.decode(codes)]
         chain = self._chain(tokens, None, allowed)
         best = self._decode(chain, self.weights_)
@@ -206,10 +218,10 @@ class PredictsLabels(TaggerCorpora):
         pairs = answers.transition_probabilities(chain, w, K, jobs)
         nodes = answers.label_probabilities(chain, w, K, jobs)
         spelling = Spelling(self._states.classes, scheme)
-        return [
+        return Shown(
             span_probabilities(*both, spelling, at_least)
             for both in zip(nodes, pairs, strict=True)
-        ]
+        )
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
@@ -257,6 +269,7 @@ class PredictsLabels(TaggerCorpora):
         `sample_weight` weighs sequences.
         """
         y = checks.label_lists(y)
+        self._check_scored(y)
         predicted = self.predict(X)
         accuracy = metrics.token_accuracy(y, predicted)  # checks the lengths too
         if sample_weight is None:
@@ -269,6 +282,9 @@ class PredictsLabels(TaggerCorpora):
             for p, q in zip(predicted, y, strict=True)
         ]
         return float(weight @ right / (weight @ lengths))
+
+    def _check_scored(self, y: Any) -> None:
+        check_complete(y, "y")
 
     def _refuse_memory(self, method: str) -> None:
         """Refuse what only chains of first order answer."""

@@ -52,8 +52,9 @@ class TaggerSettings(
         ... Class and token weights do so, too.
     order
         How many labels before it a label depends on. With 2 or 3 the label tuples of
-        the training data are the only ones there are, and those of up to one more label
-        have weights.
+        the training data have weights besides; where one was never seen, the shorter
+        ones that end it decide, or with ``transitions="observed"`` it is never
+        predicted.
     states
         How many hidden states there are behind each label. They are found in training,
         which begins at random and ends in a local optimum.

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._notebooks import ShownSpans
 from partwise.estimators.labels import Label
 from partwise.estimators.sequence.answers import Span, check_chunks
 from partwise.metrics.chunks import OUTSIDE, chunk_step, resolve_scheme
@@ -74,7 +75,7 @@ def span_probabilities(
                 if end < len(nodes):
                     on = _given_label(nodes, pairs, end) * spelling.continues
                     inside = inside @ on
-    return sorted(found, key=lambda span: (-span.score, span))
+    return ShownSpans(sorted(found, key=lambda span: (-span.score, span)))
 
 
 def _given_label(nodes: FloatArray, pairs: FloatArray, t: int) -> FloatArray:

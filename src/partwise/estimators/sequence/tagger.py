@@ -18,6 +18,7 @@ from partwise.estimators.calibration import (
     fit_isotonic,
     right_shares,
     split_dev,
+    strangeness,
 )
 from partwise.estimators.carrying import Blocks
 from partwise.estimators.dev_metrics import rehearse, tagging_measure
@@ -315,6 +316,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
             chain, codes = unseen
             shares = self._label_shares(chain, scale * w)
             right = right_shares([*map(found.adjust, shares)], codes, chain.ptr)
-            return found._replace(strangeness=np.sort(1.0 - right))
+            return found._replace(strangeness=strangeness(right))
 
         return calibrate

@@ -7,6 +7,7 @@ from typing import Any
 from partwise._work import steps
 from partwise.estimators.checks import check_same_length, label_lists
 from partwise.estimators.explanation import show_token
+from partwise.estimators.partial_labels import agreeing
 from partwise.pages import Reason, View, spell_chunks, view_tags
 
 
@@ -22,11 +23,12 @@ def make_views(model: Any, X: Any, y: Any = None) -> list[View]:
     views = []
     for i, x in enumerate(steps(X, "describing examples")):
         words = [show_token(token) or str(t + 1) for t, token in enumerate(x)]
+        right = None if gold is None else agreeing(gold[i], ranked[i][0].labels)
         best = [
             view_tags(
                 words,
                 one.labels,
-                None if gold is None else gold[i],
+                right,
                 chunks=chunks,
                 probabilities=marginals[i],
                 classes=classes,

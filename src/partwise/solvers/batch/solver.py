@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise._threads import count_jobs
-from partwise.losses import Certificate
+from partwise.losses import Certificate, LocalCertificate
 from partwise.solvers.base import NOT_FINITE, STALLED, Problem, Solver, State, finish
 from partwise.solvers.batch.dual_mixture import DualMixture
 from partwise.solvers.batch.line_search import WolfeSearch
@@ -41,11 +41,16 @@ class BatchState(State):
         The objective at `w`, NaN before the first visit.
     dual : DualMixture
         The lower bound.
+    entropy, above : float
+        Of an objective that is not convex, what the bound of its tangent at `w` needs:
+        the entropy there, and what the tangent's objective is above its own.
     trial, trial_gradient, direction : array
         The step being tried.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("w", "gradient", "value", "dual")
+    kept: ClassVar[tuple[str, ...]] = (
+        *("w", "gradient", "value", "dual", "entropy", "above"),
+    )
     unbounded: ClassVar[tuple[str, ...]] = ("value",)
 
     def __init__(self, problem: Problem):
@@ -55,27 +60,38 @@ class BatchState(State):
         self.direction = np.zeros(n)
         self.value = math.nan
         self.dual = DualMixture(n)
+        self.entropy = self.above = 0.0
+        self.l1_ratio, self.is_convex = problem.l1_ratio, problem.is_convex
         self.batch = BatchGradient(problem)
 
     def evaluate(
         self, problem: Problem, w: FloatArray, gradient: FloatArray
     ) -> Evaluation:
         """Return the objective at `w`; write the gradient, raise the dual bound."""
-        yield from self.batch.visit(w, gradient)
-        self.oracle_calls += self.batch.n_used
-        ratio, entropy = problem.l1_ratio, self.batch.entropy
+        tangent, above = problem.tangent_at(w)
+        batch = self.batch if self.is_convex else BatchGradient(tangent)
+        yield from batch.visit(w, gradient)
+        self.oracle_calls += batch.n_used
+        ratio, entropy = problem.l1_ratio, batch.entropy
         with np.errstate(all="ignore"):
-            value = penalty(w, ratio) + self.batch.loss
+            value = penalty(w, ratio) + batch.loss - above
             if not math.isfinite(value + entropy):
                 return math.nan
             add_smooth_gradient(w, ratio, gradient)
-            # The bound holds for all weights, also those of a step not taken.
-            self.dual.offer(w, gradient, entropy, ratio)
+            if self.is_convex:
+                # The bound holds for all weights, also those of a step not taken.
+                self.dual.offer(w, gradient, entropy, ratio)
+            self.seen = entropy, above
         return value
 
     def certificate(self) -> Certificate:
         """Return the certificate of the weights now."""
-        return Certificate(self.value, self.dual.bound)
+        if self.is_convex:
+            return Certificate(self.value, self.dual.bound)
+        # That of the tangent: no other weights' bounds hold for it.
+        dual = DualMixture(self.w.size)
+        dual.offer(self.w, self.gradient, self.entropy, self.l1_ratio)
+        return LocalCertificate(self.value, dual.bound - self.above)
 
     def retargeted(self, problem: Problem) -> BatchState:
         """Return the same weights, all that another run takes over."""
@@ -85,7 +101,12 @@ class BatchState(State):
         """Go to the trial weights."""
         self.w, self.trial = self.trial, self.w
         self.gradient, self.trial_gradient = self.trial_gradient, self.gradient
+        self.settle(value)
+
+    def settle(self, value: float) -> None:
+        """Take the value, and what else the last visit has found, for that of `w`."""
         self.value = value
+        self.entropy, self.above = self.seen
 
 
 class BatchSolver(Solver):
@@ -95,6 +116,7 @@ class BatchSolver(Solver):
     losses = ("log_loss",)
     needs = (marginals,)
     only_passes = True
+    only_gradients = True
 
     curvature = 0.9
     """How much of the slope may remain after a step."""
@@ -137,6 +159,7 @@ class BatchSolver(Solver):
             if not math.isfinite(state.value):
                 state.halted = NOT_FINITE
                 return
+            state.settle(state.value)
         while not (yield from self._step(problem, state)):
             # Rounding, or a memory of other places: once more, straight downhill.
             if not self.forget(state):
@@ -171,6 +194,7 @@ class BatchSolver(Solver):
         if state.estimate is None:
             if math.isnan(state.value):
                 state.value = finish(state.evaluate(problem, state.w, state.gradient))
+                state.settle(state.value)
             state.estimate = state.certificate()
         return state.estimate
 
@@ -181,4 +205,5 @@ def first_step(state: BatchState, sqnorm: float) -> float:
     It needs no scale of the data. With an L2 penalty it is never more than one half,
     as the gap is never more than half the squared gradient.
     """
-    return max(state.value - state.dual.bound, 0.0) / sqnorm if sqnorm > 0.0 else 0.0
+    gap = max(state.certificate().gap, 0.0)
+    return gap / sqnorm if sqnorm > 0.0 else 0.0

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
-from partwise.structures.interface import CodeArray, FloatArray, IntArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray, Structure
 from partwise.structures.parallel import Threads, Worker
 
 
 @kernel
 def _segment_log_probabilities(
-    s: Chain,
-    restricted: Chain,
-    w: FloatArray,
+    s: Structure,
     first: int,
     last: int,
+    worker: Worker,
+    w: FloatArray,
+    ptr: IntArray,
     owner: IntArray,
     start: IntArray,
     stop: IntArray,
     codes: CodeArray,
     groups: CodeArray,
+    legal: NDArray[np.uint8],
+    allowed: NDArray[np.uint8],
     out: FloatArray,
-    worker: Worker,
 ) -> None:
+    """Compute them; `allowed` is the mask of `s`, which holds what is `legal`."""
     scratch, ws = worker.scratch, worker.ws
-    allowed = restricted.mask.tokens
     before, log_z = -1, 0.0
     for j in range(first, last):
         i = owner[j]
@@ -35,16 +38,15 @@ def _segment_log_probabilities(
             waist.part_scores(s, i, w, scratch.theta, ws)
             log_z = waist.log_partition(s, i, scratch.theta, ws)
             before = i
-        at = s.ptr[i]
+        at = ptr[i]
         for t in range(at + start[j], at + stop[j]):
-            for k in range(s.layout.n_labels):
+            for k in range(groups.size):
                 if groups[k] != groups[codes[t]]:
                     allowed[t, k] = 0
-        out[j] = waist.log_partition(restricted, i, scratch.theta, ws) - log_z
+        out[j] = waist.log_partition(s, i, scratch.theta, ws) - log_z
         for t in range(at + start[j], at + stop[j]):
-            for k in range(s.layout.n_labels):
-                open_before = s.mask.tokens.shape[0] == 0 or s.mask.tokens[t, k]
-                allowed[t, k] = 1 if open_before else 0
+            for k in range(groups.size):
+                allowed[t, k] = legal[t, k]
 
 
 def segment_probabilities(
@@ -79,11 +81,12 @@ def segment_probabilities(
     if groups is None:
         groups = np.arange(s.layout.n_labels, dtype=np.int32)
     n_tokens = int(s.ptr[-1])
-    allowed = (
-        s.mask.tokens.copy()
+    legal = (
+        s.mask.tokens
         if s.mask.tokens.size
         else np.ones((n_tokens, s.layout.n_labels), np.uint8)
     )
+    allowed = legal.copy()
     out = np.zeros(owner.size)
     restricted = s._replace(mask=s.mask._replace(tokens=allowed))
 
@@ -91,18 +94,20 @@ def segment_probabilities(
         first, last = np.searchsorted(owner, [begin, end]).tolist()
         _segment_log_probabilities(
             s,
-            restricted,
-            w,
             first,
             last,
+            worker,
+            w,
+            s.ptr,
             owner,
             start,
             stop,
             codes,
             groups,
+            legal,
+            allowed,
             out,
-            worker,
         )
 
-    Threads(s, n_jobs).run(work)
+    Threads(restricted, n_jobs).run(work)
     return np.exp(np.minimum(out, 0.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise.structures.interface import IntArray
 from partwise.structures.partial import PartialOutputs, make_partial
 from partwise.structures.segments.corpus import Segments
 
@@ -29,8 +30,13 @@ def know_codes(s: Segments, wrong: NDArray[np.bool_]) -> PartialOutputs:
     >>> know_codes(s, wrong).forbidden.ids  # a part is a token, a label and a length
     array([2, 4])
     """
-    K, M = s.layout.n_labels, s.layout.n_shapes
     s = _without_unknown_costs(s, np.asarray(~wrong.any(axis=1)))
+    return make_partial(s, *wrong_parts(s, wrong))
+
+
+def wrong_parts(s: Segments, wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return the parts with wrong codes, and where those of every sequence begin."""
+    K, M = s.layout.n_labels, s.layout.n_shapes
     n_tokens = int(s.ptr[-1])
     end = np.repeat(s.ptr[1:], np.diff(s.ptr))
     bad = np.zeros((n_tokens, M), bool)
@@ -47,7 +53,7 @@ def know_codes(s: Segments, wrong: NDArray[np.bool_]) -> PartialOutputs:
     token, shape = np.nonzero(bad)
     at = np.searchsorted(token, s.ptr)
     ids = (token - np.repeat(s.ptr[:-1], np.diff(at))) * M + shape
-    return make_partial(s, at, ids)
+    return at, ids
 
 
 def _without_unknown_costs(s: Segments, unknown: NDArray[np.bool_]) -> Segments:
@@ -60,10 +66,12 @@ def _without_unknown_costs(s: Segments, unknown: NDArray[np.bool_]) -> Segments:
     )
 
 
-def farthest(s: Segments, wrong: NDArray[np.bool_], i: int) -> int:
+def farthest(s: Segments, wrong: NDArray[np.bool_] | None, i: int) -> int:
     """Return the token up to which some segments of sequence `i` are possible."""
     K, first, n = s.layout.n_labels, int(s.ptr[i]), int(s.ptr[i + 1] - s.ptr[i])
-    bad = wrong[first : first + n].copy()
+    bad = np.zeros((n, 2 * K), bool)
+    if wrong is not None:
+        bad |= wrong[first : first + n]
     if s.mask.tokens.size:
         bad |= s.mask.tokens[first : first + n] == 0
     ends: list[set[int]] = [set() for _ in range(n + 1)]
