@@ -17,7 +17,7 @@ from partwise import features
 from partwise.errors import DataError, ModelFileError
 from partwise.features import FeatureDictEncoder, byte_lookup, byte_table
 from partwise.features.csr import tidy_rows
-from partwise.features.feature_rows import FeatureRows, ids_of_few
+from partwise.features.feature_rows import FeatureRows, TokenNames, ids_of_few
 from partwise.model_file import pack_strings, prefixed, unpack_strings
 
 SENTENCE = [
@@ -527,7 +527,7 @@ def test_feature_dicts_are_read_the_same_at_once_and_one_by_one(tokens):
             slow.add_token(token)
             slow.end_row()
     except Exception as problem:
-        assert ids_of_few(encoder._nodes, tokens) == []
+        assert ids_of_few(TokenNames(encoder._nodes), tokens) == []
         with pytest.raises(DataError, match=re.escape(str(problem)[:20])):
             encoder.encode([tokens])
         return

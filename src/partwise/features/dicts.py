@@ -19,7 +19,13 @@ from partwise.features.csr import (
     keep_frequent,
     no_attributes,
 )
-from partwise.features.feature_rows import FeatureRows, Token, scan_rows, scan_sequences
+from partwise.features.feature_rows import (
+    FeatureRows,
+    Token,
+    TokenNames,
+    scan_rows,
+    scan_sequences,
+)
 from partwise.features.reading import Reading, known_vocabulary, make_reading
 from partwise.features.vocabulary import (
     Vocabulary,
@@ -90,6 +96,7 @@ class FeatureDictEncoder:
             raise TypeError("transition_features must be strings")
         self._nodes = self._edges = _first_vocabulary(hash_bits)
         self._lookup: ByteLookup | None = None
+        self._names_of: TokenNames | None = None
         self.array_widths: dict[str, int] = {}
         self._takes_arrays = arrays
         self._is_ready = hash_bits is not None  # hashing has nothing to learn
@@ -290,6 +297,7 @@ class FeatureDictEncoder:
     def _learn(self, nodes: Vocabulary, edges: Vocabulary) -> None:
         self._nodes, self._edges = nodes, edges
         self._lookup = ByteLookup(nodes.valued, nodes.n_attributes)
+        self._names_of = TokenNames(nodes)
         self._is_ready = True
 
     def _apply(self, scan: Any, data: Iterable[Any], *, learn: bool = False) -> Encoded:
@@ -297,7 +305,8 @@ class FeatureDictEncoder:
             raise ValueError(
                 "the encoder has learnt nothing yet: call fit_encode first"
             )
-        nodes = FeatureRows(self._nodes, self._lookup, self._arrays(learn))
+        arrays = self._arrays(learn)
+        nodes = FeatureRows(self._nodes, self._lookup, arrays, self._names_of)
         edges = FeatureRows(self._edges)
         ptr = scan(data, nodes, edges, self.transition_features)
         transitions = no_attributes()

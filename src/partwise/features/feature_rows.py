@@ -24,6 +24,9 @@ Token = Mapping[str, Any] | Iterable[str]
 MOST_OF_FEW = 256
 """Tokens of which lists are made; there is another way for more."""
 
+MOST_NAMES = 256
+"""Tuples of names that are kept."""
+
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
@@ -42,10 +45,12 @@ class FeatureRows:
         vocabulary: Vocabulary,
         lookup: ByteLookup | None = None,
         arrays: ArrayFeatures | None = None,
+        names_of: TokenNames | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.arrays = arrays
         self._lookup = lookup
+        self._names_of = names_of
         self._ptr = array("q", [0])
         self._idx = array("i")
         # Nearly all values are one, so only the others are noted.
@@ -182,7 +187,8 @@ class FeatureRows:
                 self._ptr.frombytes((ends + len(self._idx)).tobytes())
                 self._idx.frombytes(ids.tobytes())
                 tell(ENCODING, (self.n_rows - before) / len(tokens))
-            if self.n_rows == 0 and (few := ids_of_few(self.vocabulary, tokens)):
+        if self._names_of is not None and self.n_rows == 0:
+            if few := ids_of_few(self._names_of, tokens):
                 self._ptr.extend(accumulate(map(len, tokens)))
                 self._idx.extend(few)
         return self.n_rows - before
@@ -208,7 +214,7 @@ class FeatureRows:
         return tidy_rows(ptr, idx, val, n_columns)
 
 
-def ids_of_few(vocabulary: Vocabulary, tokens: list[Any]) -> list[int]:
+def ids_of_few(names_of: TokenNames, tokens: list[Any]) -> list[int]:
     """Return the ids of a sentence or so of dicts, if these are all of one kind.
 
     That is, if all values are strings, or all are one; for others, nothing. Each step
@@ -217,7 +223,7 @@ def ids_of_few(vocabulary: Vocabulary, tokens: list[Any]) -> list[int]:
     Examples
     --------
     >>> from partwise.features.vocabulary import joined_vocabulary
-    >>> known = joined_vocabulary(["bias", "word:Paris"])
+    >>> known = TokenNames(joined_vocabulary(["bias", "word:Paris"]))
     >>> ids_of_few(known, [{"bias": 1.0}, {"bias": True, "x": 1}])
     [0, 0, -1]
     >>> ids_of_few(known, [{"word": "Paris"}]), ids_of_few(known, [{"bias": 2.0}])
@@ -225,17 +231,42 @@ def ids_of_few(vocabulary: Vocabulary, tokens: list[Any]) -> list[int]:
     """
     if len(tokens) > MOST_OF_FEW or countOf(map(type, tokens), dict) < len(tokens):
         return []
-    names = list(chain.from_iterable(tokens))
     values = list(chain.from_iterable(map(dict.values, tokens)))
-    if countOf(map(type, names), str) < len(names):
-        return []
     kinds = set(map(type, values))
     if kinds == {str}:
-        by_name = map(vocabulary.valued.__getitem__, names)
-        return list(map(getitem, by_name, values))
+        try:
+            by_token = map(names_of.__getitem__, map(tuple, tokens))
+            return list(map(getitem, chain.from_iterable(by_token), values))
+        except BadName:
+            return []
     if kinds <= {float, bool, int} and values.count(1.0) == len(values):
-        return list(map(vocabulary.plain.__getitem__, names))
+        names = list(chain.from_iterable(tokens))
+        if countOf(map(type, names), str) == len(names):
+            return list(map(names_of.plain.__getitem__, names))
     return []
+
+
+class TokenNames(dict[tuple[str, ...], list[dict[str, int]]]):
+    """The names of a token -> where their values are looked up, name by name.
+
+    Tokens are mostly made by one piece of code, so that the same names come again.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.plain, self._valued = vocabulary
+
+    def __missing__(self, names: tuple[str, ...]) -> list[dict[str, int]]:
+        """Look the names up, which must be strings."""
+        if countOf(map(type, names), str) < len(names):
+            raise BadName(names)
+        if len(self) >= MOST_NAMES:
+            self.clear()
+        found = self[names] = [self._valued[name] for name in names]
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave what was found out of copies and pickles."""
+        return TokenNames, (Vocabulary(self.plain, self._valued),)
 
 
 def _kind(value: object) -> str:
