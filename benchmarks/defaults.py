@@ -47,6 +47,7 @@ from benchmarks.harness.default_tasks import (
 from benchmarks.harness.report import Figure, Report, Table
 from benchmarks.ocr_letters import for_peer
 from partwise import DependencyParser, MulticlassClassifier, SequenceTagger
+from partwise.data import ColumnData
 from partwise.features import TemplateEncoder, default_template
 from partwise.metrics import calibration_error, chunk_f1, token_accuracy
 from partwise.solvers.loop import Callback
@@ -315,7 +316,7 @@ def _spanish_peer(bench: Bench, data: Data) -> tuple[crfsuite.Trained, float]:
     """Train CRFsuite with its defaults on the very same attributes; return its F1."""
     X, y = data.train
     encoder = TemplateEncoder(default_template(len(X[0][0])))
-    encoder.fit_encode(X)
+    encoder.fit_encode(ColumnData.from_sentences(X))
     trained = _peer(bench, (list(_strings(encoder, X)), y), "lbfgs")
     X_test, y_test = data.test
     predicted = crfsuite.tag(trained.path, _strings(encoder, X_test))
@@ -324,7 +325,8 @@ def _spanish_peer(bench: Bench, data: Data) -> tuple[crfsuite.Trained, float]:
 
 def _strings(encoder: TemplateEncoder, X: Any) -> Any:
     """Yield the names of the attributes of every token, sentence by sentence."""
-    encoded, names = encoder.encode(X), encoder.attribute_names()
+    columns = ColumnData.from_sentences(X)
+    encoded, names = encoder.encode(columns), encoder.attribute_names()
     ptr, idx = encoded.nodes.ptr.tolist(), encoded.nodes.idx.tolist()
     bounds = encoded.ptr.tolist()
     for a, b in pairwise(bounds):

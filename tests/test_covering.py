@@ -1,4 +1,4 @@
-"""Of large matrices of tests a sixth runs every day, and every value is met."""
+"""Of large matrices of tests a third runs every day, and every value is met."""
 
 import pytest
 
@@ -11,10 +11,9 @@ import pytest
 
 @pytest.mark.parametrize("solver", ["a", "b", "c", "d", "e"])
 @pytest.mark.parametrize("structure", range(8))
-@pytest.mark.parametrize("loss", "xyz")
-def test_large(solver, structure, loss): pass
+def test_large(solver, structure): pass
 
-@pytest.mark.parametrize("solver", ["a", "b", "c"])
+@pytest.mark.parametrize("solver", ["a", "b", "c", "d", "e"])
 @pytest.mark.parametrize("structure", range(2))
 def test_small(solver, structure): pass
 
@@ -30,12 +29,12 @@ def items(pytester: pytest.Pytester) -> list[pytest.Item]:
     return pytester.getitems(MATRIX)
 
 
-def test_covering_leaves_a_sixth_of_a_matrix(items: list[pytest.Item]) -> None:
+def test_covering_leaves_a_third_of_a_matrix(items: list[pytest.Item]) -> None:
     gone = list(covering.left_over(items))
     assert {item.nodeid.partition("[")[0].partition("::")[2] for item in gone} == {
         "test_large"
     }
-    assert len(gone) == 120 - 20
+    assert len(gone) == 40 - 13
 
 
 def test_covering_meets_every_value(items: list[pytest.Item]) -> None:
@@ -44,7 +43,6 @@ def test_covering_meets_every_value(items: list[pytest.Item]) -> None:
     met = [item.callspec.params for item in kept]  # type: ignore[attr-defined]
     assert {one["solver"] for one in met} == set("abcde")
     assert {one["structure"] for one in met} == set(range(8))
-    assert {one["loss"] for one in met} == set("xyz")
 
 
 def test_covering_is_the_same_every_time(items: list[pytest.Item]) -> None:

@@ -57,6 +57,11 @@ def test_page_draws_what_is_typed(driver: Any, server: LiveServer) -> None:
     answer = driver.find_element("css selector", ".answer").text
     assert "Probabilities are not calibrated" in answer  # the loss is for margins
     driver.find_element("css selector", ".answer summary").click()
+    # What is in a box is drawn when it has been opened, a moment later.
+    driver.execute_async_script(
+        """const done = arguments[0], look = () => document.querySelector(
+        ".answer details h3") ? done() : setTimeout(look, 5); look();"""
+    )
     assert "second best" in driver.find_element("css selector", ".answer").text
     # An alert would make every later command fail.
     assert HOSTILE in typed(driver, f"the|T {HOSTILE}|T")
