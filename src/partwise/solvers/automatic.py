@@ -146,11 +146,11 @@ def _why_batches(problem: Problem, batch: Batch) -> str:
     if not some:
         return ""
     n_parts = used.size * sum(int(waist.n_parts(s, i)) for i in some) / len(some)
+    size = sum(int(waist.output_size(s, i)) for i in some) / len(some)
     if n_parts < WORTH_A_LOOK:
         return ""
     if problem.n_weights <= batch.few * used.size:
         return "few weights for so many examples"
-    size = sum(int(waist.output_size(s, i)) for i in some) / len(some)
     load = math.sqrt(float(problem.C[used].mean())) * size / used.size
     least = batch.least * (1.0 + problem.n_weights / n_parts) ** batch.power
     return "few examples for their size and C" if load >= least else ""
