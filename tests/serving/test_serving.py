@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from partwise import SequenceTagger
+from partwise import MulticlassClassifier, SequenceTagger
 from partwise.serving import models as served_models
 from partwise.serving.limits import BodyLimits
 
@@ -102,10 +102,24 @@ def test_serving_survives_what_json_can_hold(client: Any) -> None:
     reply = client.post("/models/pos/view", content=text, headers=json_)
     assert reply.status_code == 200
     assert reply.content.isascii()
+    text = text[:-1] + ', "explain": true}'
+    reply = client.post("/models/pos/predict", content=text, headers=json_)
+    assert reply.status_code == 200
+    assert "\\ud800" in reply.text
     reply = client.post("/models/pos/stream", content="[" * 1500)
     assert "not JSON" in reply.json()["error"]
-    asked = {"inputs": [{"x": [], "tokens": ["a"] * 21}]}
-    assert client.post("/models/pos/predict", json=asked).status_code == 413
+    for tokens in (["a"] * 21, "a " * 21, "(" * 1000):  # however they are written
+        asked = {"inputs": [{"x": [], "tokens": tokens}]}
+        assert client.post("/models/pos/predict", json=asked).status_code == 413
+
+
+def test_serving_refuses_numbers_that_are_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "classes.partwise"
+    MulticlassClassifier(C=1.0).fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    with fastapi_client.TestClient(make_app([("classes", str(path))])) as client:
+        reply = client.post("/models/classes/predict", json={"inputs": [[10**400]]})
+    assert reply.status_code == 422
+    assert "too large" in reply.json()["detail"]
 
 
 def test_serving_refuses_slow_clients() -> None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from pydantic import BaseModel, Field
 
 from partwise.errors import PartwiseError
@@ -23,7 +23,10 @@ from partwise.serving.plain_json import PlainJSON
 from partwise.serving.streams import BothWays, answer_lines, read_lines
 
 SCRIPTS = ("elements.js", "drawings.js", "browser.js", "try.js")
-REFUSED = (PartwiseError, ValueError, TypeError, KeyError, IndexError)
+REFUSED = (
+    PartwiseError, ValueError, TypeError, KeyError, IndexError, OverflowError,
+    RecursionError,
+)  # fmt: skip
 
 
 class Wanted(BaseModel):
@@ -165,11 +168,11 @@ def make_app(
             counts.request(one.name, status, seconds, len(inputs))
 
     @app.post("/models/{name}/predict", response_model=Answered)
-    async def predict(name: str, asked: Asked) -> JSONResponse:
+    async def predict(name: str, asked: Asked) -> PlainJSON:
         """Predict outputs; add probabilities, alternatives or reasons if asked."""
         outputs = await answer(find(name), asked.inputs, asked.answer())
         # What models answer is JSON already: it need not be checked once more.
-        return JSONResponse({"model": name, "outputs": outputs})
+        return PlainJSON({"model": name, "outputs": outputs})
 
     @app.post("/models/{name}/stream")
     async def stream(

@@ -39,6 +39,10 @@ class Inputs(NamedTuple):
     cubic: bool = False
 
 
+LONG_WORD = 40
+"""A text of longer words may be one without blanks: it counts as so many more."""
+
+
 def size_of(given: Any) -> int:
     """Return how many tokens, edges or values an input has.
 
@@ -46,9 +50,13 @@ def size_of(given: Any) -> int:
     --------
     >>> size_of({"tokens": ["a", "b"]}), size_of("a b c"), size_of({"x": 1})
     (2, 3, 1)
+    >>> size_of({"tokens": "a b c"}), size_of(400 * "(")
+    (3, 10)
     """
+    if isinstance(given, Mapping) and isinstance(given.get("tokens"), str):
+        given = given["tokens"]
     if isinstance(given, str):
-        return len(given.split())
+        return max(len(given.split()), len(given) // LONG_WORD)
     if isinstance(given, Mapping):
         listed = [len(v) for v in given.values() if isinstance(v, list | dict)]
         return sum(listed) if listed else len(given)

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
-from partwise.serving.plain_json import finite
+from partwise.serving.plain_json import plain
 
 AT_ONCE = 32
 """How many lines of a stream are being answered at a time."""
@@ -119,7 +119,7 @@ async def answer_lines(
     reading = asyncio.create_task(read())
     try:
         while (task := await begun.get()) is not None:
-            yield json.dumps(finite(await task)) + "\n"
+            yield plain(await task) + "\n"
     finally:  # the client may have left in the middle
         reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
