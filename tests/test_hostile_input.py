@@ -222,6 +222,10 @@ def test_terminal_never_sees_escapes_of_files(tmp_path: Path) -> None:
     said = message("inspect", tmp_path / f"none{ESCAPE}")
     assert not set(said) & CONTROLS
     assert "owned" in said
+    for arguments in (("inspect", "a", f"b{ESCAPE}\u202e"), (f"b{ESCAPE}\u202e",)):
+        said = run(*arguments, code=2).output
+        assert not set(said) & {*CONTROLS, "\u202e"}
+        assert "owned" in said
 
 
 def test_pages_hold_no_escapes() -> None:
@@ -271,6 +275,14 @@ def test_gzip_of_many_members_is_read_in_time_that_grows_with_it() -> None:
     begin = time.process_time()
     assert read_text(io.BytesIO(packed)) == "a\n" * 20_000
     assert time.process_time() - begin < 5.0
+
+
+def test_gzip_that_unpacks_without_end_is_refused() -> None:
+    bomb = gzip.compress(b"a" * 15_000_000) * 20
+    before = resident()
+    with pytest.raises(DataError, match=r"over 200 times .*gunzip"):
+        read_text(io.BytesIO(bomb))
+    assert resident() - before < 200 * 2**20
 
 
 # --- features and matrices ---

@@ -31,6 +31,8 @@ from partwise.errors import PartwiseError
 WRONG_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+# Typer's own class, or Click's, as the version of Typer has it.
+WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 class Commands(TyperGroup):
@@ -41,6 +43,9 @@ class Commands(TyperGroup):
         try:
             with progress_notes():
                 return super().invoke(ctx)
+        except WrongUsage as error:  # it is shown with what was typed, such as names
+            error.message = printable(error.message)  # type: ignore[attr-defined]
+            raise
         except BrokenPipeError:
             # The reader (`| head`) has what it wanted. Python flushes standard
             # output at exit, which would complain: give it somewhere to go.

@@ -32,6 +32,9 @@ DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 GZIP_MAGIC = b"\x1f\x8b"
 BLOCK = 1 << 20
 PIECE = 1 << 13
+MOST_TIMES, MOST_UNPACKED = 200, 1 << 26
+"""How many times its size gzip may unpack to, beyond this many bytes: text is unpacked
+to ten times its size at most, and a bomb to a thousand times."""
 
 
 def source_name(source: Source) -> str:
@@ -270,8 +273,10 @@ def _pieces(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
 def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
     """Unpack gzip, which may be several members one after the other."""
     gunzip = zlib.decompressobj(wbits=31)
+    packed = unpacked = 0
     # In small pieces, since what follows the end of a member is copied.
     for block in _pieces(blocks, PIECE):
+        packed += len(block)
         while block:
             if gunzip.eof:
                 block = block.lstrip(b"\0")  # padding between members is legal
@@ -279,11 +284,19 @@ def _unzipped(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
                     break
                 gunzip = zlib.decompressobj(wbits=31)
             try:
-                yield gunzip.decompress(block)
+                text = gunzip.decompress(block)
             except zlib.error as error:
                 raise DataError(
                     f"damaged gzip data ({error}; get the file again)", path=name
                 ) from None
+            unpacked += len(text)
+            if unpacked > MOST_UNPACKED + MOST_TIMES * packed:
+                raise DataError(
+                    f"gzip data that unpacks to over {MOST_TIMES} times its size, "
+                    "as no text does (use gunzip if it is what it should be)",
+                    path=name,
+                )
+            yield text
             block = gunzip.unused_data
     if not gunzip.eof:
         raise DataError("gzip data ends too early (get the file again)", path=name)
