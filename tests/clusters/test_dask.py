@@ -267,6 +267,7 @@ def test_dask_takes_data_frames(client: Client) -> None:
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
     found = partwise.dask.predict(there, Frame(words, 2), client).compute()
     assert found == list(here.predict(rows))
+    assert not hasattr(there, "feature_names_in_")  # of the fit before
     gap = table.assign(u=[0.5, np.nan] * 6)
     with pytest.raises(DataError, match="row 1 has no number in column 'u'; fill it"):
         partwise.dask.fit(there, Frame(gap, 3), client, label="kind")
@@ -294,6 +295,11 @@ def test_dask_takes_data_frames_of_dasks_own(client: Client, tmp_path: Path) -> 
         bare = frame.drop(columns="kind")
         found = partwise.dask.predict(there, bare, client).compute()
         assert found == here.predict(x).tolist()
+        # Columns have names: their order does not matter, nor what there is besides.
+        found = partwise.dask.predict(there, frame[["v", "kind", "u"]], client)
+        assert found.compute() == here.predict(x).tolist()
+        with pytest.raises(DataError, match="has no column 'u', as fit had"):
+            partwise.dask.predict(there, frame[["v"]], client)
 
 
 def test_dask_predicts_bags(client: Client) -> None:

@@ -19,6 +19,8 @@ from partwise.dask.parts import (
     find_parts,
     is_frame,
     is_numeric,
+    names_of_numbers,
+    numbers_of,
 )
 from partwise.dask.workers import (
     Held,
@@ -100,6 +102,9 @@ def fit(
             else:
                 parts = find_parts(fitted, data, client, shards, read, label)
                 training = _encode(fitted, parts, client)
+                if is_frame(data) and (names := names_of_numbers(data, label)):
+                    # As scikit-learn has them: the order of columns may change.
+                    fitted.feature_names_in_ = np.array(names, object)
             fitted._train(training)
 
     return estimator._fit_by(learn)
@@ -201,8 +206,8 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
     model = dask.delayed(estimator, traverse=False)
     if is_frame(data):
         look = dask.delayed(_predict_rows)
-        numeric = is_numeric(data)
-        pieces = [look(piece, model, numeric) for piece in data.to_delayed()]
+        numeric, names = is_numeric(data), _columns_to_read(estimator, data)
+        pieces = [look(piece, model, numeric, names) for piece in data.to_delayed()]
         return dask.bag.from_delayed(pieces)
     if not hasattr(data, "to_delayed"):
         n_workers = max(len(client.scheduler_info()["workers"]), 1)
@@ -266,8 +271,24 @@ def _prepare_first(estimator: Any, part: Any) -> Any:
     return _prepare(estimator, first)
 
 
-def _predict_rows(rows: Any, estimator: Any, numeric: bool) -> list[Any]:
-    return _predict(features_of(rows, numeric), estimator)
+def _columns_to_read(estimator: Any, frame: Any) -> list[str] | None:
+    """Return the columns of numbers that an estimator has learnt from, if it knows."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return None
+    missing = [name for name in names if name not in list(frame.columns)]
+    if missing:
+        raise DataError(f"the data frame has no column {missing[0]!r}, as fit had")
+    return list(names)
+
+
+def _predict_rows(
+    rows: Any, estimator: Any, numeric: bool, names: list[str] | None
+) -> list[Any]:
+    if names is None:
+        return _predict(features_of(rows, numeric), estimator)
+    found = _arrived(estimator).predict(numbers_of(rows[names])) if len(rows) else []
+    return list(found)
 
 
 def _predict(examples: Any, estimator: Any) -> list[Any]:

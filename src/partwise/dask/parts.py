@@ -98,19 +98,31 @@ def _of_rows(rows: Any, label: Any, numeric: bool) -> Any:
 def features_of(rows: Any, numeric: bool) -> Any:
     """Return rows of a table as numbers, or as dicts of what is there."""
     if numeric:
-        missing = rows.isna()
-        if missing.any(axis=None):
-            row, column = missing.stack().idxmax()
-            raise DataError(
-                f"row {row} has no number in column {column!r}; fill it in, or leave "
-                "the row out"
-            )
-        return rows.to_numpy("float64")
+        return numbers_of(rows).to_numpy()
     there = rows.notna().to_dict("records")
     return [
         {name: value for name, value in row.items() if known[name]}
         for row, known in zip(rows.to_dict("records"), there, strict=True)
     ]
+
+
+def numbers_of(rows: Any) -> Any:
+    """Return a table in which every cell is a number."""
+    missing = rows.isna()
+    if missing.any(axis=None):
+        row, column = missing.stack().idxmax()
+        raise DataError(
+            f"row {row} has no number in column {column!r}; fill it in, or leave "
+            "the row out"
+        )
+    return rows.astype("float64")
+
+
+def names_of_numbers(frame: Any, label: Any) -> list[str] | None:
+    """Return the names of the columns, if all are numbers and all have names."""
+    names = [name for name in frame.columns if name != label]
+    named = all(isinstance(name, str) for name in names)
+    return names if named and is_numeric(frame, label) else None
 
 
 def _of_delayed(pieces: Sequence[Delayed], client: Client) -> list[Part]:

@@ -61,6 +61,7 @@ class ShardedClassifying(LearnsFromFolders):
         """Set all that follows from the survey of the whole corpus."""
         self._refuse_vectors()
         self._encoder, self._row_size = None, survey.row_size
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if survey.form == "names":
             self._encoder = FeatureDictEncoder(self.min_count, self.hash_bits)
             if self.hash_bits is None:
