@@ -70,6 +70,17 @@ def test_checkpoint_with_impossible_arrays_is_refused(
 
 
 @plain_only
+def test_checkpoint_that_has_counted_too_far_is_refused(tmp_path: Path) -> None:
+    case, path = CASES["eg hinge l2"](), tmp_path / "run"
+    case.run(path, max_iter=2)
+    content = model_file.read(path)
+    tensors = content.tensors | {"state.n_passes": np.array([2**63 - 1])}
+    model_file.write(path, tensors, content.settings, kind=checkpoint.KIND)
+    with pytest.raises(ModelFileError, match="'n_passes' is too large"):
+        case.run(path, max_iter=3, resume=True)
+
+
+@plain_only
 def test_checkpoint_that_cannot_be_written_is_warned_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ from partwise.solvers.facts import Fact
 
 LARGEST = 1e150
 """Larger numbers have no squares: as good as infinite."""
+MOST_COUNTED = 2**62
+"""Nobody counts so far, and one more than the largest number cannot be kept."""
 
 Tensors = Mapping[str, NDArray[Any]]
 
@@ -140,7 +142,12 @@ def _read(name: str, now: Any, tensors: Tensors, grows: bool) -> Any:
         )
     if isinstance(now, np.ndarray):
         return array.copy()
-    return array.tolist() if isinstance(now, list) else type(now)(array.item())
+    if isinstance(now, list):
+        return array.tolist()
+    number = array.item()
+    if isinstance(number, int) and abs(number) >= MOST_COUNTED:
+        raise ValueError(f"{name!r} is too large")
+    return type(now)(number)
 
 
 def _as_array(value: Any) -> NDArray[Any]:
