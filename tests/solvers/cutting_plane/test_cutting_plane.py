@@ -15,7 +15,7 @@ from partwise.solvers.base import Problem
 from partwise.solvers.cutting_plane import cutting_plane as module
 from partwise.solvers.cutting_plane.cutting_plane import CuttingPlane
 from partwise.solvers.cutting_plane.plane_qp import Best, solve_plane_qp
-from partwise.solvers.cutting_plane.planes import Planes
+from partwise.solvers.cutting_plane.planes import Planes, _triangular
 from partwise.solvers.registry import make_solver
 from partwise.solvers.working_sets.smo import SequentialMinimalOptimization
 from partwise.structures import make_chain, make_dense_rows, make_multiclass
@@ -128,7 +128,8 @@ def test_cutting_plane_products_are_those_of_the_vectors(make: Maker) -> None:
     vectors, costs = vectors_of(problem, planes, outputs)
     assert len(planes) == 6
     np.testing.assert_allclose(planes.costs, costs, rtol=1e-12)
-    np.testing.assert_allclose(planes.gram, vectors @ vectors.T, atol=1e-9)
+    products = planes.factor.T @ planes.factor
+    np.testing.assert_allclose(products, vectors @ vectors.T, atol=1e-9)
     weights = np.linspace(-1.0, 1.0, 6)
     np.testing.assert_allclose(
         planes.combine(problem, weights), weights @ vectors, atol=1e-10
@@ -165,7 +166,7 @@ def test_cutting_plane_idle_planes_are_dropped() -> None:
         for state in passes(problem, solver, 40):
             assert (state.idle <= drop_after).all()
         counts[drop_after] = len(state.planes)
-        assert state.planes.gram.shape == (len(state.planes),) * 2
+        assert state.planes.factor.shape == (len(state.planes),) * 2
         assert state.alpha.size == state.idle.size == len(state.planes)
     assert counts[1000] == 40
     assert counts[2] < 40
@@ -282,6 +283,55 @@ def test_cutting_plane_huge_features_separate_what_is_separable(
     assert solution.certificate.dual == pytest.approx(best, rel=2e-3)
 
 
+BESIDE = {
+    "classes": ([-1.9, 1.2, 1.3, -0.1, 1.4, 0.1], [0, 1, 2, 0, 1, 2]),
+    "a threshold": ([1.0, 2.0, 3.0, 4.0], [0, 0, 1, 1]),
+    "no threshold": ([1.0, 2.0, 3.0], [0, 1, 0]),
+}
+
+
+@plain_only
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("case", BESIDE)
+def test_cutting_plane_huge_features_beside_an_intercept(
+    case: str, loss: str, C: float
+) -> None:
+    """Weights of 1e8 features cost nothing, but that of the intercept does.
+
+    Nor do those of 1e4, up to a millionth, where others solve the problem.
+    """
+    x, y = BESIDE[case]
+
+    def problem(size: float) -> Problem:
+        rows = make_dense_rows([[size * value, 1.0] for value in x])
+        return make_problem(make_multiclass(rows, y, max(y) + 1), get_loss(loss), C)
+
+    outputs = problems.enumerate_outputs(problem(1e4).structure)
+    best_of = problems.best_hinge if loss == "hinge" else problems.best_squared_hinge
+    best, _ = best_of(outputs, np.full(len(x), C))
+    solution = solve(problem(1e8), CuttingPlane(), tol=1e-4, max_iter=400)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-4)
+
+
+def test_cutting_plane_vectors_keep_what_is_small_beside_the_rest() -> None:
+    """Also where planes are dropped, which the others in the basis stood on."""
+    rng = np.random.default_rng(0)
+    large = rng.normal(size=(3, 14))
+    vectors = np.zeros((14, 14))
+    vectors[:3], vectors[3:7] = 1e8 * large, rng.normal(size=(4, 14))
+    large[:, 5], vectors[:, 5] = large[:, 2], vectors[:, 2]
+    factor = _triangular(vectors)
+    assert np.count_nonzero(factor.diagonal()) == 7
+    # What adds up to nothing in the large rows tells the small ones.
+    kernel = np.linalg.svd(large)[2][3:].T
+    small = vectors[3:7] @ kernel
+    seen = factor @ kernel
+    np.testing.assert_allclose(seen.T @ seen, small.T @ small, atol=1e-6)
+
+
 # --- the programme ---
 
 
@@ -291,7 +341,7 @@ def test_plane_qp_is_the_optimum(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(12, 5)) * scale  # dependent on purpose
     gram, costs = x @ x.T, rng.uniform(0, 3, 12) * scale**2 * 10.0 ** (seed - 2)
-    alpha, shares = solve_plane_qp(gram, costs)
+    alpha, u = solve_plane_qp(x.T, costs)
     assert alpha.min() >= 0.0
     assert alpha.sum() <= 1.0 + 1e-15
     # No direction to a corner of the simplex rises: the gap of Frank and Wolfe.
@@ -308,9 +358,9 @@ def test_plane_qp_is_the_optimum(seed: int, scale: float) -> None:
         options={"ftol": 1e-12, "maxiter": 500},
     )
     assert value / scale**2 == pytest.approx(-peer.fun, rel=1e-6)
-    # The shares make the same weights as the multipliers.
+    # These are the weights that the multipliers make.
     w = x.T @ alpha
-    np.testing.assert_allclose(x.T @ shares, w, rtol=0, atol=1e-6 * np.abs(w).max())
+    np.testing.assert_allclose(u, w, rtol=0, atol=1e-6 * np.abs(w).max())
 
 
 def test_plane_qp_without_costs_stays_at_zero() -> None:
@@ -318,8 +368,8 @@ def test_plane_qp_without_costs_stays_at_zero() -> None:
 
 
 def test_plane_qp_flat_planes_take_the_costliest() -> None:
-    alpha, shares = solve_plane_qp(np.zeros((2, 2)), np.array([1.0, 3.0]))
-    assert shares.tolist() == [0.0, 0.0]
+    alpha, u = solve_plane_qp(np.zeros((2, 2)), np.array([1.0, 3.0]))
+    assert u.tolist() == [0.0, 0.0]
     np.testing.assert_allclose(alpha, [0.0, 1.0], atol=1e-6)
 
 
@@ -333,7 +383,7 @@ def test_cutting_plane_poor_multipliers_are_not_taken(
     monkeypatch.setattr(
         module,
         "solve_plane_qp",
-        lambda gram, costs, start: Best(*np.zeros((2, costs.size))),
+        lambda factor, costs, start: Best(*np.zeros((2, costs.size))),
     )
     rng = np.random.default_rng(0)
     count = 0
@@ -387,7 +437,8 @@ def test_cutting_plane_warm_start_with_other_weights_is_still_certified() -> Non
     planes = short.state.planes
     vectors, costs = vectors_of(problem, planes, outputs)
     np.testing.assert_allclose(planes.costs, costs, rtol=1e-12)
-    np.testing.assert_allclose(planes.gram, vectors @ vectors.T, atol=1e-9)
+    products = planes.factor.T @ planes.factor
+    np.testing.assert_allclose(products, vectors @ vectors.T, atol=1e-9)
     assert short.certificate is not None
     assert 0 < short.certificate.dual <= best * (1 + 1e-9)
     assert best <= short.certificate.primal * (1 + 1e-9)

@@ -26,8 +26,10 @@ from partwise.structures.interface import FloatArray, add_costs, argmax, cost
 PLANES_KEPT = 100
 """About how many planes were in use at a time, where it was measured."""
 
-CANCELLED = 1e-6
-"""Weights that are so small a share of the planes they add up lack digits."""
+LACKING = 1e-10
+"""Weights lack digits if planes are so far off there, as a share of what they cost."""
+
+EPS = float(np.finfo(float).eps)
 
 ROOM = 1e-13
 """How much longer weights are than proposed, lest rounding leaves slack where there is
@@ -86,14 +88,19 @@ class CuttingPlaneState(State):
         The bound never falls, whatever rounding does.
         """
         planes = self.planes
-        self.alpha, shares = solve_plane_qp(planes.gram, planes.costs, self.alpha)
+        self.alpha, u = solve_plane_qp(planes.factor, planes.costs, self.alpha)
         w = planes.combine(problem, self.alpha)
         # From the weights themselves, free of what rounding did to the products.
         self.dual = max(self.dual, float(planes.costs @ self.alpha - 0.5 * w @ w))
-        sizes = np.sqrt(planes.gram.diagonal())
-        if np.sqrt(w @ w) < CANCELLED * float(self.alpha @ sizes):
-            return planes.combine(problem, shares)
-        return w
+        return planes.weights_at(problem, u) if self._lacks_digits(u) else w
+
+    def _lacks_digits(self, u: FloatArray) -> bool:
+        """Say whether the multipliers cannot tell the weights, which are at `u`."""
+        factor, sizes = self.planes.factor, self.planes.sizes()
+        heights = factor.T @ (factor @ self.alpha - u)
+        rounding = EPS * float(self.alpha @ sizes) * sizes.max()
+        off = np.abs(heights).max() + rounding
+        return bool(off > LACKING * np.abs(self.planes.costs).max())
 
     def drop_idle(self, drop_after: int) -> None:
         """Forget the planes whose multiplier has been zero for too long."""

@@ -23,8 +23,7 @@ from partwise._deadline import check_time
 from partwise.structures.interface import FloatArray
 
 DEPENDENT = 1e-13
-"""Planes whose part outside of the others is a smaller share, squared, lie within
-them: the products of the planes have no more digits."""
+"""Planes whose part outside of the others is a smaller share lie within them."""
 
 ENOUGH = 1e-12
 """The share of the value that a step must gain for another one: what rounding leaves of
@@ -41,60 +40,25 @@ MOST_STEPS = 10
 
 
 class Best(NamedTuple):
-    """What is best: multipliers, and the shares of the planes that make the weights.
+    """What is best: multipliers, and the weights in the basis of the planes.
 
-    In theory they are the same. The multipliers may have to cancel to the last digit,
-    the shares, of planes that do not depend on each other, need not.
+    In theory the latter are a sum of planes with the former, which may have to cancel
+    to the last digit.
     """
 
     alpha: FloatArray
-    shares: FloatArray
-
-
-class _Basis(NamedTuple):
-    """The planes in an orthonormal basis, brought to the size of one.
-
-    ``vectors[:, k] * size[k]`` is plane `k`. The first of them in `order` are the
-    basis, made orthonormal one after the other, so that they are triangular.
-    """
-
-    vectors: FloatArray
-    size: FloatArray
-    order: NDArray[np.int64]
-
-    def shares(self, u: FloatArray) -> FloatArray:
-        """Return how much of which plane makes the vector `u`."""
-        from scipy.linalg import solve_triangular
-
-        shares, chosen = np.zeros(self.size.size), self.order[: u.size]
-        if u.size:
-            shares[chosen] = solve_triangular(self.vectors[:, chosen], u)
-        return shares / self.size
-
-
-def _make_basis(gram: FloatArray) -> _Basis:
-
-    from scipy.linalg.lapack import dpstrf
-
-    size = np.sqrt(gram.diagonal())
-    # Planes differ in size by orders of magnitude; one without slope has any.
-    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
-    factor, pivots, rank, _ = dpstrf(gram / np.outer(size, size), tol=DEPENDENT)
-    order = np.asarray(pivots, np.int64) - 1
-    vectors = np.zeros((int(rank), size.size))
-    vectors[:, order] = np.triu(factor)[: int(rank)]
-    return _Basis(vectors, size, order)
+    u: FloatArray
 
 
 def solve_plane_qp(
-    gram: FloatArray, costs: FloatArray, start: FloatArray | None = None
+    factor: FloatArray, costs: FloatArray, start: FloatArray | None = None
 ) -> Best:
     """Return the best multipliers of the planes.
 
     Parameters
     ----------
-    gram : array of shape (n_planes, n_planes)
-        The products of the planes' vectors.
+    factor : array of shape (n, n_planes)
+        The planes' vectors in an orthonormal basis.
     costs : array of shape (n_planes,)
         What the planes say the losses are at ``w = 0``.
     start : array of shape (n_planes,), optional
@@ -108,24 +72,26 @@ def solve_plane_qp(
 
     Examples
     --------
-    >>> solve_plane_qp(np.array([[4.0]]), np.array([1.0])).alpha.round(6).tolist()
+    >>> solve_plane_qp(np.array([[2.0]]), np.array([1.0])).alpha.round(6).tolist()
     [0.25]
     >>> solve_plane_qp(np.eye(2), np.array([3.0, 3.0])).alpha.round(6).tolist()
     [0.5, 0.5]
     """
-    basis = _make_basis(gram)
-    heights, price = costs / basis.size, 1.0 / basis.size
+    size = np.sqrt(np.einsum("ij,ij->j", factor, factor))
+    # Planes differ in size by orders of magnitude; one without slope has any.
+    size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
+    vectors, heights, price = factor / size, costs / size, 1.0 / size
     # Multipliers of planes of size one.
-    a = np.zeros(costs.size) if start is None else start * basis.size
-    u, value, worst = basis.vectors @ a, -np.inf, np.inf
+    a = np.zeros(costs.size) if start is None else start * size
+    u, value, worst = vectors @ a, -np.inf, np.inf
     best, fruitless = (a, u), np.zeros(costs.size, bool)
     used, joining = a > 0.0, list[int]()
     for _ in range(MOST_STEPS * (1 + costs.size)):
         check_time()
         used[joining] = True
-        a, u = _go_to_best(basis.vectors, heights, price, a, u, used)
+        a, u = _go_to_best(vectors, heights, price, a, u, used)
         new_value = float(heights @ a - 0.5 * u @ u)
-        slope = costs - basis.size * (u @ basis.vectors)
+        slope = costs - size * (u @ vectors)
         # Planes in use are all as steep: flat, or, with a sum of one, as steep as mass
         # is worth.
         mass = a * price
@@ -141,12 +107,12 @@ def solve_plane_qp(
             break
         # A step that gains nothing that can be seen may still lead on, but once only.
         fruitless[joining] = True
-        blur = ROUNDING * (np.abs(costs) + basis.size * np.sqrt(u @ u))
+        blur = ROUNDING * (np.abs(costs) + size * np.sqrt(u @ u))
         able = np.flatnonzero(~used & (slope > blur) & ~fruitless)
         joining = [int(able[slope[able].argmax()])] if able.size else []
     a, u = best
-    alpha = a / basis.size
-    return Best(alpha / max(float(alpha.sum()), 1.0), basis.shares(u))
+    alpha = a / size
+    return Best(alpha / max(float(alpha.sum()), 1.0), u)
 
 
 def _go_to_best(
@@ -228,7 +194,7 @@ def _meet(
 
     q, r = np.linalg.qr(vectors)
     diagonal = np.abs(r.diagonal())
-    rank = int(np.argmin(np.append(diagonal > np.sqrt(DEPENDENT), False)))
+    rank = int(np.argmin(np.append(diagonal > DEPENDENT, False)))
     if rank < vectors.shape[1]:
         direction = np.zeros(vectors.shape[1])
         direction[rank] = 1.0
@@ -239,7 +205,9 @@ def _meet(
     u_span = solve_triangular(r, heights, trans="T") if rank else np.zeros(0)
     inside = q.T @ offset
     outside = offset - q @ inside
-    if outside @ outside <= DEPENDENT * (offset @ offset):
+    # Once more: what rounding left of the huge part inside may be as large as the rest.
+    outside -= q @ (q.T @ outside)
+    if outside @ outside <= DEPENDENT**2 * (offset @ offset):
         outside = np.zeros_like(outside)
     a = solve_triangular(r, u_span - inside) if rank else np.zeros(0)
     return a, q @ u_span + outside

@@ -5,11 +5,14 @@ and its cost ``b = sum_i C_i cost(i, y_i)``: whatever the weights, all the losse
 up to at least ``b - w . g``. Squared losses lie above their tangents as well: where the
 slack is `s`, the loss of an example is at least ``2 s (cost - w . dPhi) - s^2``, which
 is the same with a slope of ``2 s``. The vectors are as long as the weights and dense,
-the outputs are short, so the outputs are what is kept, and the products of the vectors.
+the outputs are short, so the outputs are what is kept, and the vectors in an
+orthonormal basis of themselves: as many numbers as their products, with twice the
+digits. Of features of 1e8 beside some of 1 the products say nothing about the latter.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +32,20 @@ from partwise.structures.scratch import score_of
 from partwise.structures.sharing import borders, filled, given, summed
 
 Codes = NDArray[np.int32]
+
+WITHIN = 1e-12
+"""What of a plane lies outside of the others is nothing if it is that share of what had
+to be subtracted from it."""
+
+CLEAR = 1e-6
+"""Planes of which such a share lies outside of the others have directions of their own,
+whatever was subtracted."""
+
+MUCH = 0.1
+"""If that share is outside, products have told it with all digits but one."""
+
+MOST_TURNS = 4
+"""Twice is enough, as they say, to take out of a vector what lies in a basis."""
 
 
 @kernel
@@ -160,15 +177,17 @@ class Planes(Keeper):
         What the loss of each example gains with its slack.
     costs : array of shape (n_planes,)
         The cost `b` of each plane.
-    gram : array of shape (n_planes, n_planes)
-        The products of their vectors.
+    factor : array of shape (n_planes, n_planes)
+        Their vectors in an orthonormal basis, one below the other: upper triangular.
+        Every plane adds a direction to the basis, and a row for it, or, where it lies
+        within those before, a row of zeros.
     """
 
-    kept = growing = ("codes", "slopes", "costs", "gram")
+    kept = growing = ("codes", "slopes", "costs", "factor")
     facts = (
         shape("codes", "costs", "n_codes"),
         shape("slopes", "costs", "problem.n_examples"),
-        shape("gram", "costs", "costs"),
+        shape("factor", "costs", "costs"),
         _codes_are_outputs,
     )
 
@@ -178,7 +197,7 @@ class Planes(Keeper):
         self.codes: Codes = np.zeros((0, int(self.ptr[-1])), np.int32)
         self.slopes = np.zeros((0, problem.n_examples))
         self.costs = np.zeros(0)
-        self.gram = np.zeros((0, 0))
+        self.factor = np.zeros((0, 0))
 
     @property
     def n_codes(self) -> int:
@@ -203,17 +222,17 @@ class Planes(Keeper):
         cost = slope * found.costs - (slack**2 if self.squared else 0.0)
         self.slopes = np.vstack([self.slopes, slope])
         self.costs = np.append(self.costs, problem.C @ cost)
-        self._multiply_last(problem)
+        self._place_last(problem)
 
     def weigh_again(self, problem: Problem) -> None:
-        """Compute costs and products for other weights C_i of the examples."""
+        """Compute costs and vectors for other weights C_i of the examples."""
         codes, slopes, count = self.codes, self.slopes, len(self)
-        self.costs, self.gram = np.zeros(count), np.zeros((0, 0))
+        self.costs, self.factor = np.zeros(count), np.zeros((0, 0))
         things = *self._shared(problem), self.squared, summed(self.costs)
         problem.crew(n_sums=count).run(_add_costs, *things)
         for n in range(1, count + 1):
             self.codes, self.slopes = codes[:n], slopes[:n]
-            self._multiply_last(problem)
+            self._place_last(problem)
 
     def combine(self, problem: Problem, alpha: FloatArray) -> FloatArray:
         """Return ``sum_k alpha_k g_k``."""
@@ -231,22 +250,110 @@ class Planes(Keeper):
             given(self.slopes, axis=1),
         )
 
-    def _multiply_last(self, problem: Problem) -> None:
-        """Add the products of the last plane with all of them."""
-        n = len(self.codes)
-        last = np.zeros(n)
-        last[-1] = 1.0
-        vector, products = self.combine(problem, last), np.zeros(n)
+    def sizes(self) -> FloatArray:
+        """Return the norms of the vectors."""
+        return _sizes(self.factor)
+
+    def weights_at(self, problem: Problem, u: FloatArray) -> FloatArray:
+        """Return the vector whose coordinates in the basis are `u`.
+
+        If the planes that make it all but cancel, what is left has few digits that are
+        right. So what the sum lacks is measured, and added.
+        """
+        total = self._sum_to(problem, u)
+        for _ in range(2):
+            total += self._sum_to(problem, u - self._coordinates(problem, total))
+        return total
+
+    def _sum_to(self, problem: Problem, u: FloatArray) -> FloatArray:
+        """Add planes up to the vector at `u`, as far as the digits of a sum go."""
+        return self.combine(problem, _shares(self.factor, u))
+
+    def _coordinates(self, problem: Problem, vector: FloatArray) -> FloatArray:
+        """Return a vector in the basis, or what of it lies in there."""
+        products, u = np.zeros(len(self.codes)), np.zeros(len(self.codes))
         things = *self._shared(problem), vector, summed(products)
-        problem.crew(n_sums=n).run(_multiply, *things)
-        gram = np.zeros((n, n))
-        gram[: n - 1, : n - 1] = self.gram
-        gram[n - 1] = gram[:, n - 1] = products
-        self.gram = gram
+        problem.crew(n_sums=u.size).run(_multiply, *things)
+        used, triangle = _directions(self.factor)
+        if used.size:
+            from scipy.linalg import solve_triangular
+
+            u[used] = solve_triangular(triangle, products[used], trans="T")
+        return u
+
+    def _place_last(self, problem: Problem) -> None:
+        """Find the vector of the last plane in the basis, and extend that."""
+        n = len(self.codes)
+        last, factor = np.zeros(n), np.zeros((n, n))
+        last[-1] = 1.0
+        factor[: n - 1, : n - 1] = self.factor
+        self.factor = factor
+        rest = self.combine(problem, last)
+        size = before = math.sqrt(rest @ rest)
+        for _ in range(MOST_TURNS):
+            u = self._coordinates(problem, rest)
+            factor[:, -1] += u
+            left = math.sqrt(max(before**2 - float(u @ u), 0.0))
+            if left > MUCH * before:
+                break
+            rest -= self._sum_to(problem, u)
+            left = before = math.sqrt(rest @ rest)
+            if left <= WITHIN * size:
+                break
+        if left > _rounding(factor, n - 1):
+            factor[-1, -1] = left
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Forget all but the `chosen` planes."""
         if not chosen.all():
             self.codes, self.costs = self.codes[chosen], self.costs[chosen]
             self.slopes = self.slopes[chosen]
-            self.gram = self.gram[np.ix_(chosen, chosen)]
+            self.factor = _triangular(self.factor[:, chosen])
+
+
+def _sizes(vectors: FloatArray) -> FloatArray:
+    """Return the norms of columns."""
+    return np.sqrt(np.einsum("ij,ij->j", vectors, vectors))
+
+
+def _directions(factor: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the planes that have added a direction, and their part of the factor."""
+    used = np.flatnonzero(factor.diagonal())
+    return used, factor[np.ix_(used, used)]
+
+
+def _shares(factor: FloatArray, u: FloatArray) -> FloatArray:
+    """Return how much of which plane makes the vector at `u`."""
+    from scipy.linalg import solve_triangular
+
+    used, triangle = _directions(factor)
+    shares = np.zeros(u.size)
+    if used.size:
+        shares[used] = solve_triangular(triangle, u[used])
+    return shares
+
+
+def _rounding(factor: FloatArray, k: int) -> float:
+    """Return what may be rounding of plane `k` without what lies in those before it."""
+    sizes, shares = _sizes(factor), np.abs(_shares(factor, factor[:, k]))
+    return WITHIN * float(sizes[k] + shares @ sizes)
+
+
+def _triangular(vectors: FloatArray) -> FloatArray:
+    """Return vectors in a basis of themselves, one after the other."""
+    n, sizes = vectors.shape[1], _sizes(vectors)
+    upper: FloatArray = np.asarray(np.linalg.qr(vectors, mode="r"))
+    if (np.abs(upper.diagonal()) > CLEAR * sizes).all():
+        return upper
+    # Some lie within those before, and must not take a direction away from others.
+    basis, factor = np.zeros((len(vectors), n)), np.zeros((n, n))
+    for k in range(n):
+        rest = vectors[:, k].copy()
+        for _ in range(2):
+            u = basis.T @ rest
+            rest -= basis @ u
+            factor[:, k] += u
+        left = np.sqrt(rest @ rest)
+        if left > CLEAR * sizes[k] or left > _rounding(factor, k):
+            basis[:, k], factor[k, k] = rest / left, left
+    return factor
