@@ -403,17 +403,16 @@ def test_exponentiated_gradient_cannot_do_the_squared_hinge() -> None:
 
 def test_exponentiated_gradient_does_not_trust_scores_that_mixing_has_left() -> None:
     """They say that there is no gap, where the next look must show all of it."""
-    s = problems.chain_sparse(problems.examples(1, (200,)))
-    problem = make_problem(s, LOG_LOSS, 0.1)
+    s = problems.chain_sparse(problems.examples(1, (30,)))
+    problem = make_problem(s, LOG_LOSS, 1.0)
     solver = ExponentiatedGradient(order="cyclic")
     gap = 0.0
-    for number, state in enumerate(passes(problem, solver, 5), start=1):
-        if number == 3:
+    for number, state in enumerate(passes(problem, solver, 3), start=1):
+        if number == 1:
             state.mixing = False
-            state.dual.theta[:] *= -1.0
+            state.dual.theta[:] = 0.0
             state.dual.step[:] = 0.02
-        elif number == 4:
+        elif number == 2:
             gap = solver.certify(problem, state).gap
-            state.dual.gap[:] = 0.0
-    assert gap > 1e-3
+    assert gap > 20.0
     assert state.dual.gap.sum() == pytest.approx(gap, rel=1e-9)
