@@ -396,3 +396,23 @@ def test_exponentiated_gradient_cannot_do_the_squared_hinge() -> None:
     problem = small(get_loss("squared_hinge"))
     with pytest.raises(PairingError, match="cannot minimise 'squared_hinge'"):
         solve(problem, ExponentiatedGradient())
+
+
+# --- scores that are not those of the dual point ---
+
+
+def test_exponentiated_gradient_does_not_trust_scores_that_mixing_has_left() -> None:
+    """They say that there is no gap, where the next look must show all of it."""
+    s = problems.chain_sparse(problems.examples(1, (30,)))
+    problem = make_problem(s, LOG_LOSS, 1.0)
+    solver = ExponentiatedGradient(order="cyclic")
+    gap = 0.0
+    for number, state in enumerate(passes(problem, solver, 3), start=1):
+        if number == 1:
+            state.mixing = False
+            state.dual.theta[:] = 0.0
+            state.dual.step[:] = 0.02
+        elif number == 2:
+            gap = solver.certify(problem, state).gap
+    assert gap > 20.0
+    assert state.dual.gap.sum() == pytest.approx(gap, rel=1e-9)

@@ -37,6 +37,10 @@ LARGEST_STEP = 1e6
 # A step that misses the best point of the way by less than this share is left alone:
 # correcting it costs another update of the weights and wins little.
 CLOSE_ENOUGH = 0.25
+# No way from the Gibbs distribution of the scores themselves rises by more than its
+# `gain`. With less than this share of the rise, mixing has led the dual point away from
+# its scores, which tell neither the gap nor the step: it is mixed with p(y | x; w).
+ASTRAY = 0.1
 # What rounding leaves uncertain, as a share of the numbers that cancel.
 ROUNDING = 1e-15
 
@@ -325,7 +329,8 @@ def ascend(
         for r in range(n):
             theta[r] += share * eta * trial.direction[r]
     if search:
-        dual.step[i] = _next_step(eta, C * gain, sqnorm)
+        astray = C * gain < ASTRAY * rise
+        dual.step[i] = 1.0 if astray else _next_step(eta, C * gain, sqnorm)
     return share * rise - 0.5 * lost, calls
 
 
