@@ -21,6 +21,7 @@ from partwise.structures.dependency.second_order.chart import (
     between_options,
     complete_options,
     completes,
+    first_between,
     incomplete_options,
     inside,
 )
@@ -65,11 +66,9 @@ def best_second_order_tree(
             rank = vectors.place_of_largest(chart.row[:options])
             s = inner_arc(arcs, b, rank) if rank else -1
             options = between_options(arcs, chart, b, s)
-            step, far = (
-                1 if h < m else -1,
-                vectors.place_of_largest(chart.row[:options]),
-            )
-            r = arcs.modifier[s] + far * step if s >= 0 else h
+            far = vectors.place_of_largest(chart.row[:options])
+            step = 1 if h < m else -1
+            r = first_between(arcs, b, s) + far if s >= 0 else h
             waiting[count], waiting[count + 1] = b, r + step
             count += 2
             if s >= 0:
@@ -206,6 +205,6 @@ def _hand_down_arc(
         s = inner_arc(arcs, b, rank)
         shares = _shares(chart, between_options(arcs, chart, b, s))
         for j in range(shares.size):
-            r = arcs.modifier[s] + j * step
+            r = first_between(arcs, b, s) + j
             of_completes[s, r] += whole * shares[j]
             of_completes[b, r + step] += whole * shares[j]
