@@ -71,17 +71,11 @@ def completes(arcs: SentenceArcs, chart: Chart) -> FloatArray:
 
 
 @kernel
-def first_between(arcs: SentenceArcs, b: int, s: int) -> int:
-    """Return the leftmost word up to which what is below arcs `b` or `s` can reach."""
-    m = arcs.modifier[b]
-    return arcs.modifier[s] if arcs.head[b] < m else m + 1
-
-
-@kernel
 def between_options(arcs: SentenceArcs, chart: Chart, b: int, s: int) -> int:
     """Write how arc `b` and its inner sibling `s` meet: at every word between.
 
-    Without a sibling (-1) there is one option: all up to the head is below the word.
+    The words are in the order from the sibling to the word of `b`. Without a sibling
+    (-1) there is one option: all up to the head is below the word.
     """
     complete, row = completes(arcs, chart), chart.row
     h, m = arcs.head[b], arcs.modifier[b]
@@ -89,10 +83,11 @@ def between_options(arcs: SentenceArcs, chart: Chart, b: int, s: int) -> int:
     if s < 0:
         row[0] = complete[b, h + step]
         return 1
-    first, count = first_between(arcs, b, s), abs(m - arcs.modifier[s])
+    start = arcs.modifier[s]
+    first, count = start if step > 0 else m + 1, abs(m - start)
     one, other = complete[s, first : first + count], complete[b, first + step :]
     for j in range(count):
-        row[j] = one[j] + other[j]
+        row[j if step > 0 else count - 1 - j] = one[j] + other[j]
     return count
 
 

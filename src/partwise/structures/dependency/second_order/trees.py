@@ -21,7 +21,6 @@ from partwise.structures.dependency.second_order.chart import (
     between_options,
     complete_options,
     completes,
-    first_between,
     incomplete_options,
     inside,
 )
@@ -68,7 +67,7 @@ def best_second_order_tree(
             options = between_options(arcs, chart, b, s)
             far = vectors.place_of_largest(chart.row[:options])
             step = 1 if h < m else -1
-            r = first_between(arcs, b, s) + far if s >= 0 else h
+            r = arcs.modifier[s] + far * step if s >= 0 else h
             waiting[count], waiting[count + 1] = b, r + step
             count += 2
             if s >= 0:
@@ -205,6 +204,6 @@ def _hand_down_arc(
         s = inner_arc(arcs, b, rank)
         shares = _shares(chart, between_options(arcs, chart, b, s))
         for j in range(shares.size):
-            r = first_between(arcs, b, s) + j
+            r = arcs.modifier[s] + j * step
             of_completes[s, r] += whole * shares[j]
             of_completes[b, r + step] += whole * shares[j]
