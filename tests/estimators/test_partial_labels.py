@@ -1,5 +1,6 @@
 """Estimators that learn from labels known in part, in Python and from files."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +199,48 @@ def test_partial_files_spell_what_is_known(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("Ada B-PER\nsaw ?\nit O\n\nBob ?\nran O\n\n")
     run("train", "segments", *base, "--partial")
     assert load(tmp_path / "m").classes_.tolist() == ["O", "PER"]
+
+
+def suspects(model: Path, train: Path, *options: Any) -> list[dict[str, Any]]:
+    given = ("suspects", model, train, "--partial", "--json", *options)
+    found: list[dict[str, Any]] = json.loads(run(*given).stdout)["suspects"]
+    return found
+
+
+def test_suspects_contradict_what_is_known_and_not_what_is_unknown(
+    tmp_path: Path,
+) -> None:
+    right, wrong = "the D\ndog N\nbarks ?\n\n", "the D|V\ndog V\nbarks V\n\n"
+    unknown = "the ?\ndog ?\nbarks V\n\n"
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text(right * 5 + unknown + wrong + right * 5)
+    run("train", "tag", train, "-m", model, "-q", "-C", 1, "--partial")
+    first, *others = suspects(model, train)
+    assert (first["example"], first["differences"]) == (7, ["dog: V, N"])
+    assert all(not one["differences"] for one in others)
+    assert max(one["score"] for one in others) < 0.5 * first["score"]
+    page = tmp_path / "page.html"
+    told = (tmp_path / "told", "--partial", "--train", train, "-o", page)
+    told[0].write_text("the D\ndog N\nbarks V\n\n")
+    run("report", model, *told)
+    assert '"suspects":{"by":"by the least probable part' in page.read_text()
+    assert "must be labelled completely" in message(
+        "report", model, train, "--partial", "-o", page
+    )
+
+
+def test_suspects_of_all_kinds_are_known_in_part(tmp_path: Path) -> None:
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text("Ada B-PER\nsaw ?\nit O\n\nBob ?\nran O\n\n")
+    run("train", "segments", train, "-m", model, "-q", "-C", 5, "--partial")
+    assert len(suspects(model, train)) == 2
+    train.write_text("".join(s.to_text("conllu") for s in TREES))
+    run("train", "parse", train, "-m", model, "-q", "--partial", "--hash-bits", 8)
+    found = suspects(model, train)
+    assert len(found) == len(TREES)
+    assert all(not one["wrong"] for one in found)
+    assert all(not one["wrong"] for one in suspects(model, train, "--folds", 3))
+    train.write_text("(S (NP (D the) (N dog)) (VP (V barks)))\n" * 2
+                     + "(? (? the dog) barks)\n")  # fmt: skip
+    run("train", "constituency", train, "-m", model, "-q", "--partial")
+    assert len(suspects(model, train)) == 3

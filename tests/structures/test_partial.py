@@ -12,6 +12,7 @@ from partwise.structures.gibbs import part_pointers
 from partwise.structures.partial import (
     best_completions,
     expected_completions,
+    least_probable_knowledge,
     make_partial,
 )
 from problems import Maker
@@ -50,6 +51,22 @@ def test_partial_completions_are_the_best_and_the_expected(
         mu[expected.expected.ids[own]] = expected.expected.numbers[own]
         np.testing.assert_allclose(mu, p @ counts[free], atol=1e-10)
         assert entropy[i] == pytest.approx(-(p * np.log(p)).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+def test_partial_knowledge_is_as_probable_as_its_least_part(
+    make: Maker, share: float
+) -> None:
+    corpus = problems.make_small(make)
+    s = hide(corpus, share)
+    w = np.random.default_rng(2).normal(size=waist.n_weights(s))
+    least = least_probable_knowledge(s, w)
+    for i, outputs in enumerate(problems.enumerate_outputs(corpus)):
+        free, counts = completions(s, i, outputs)
+        scores = -(outputs.dphi @ w)
+        mu, among = softmax(scores) @ counts, softmax(scores[free]) @ counts[free]
+        own = counts[free][scores[free].argmax()] > 0
+        assert least[i] == pytest.approx(min(1.0, (mu[own] / among[own]).min()))
 
 
 def test_partial_costs_are_those_of_forbidden_parts(make: Maker) -> None:

@@ -103,6 +103,7 @@ for _plain in PLAIN_CLASSES.values():
     for _question in (
         waist.diff_dot,
         waist.diff_add,
+        waist.diff_entries,
         waist.diff_collect,
         waist.diff_sqnorm,
     ):

@@ -101,6 +101,16 @@ Partial = Annotated[
     ),
 ]
 
+PartialData = Annotated[
+    bool,
+    typer.Option(
+        "--partial",
+        help="Labels, heads or brackets may be known in part, as in training with "
+        "--partial.",
+    ),
+]
+"""The same, for all kinds of models together."""
+
 # --- prediction -----------------------------------------------------------------------
 
 Marginals = Annotated[

@@ -17,6 +17,7 @@ from partwise.errors import DataError
 from partwise.pages import View
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray
+from partwise.structures.partial import find_partial, least_probable_knowledge
 from partwise.structures.probabilities import least_probable_parts
 
 PART = "by the least probable part of what the data says: -ln p"
@@ -169,7 +170,11 @@ def find_suspicion(model: Any, X: Any, y: Any) -> Suspicion:
     numbers = list(range(losses.size)) if data.kept is None else list(data.kept)
     if waist.marginals.provided_by(type(waist.innermost(structure))):
         # What an output costs, which `structure` may add, makes it no more probable.
-        least = least_probable_parts(waist.innermost(structure), w, n_jobs)
+        partial = find_partial(structure)
+        if partial is None:
+            least = least_probable_parts(waist.innermost(structure), w, n_jobs)
+        else:
+            least = least_probable_knowledge(partial, w, n_jobs)
         surprise = -np.log(np.clip(least, waist.LEAST_PROBABILITY, 1.0))
         return Suspicion(surprise, losses, numbers, PART)
     C = np.full(losses.size, float(getattr(model, "C_", 1.0)))

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from partwise._jit import generic, vector_kernel
+from partwise._jit import generic, kernel, vector_kernel
 from partwise.losses import DualPoint
 from partwise.solvers.base import Problem, State
 from partwise.solvers.penalty import weights_at as weights_at
@@ -90,6 +90,33 @@ def _(
     return (1.0 - l1_ratio) * waist.shrink_parts(s, i, v, w, l1_ratio, diff, ws)
 
 
+class Margin(NamedTuple):
+    """How much a right output is ahead; how many features are listed, -1: none are."""
+
+    value: float
+    listed: int
+
+
+@kernel
+def find_margin(
+    s: Structure,
+    i: int,
+    y: CodeArray,
+    y_ref: CodeArray,
+    w: FloatArray,
+    diff: Diff,
+    ws: Any,
+) -> Margin:
+    """Return ``w . (Phi(i, y_ref) - Phi(i, y))``, for `add_diff` to be asked next."""
+    listed = waist.diff_entries(s, i, y, y_ref, diff, ws)
+    if listed < 0:
+        return Margin(waist.diff_dot(s, i, y, y_ref, w, diff, ws), listed)
+    total = 0.0
+    for j in range(listed):
+        total += diff.val[j] * w[diff.idx[j]]
+    return Margin(total, listed)
+
+
 @generic
 def add_diff(
     weights: Weights,
@@ -97,11 +124,12 @@ def add_diff(
     i: int,
     y: CodeArray,
     y_ref: CodeArray,
+    listed: int,
     scale: float,
     diff: Diff,
     ws: Any,
 ) -> float:
-    """Add ``scale * (Phi(i, y_ref) - Phi(i, y))`` to `v`.
+    """Add ``scale * (Phi(i, y_ref) - Phi(i, y))`` to `v`; see `find_margin`.
 
     Return the change of ``2 g*(v)`` where it is not that of `steepness`, else zero.
     """
@@ -115,11 +143,15 @@ def _(
     i: int,
     y: CodeArray,
     y_ref: CodeArray,
+    listed: int,
     scale: float,
     diff: Diff,
     ws: Any,
 ) -> float:
-    waist.diff_add(s, i, y, y_ref, scale, weights.w, diff, ws)
+    if listed < 0:
+        waist.diff_add(s, i, y, y_ref, scale, weights.w, diff, ws)
+    for j in range(listed):
+        weights.w[diff.idx[j]] += scale * diff.val[j]
     return 0.0
 
 
@@ -130,6 +162,7 @@ def _(
     i: int,
     y: CodeArray,
     y_ref: CodeArray,
+    listed: int,
     scale: float,
     diff: Diff,
     ws: Any,

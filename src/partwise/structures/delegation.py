@@ -38,6 +38,8 @@ def delegate(cls: type, defaults: Iterable[Generic] = ()) -> None:
         Those to leave to the default of the waist, which asks the wrapping.
     """
     own = {question for question in DELEGATED if question.changed_by(cls)}
+    if waist.diff_dot in own.union(defaults):  # the corpus would list other features
+        defaults = (*defaults, waist.diff_entries)
     asked = [q for q in DELEGATED if q not in own and q not in defaults]
     hand_on(cls, "corpus", *asked, has_space=waist.workspace in own)
 

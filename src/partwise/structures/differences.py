@@ -14,7 +14,9 @@ from partwise.structures.interface import CodeArray, Diff, FloatArray, Structure
 from partwise.structures.rows import Rows, row_entries
 
 
-def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -> None:
+def compare_by_place(
+    cls: type, size: Any, next_difference: Any, entries: Any, *, listed: bool = False
+) -> None:
     """Let structures of class `cls` compare outputs at the places where they differ.
 
     Parameters
@@ -30,6 +32,9 @@ def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -
         ``entries(s, i, n, y, other, at, diff, ws)`` writes the features of output `y`
         at a place to `diff` and returns how many. Those that the other output has
         there, too, may be left out.
+    listed : bool
+        Whether to answer `diff_entries`. There must be room for all features of both
+        outputs, each counted as often as it comes: `max_features`.
     """
 
     @waist.diff_dot.implement(cls)
@@ -106,6 +111,29 @@ def compare_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -
             for j in range(entries(s, i, n, y, y_ref, at, diff, ws)):
                 waist.accumulate(diff.total, diff.idx[j], -diff.val[j])
             at = next_difference(s, n, y, y_ref, at)
+
+    if listed:
+        _list_by_place(cls, size, next_difference, entries)
+
+
+def _list_by_place(cls: type, size: Any, next_difference: Any, entries: Any) -> None:
+    @waist.diff_entries.implement(cls)
+    def _entries(
+        s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+    ) -> int:
+        ids, counts, idx, val, total = diff
+        n, found = size(s, i), 0
+        at = next_difference(s, n, y, y_ref, 0)
+        while at > 0:
+            rest = Diff(ids, counts, idx[found:], val[found:], total)
+            found += entries(s, i, n, y_ref, y, at, rest, ws)
+            rest = Diff(ids, counts, idx[found:], val[found:], total)
+            more = entries(s, i, n, y, y_ref, at, rest, ws)
+            for j in range(found, found + more):
+                val[j] = -val[j]
+            found += more
+            at = next_difference(s, n, y, y_ref, at)
+        return found
 
 
 @kernel

@@ -503,6 +503,19 @@ def diff_add(
 
 
 @generic_with_default
+def diff_entries(
+    s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+) -> int:
+    """Write all features of ``Phi(i, y_ref) - Phi(i, y)``, with values, to `diff`.
+
+    Return how many; one may come twice. For those who ask `diff_dot` and then
+    `diff_add`, where finding features takes longer than using them; -1 where it does
+    not, as by default.
+    """
+    return -1
+
+
+@generic_with_default
 def diff_collect(
     s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
 ) -> None:

@@ -306,6 +306,61 @@ def expected_completions(
     return s._replace(expected=PartList(at, ids, mu[kept])), np.maximum(entropy, 0.0)
 
 
+@kernel
+def _least_probable_knowledge(
+    s: Structure,
+    start: int,
+    stop: int,
+    worker: Worker,
+    w: FloatArray,
+    forbidden: PartList,
+    out: FloatArray,
+) -> None:
+    scratch, ws = worker.scratch, worker.ws
+    theta, y = scratch.theta, scratch.y
+    for i in range(start, stop):
+        among_completions = np.empty(waist.n_parts(s, i))
+        waist.visit(s, i, ws)
+        waist.part_scores(s, i, w, theta, ws)
+        waist.marginals(s, i, theta, scratch.mu, ws)
+        _score_completions(s, i, w, forbidden, theta, ws)
+        waist.marginals(s, i, theta, among_completions, ws)
+        out[i] = 1.0
+        if waist.argmax(s, i, theta, y, ws) == -np.inf:
+            continue
+        for j in range(waist.parts_of(s, i, y, scratch.ids, scratch.counts)):
+            r = scratch.ids[j]
+            if among_completions[r] > 0.0:
+                out[i] = min(out[i], scratch.mu[r] / among_completions[r])
+
+
+def least_probable_knowledge(
+    s: PartialOutputs, w: FloatArray, n_jobs: int = 1
+) -> FloatArray:
+    """Return, for every example, how improbable the model finds what is known of it.
+
+    That is the least, over the parts of the best completion, of the probability of a
+    part among all outputs, divided by the one among the completions: the probability
+    itself where the part is known, and about one where nothing is.
+
+    Examples
+    --------
+    Of three classes, the first example has 0 or 1, and the second any:
+
+    >>> from partwise.structures import make_dense_rows, make_multiclass
+    >>> s = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 0], 3)
+    >>> s = make_partial(s, [0, 1, 1], [2])
+    >>> least_probable_knowledge(s, np.zeros(3)).round(6).tolist()
+    [0.666667, 1.0]
+    """
+    out = np.zeros(s.code_ptr.size - 1)
+    make_crew(s.corpus, n_jobs).run(
+        *(_least_probable_knowledge, w, s.forbidden, filled(out)),
+        doing="looking for suspects",
+    )
+    return out
+
+
 def find_partial(s: Structure) -> PartialOutputs | None:
     """Return the corpus that is known in part inside other structures, if there is one.
 

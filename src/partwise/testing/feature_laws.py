@@ -110,6 +110,21 @@ def costs_add_up_over_parts(case: Case) -> None:
 def differences_are_those_of_the_features(case: Case) -> None:
     """All of ``diff_*`` speak of ``Phi(y_ref) - Phi(y)``."""
     check_differences(case, case.s, ask)
+    if waist.diff_entries.changed_by(type(case.s)) and case.outputs:
+        _check_listed(case, case.outputs[0], case.outputs[-1])
+
+
+def _check_listed(case: Case, y: Any, y_ref: Any) -> None:
+    """Compare ``diff_entries`` with brute force."""
+    s, delta = case.s, np.zeros(case.w.size)
+    diff = waist.make_diff(s)
+    ws, codes = waist.workspace(s, 1), (code(y), code(y_ref))
+    found = ask.diff_entries(s, case.i, *codes, diff, ws)
+    np.add.at(delta, diff.idx[: max(found, 0)], diff.val[: max(found, 0)])
+    right = case.features(y_ref) - case.features(y)
+    if found >= 0:
+        what = f"diff_entries of {y_ref} and {y}"
+        expect_close(case, delta, right, what, 1e-9, 1e-7)
 
 
 def differences_by_default_are_the_same(case: Case) -> None:

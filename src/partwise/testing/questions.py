@@ -160,6 +160,15 @@ def diff_add(
 
 
 @kernel
+def diff_entries(
+    s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
+) -> int:
+    """Ask for the features of the difference of two outputs."""
+    waist.visit(s, i, ws)
+    return waist.diff_entries(s, i, y, y_ref, diff, ws)
+
+
+@kernel
 def diff_sqnorm(
     s: Structure, i: int, y: CodeArray, y_ref: CodeArray, diff: Diff, ws: Any
 ) -> float:

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from partwise.cli.constituency.files import TreesOnly
 from partwise.cli.examples import pairs_of
+from partwise.cli.options import PartialData
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise.pages import View
 
 
-def labelled(model: Any, file: str, *, files: TreesOnly) -> tuple[Any, None]:
+def labelled(
+    model: Any, file: str, *, partial: PartialData = False, files: TreesOnly
+) -> tuple[Any, None]:
     """Read trees, which hold their sentences."""
-    return [placed.tree for placed in files.read(file)], None
+    return [placed.tree for placed in files.read(file, partial)], None
 
 
 def contrast(gold: str, predicted: str, *, files: TreesOnly) -> list[View]:

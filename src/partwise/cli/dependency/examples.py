@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from partwise.cli.dependency.files import TreebankFiles
 from partwise.cli.examples import pairs_of
+from partwise.cli.options import PartialData
 from partwise.errors import DataError
 
 if TYPE_CHECKING:
     from partwise.pages import View
 
 
-def labelled(model: Any, file: str, *, files: TreebankFiles) -> tuple[Any, None]:
+def labelled(
+    model: Any, file: str, *, partial: PartialData = False, files: TreebankFiles
+) -> tuple[Any, None]:
     """Read sentences, which hold their trees."""
-    return files.read(file), None
+    return files.read(file, partial), None
 
 
 def contrast(gold: str, predicted: str, *, files: TreebankFiles) -> list[View]:

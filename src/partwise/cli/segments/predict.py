@@ -14,6 +14,7 @@ from partwise.cli.options import (
     LabelColumn,
     LogProbability,
     Marginals,
+    PartialData,
     Risk,
     Sample,
     Seed,
@@ -105,12 +106,15 @@ def labelled(
     file: str,
     *,
     label_column: LabelColumn = LABEL_COLUMN,
+    partial: PartialData = False,
     files: ColumnsOnly,
 ) -> tuple[Any, Any]:
     """Read sequences, and labels that spell their segments."""
+    from partwise.estimators.partial_labels import read_labels
+
     X, labels = files.labelled(file, label_column)
     check_columns(_columns(model), X, file)
-    return X, labels
+    return X, read_labels(labels) if partial else labels
 
 
 def _columns(model: SegmentTagger) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.examples import pairs_of
-from partwise.cli.options import LABEL_COLUMN, LabelColumn
+from partwise.cli.options import LABEL_COLUMN, LabelColumn, PartialData
 from partwise.cli.sequence.files import ColumnsOnly, SequenceFiles
 from partwise.cli.sequence.predict import check_format, columns_read
 from partwise.cli.sequence.tagging import check_columns
@@ -20,11 +20,16 @@ def labelled(
     file: str,
     *,
     label_column: LabelColumn = LABEL_COLUMN,
+    partial: PartialData = False,
     files: SequenceFiles,
 ) -> tuple[Any, Any]:
     """Read sequences and their labels."""
+    from partwise.estimators.partial_labels import read_labels
+
     check_format(model, files.format)
     X, y = files.labelled(file, label_column)
+    if partial:
+        y = read_labels(y)
     if files.reads_columns:
         check_columns(columns_read(model), X, file)
     return X, y

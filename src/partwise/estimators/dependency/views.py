@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from partwise.data.treebank import Sentence
 from partwise.estimators.dependency.corpus import as_sentences
 from partwise.pages import Reason, View, view_arcs
 
@@ -15,6 +17,8 @@ def make_views(parser: Any, sentences: Any, y: Any = None) -> list[View]:
     views = []
     for sentence, mu, best in zip(given, marginals, ranked, strict=True):
         gold = None if sentence.heads is None else sentence
+        if sentence.unknown and best:
+            gold = _completed(sentence, best[0][0])
         if not best:  # there are no words
             views.append(view_arcs(sentence, gold))
             continue
@@ -23,6 +27,21 @@ def make_views(parser: Any, sentences: Any, y: Any = None) -> list[View]:
             seen = seen.with_second(view_arcs(best[1][0]), best[0][1] - best[1][1])
         views.append(seen)
     return views
+
+
+def _completed(known: Sentence, found: Sentence) -> Sentence:
+    """Return a tree known in part, with the heads of another where it is unknown."""
+
+    def merged(own: Sequence[Any] | None, others: Sequence[Any] | None) -> Any:
+        if own is None or others is None:
+            return None
+        return [
+            other if word in known.unknown else one
+            for word, (one, other) in enumerate(zip(own, others, strict=True), 1)
+        ]
+
+    heads = merged(known.heads, found.heads)
+    return known.with_tree(heads, merged(known.labels, found.labels))
 
 
 def find_reasons(parser: Any, sentence: Any, view: View, most: int) -> list[Reason]:

@@ -25,6 +25,7 @@ from partwise.solvers.dual_weights import (
     PENALTIES,
     Weights,
     add_diff,
+    find_margin,
     saved,
     steepness,
 )
@@ -136,7 +137,7 @@ def _(
         m = members[j]
         y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
         # Lines 3 and 4: the best value of this dual variable alone.
-        margin = waist.diff_dot(s, i, y, y_gold, weights.w, diff, ws)
+        margin, listed = find_margin(s, i, y, y_gold, weights.w, diff, ws)
         slope = sets.cost[m] - margin - sets.mass[i] / (2.0 * C)
         steep = steepness(weights) * sets.sqnorm[m]
         bend = steep + 1.0 / (2.0 * C)
@@ -144,7 +145,7 @@ def _(
         step = alpha - sets.alpha[m]
         if step != 0.0:
             # Lines 5 and 6.
-            change = add_diff(weights, s, i, y, y_gold, step, diff, ws)
+            change = add_diff(weights, s, i, y, y_gold, listed, step, diff, ws)
             sets.alpha[m] = alpha
             sets.mass[i] += step
             rise += step * (slope - 0.5 * step * bend)

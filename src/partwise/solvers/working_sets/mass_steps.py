@@ -105,7 +105,7 @@ def _add_direction(
         if shares[m] > 0.0:
             y = sets.codes[sets.code_at[m] : sets.code_at[m] + size]
             part = scale * shares[m]
-            change += add_diff(weights, s, i, y_high, y, part, diff, ws)
+            change += add_diff(weights, s, i, y_high, y, -1, part, diff, ws)
         m = -1 if low >= 0 else sets.older[m]
     return change
 

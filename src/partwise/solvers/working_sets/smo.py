@@ -120,7 +120,7 @@ def _(
         step = sets.alpha[low]
         if step * bend > violation:
             step = violation / bend
-        change = add_diff(weights, s, i, y_high, y_low, C * step, diff, ws)
+        change = add_diff(weights, s, i, y_high, y_low, -1, C * step, diff, ws)
         sets.alpha[high] += step
         sets.alpha[low] -= step
         emptied |= sets.alpha[low] == 0.0

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partwise._jit import generic, generic_with_default
-from partwise.structures.interface import FloatArray, IntArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import (
     SparseRows,
     n_row_weights,
@@ -64,6 +64,30 @@ def arc_scores(
 ) -> None:
     """Write the score of every arc; zero where there is no arc."""
     raise NotImplementedError("arc_scores is required of every kind of arcs")
+
+
+@generic_with_default
+def some_arc_scores(
+    arcs: Arcs,
+    i: int,
+    n: int,
+    head: CodeArray,
+    modifier: CodeArray,
+    w: FloatArray,
+    score: FloatArray,
+    idx: IntArray,
+    val: FloatArray,
+    space: Any,
+) -> None:
+    """Write the scores of some arcs only, listed head by head and from left to right.
+
+    `idx` and `val` have room for the features of one arc.
+    """
+    for b in range(head.size):
+        total = 0.0
+        for j in range(arc_entries(arcs, i, n, head[b], modifier[b], idx, val, space)):
+            total += w[idx[j]] * val[j]
+        score[b] = total
 
 
 @generic

@@ -52,4 +52,4 @@ def _word_entries(
     return found
 
 
-compare_by_place(DependencyTrees, n_words, _next_difference, _word_entries)
+compare_by_place(DependencyTrees, n_words, _next_difference, _word_entries, listed=True)

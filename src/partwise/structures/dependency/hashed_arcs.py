@@ -235,6 +235,16 @@ def bucket_at(key: int, mask: int) -> int:
 
 
 @kernel
+def in_bucket(at: int, length: int) -> int:
+    """Return the weight of a length in the bucket that begins at `at`.
+
+    A view of the weights, moved by the length, would have an owner to be counted, and
+    the processor would wait for all weights it has asked for before it counts.
+    """
+    return at | (length & (BUCKET - 1))
+
+
+@kernel
 def _tag_at(key: int, tag: int, mask: int) -> int:
     """Return the weight of a tag that lies between."""
     return bucket_at(key + (tag >> 3) * BETWEEN, mask) + (tag & 7)
@@ -292,12 +302,12 @@ def _score_arc(
     n_pairs = arcs.templates.seed.size - 2
     head_key, modifier_key = space.head_key[h], space.modifier_key[m]
     direction = 0 if h < m else DIRECTION
-    of_length = w[1 + length_class(abs(h - m)) :]
+    length = 1 + length_class(abs(h - m))
     mask = (1 << arcs.bits) - 1
     total = 0.0
     for t in range(n_pairs):
         at = bucket_at(head_key[t] + modifier_key[t] + direction, mask)
-        total += w[at] + of_length[at]
+        total += w[at] + w[in_bucket(at, length)]
     key = head_key[n_pairs] + modifier_key[n_pairs] + direction
     for j in range(n_between):
         total += w[_tag_at(key, int(space.between[j]), mask)]
@@ -323,6 +333,41 @@ def _(arcs: HashedArcs, i: int, w: FloatArray, score: FloatArray, space: Any) ->
         for m in range(h - 1, 0, -1):
             row[m] = _score_arc(arcs, base, h, m, n_between, w, space)
             n_between = _between(arcs, base, space, m, n_between)
+
+
+@arc_features.some_arc_scores.implement(HashedArcs)
+def _(
+    arcs: HashedArcs,
+    i: int,
+    n: int,
+    head: CodeArray,
+    modifier: CodeArray,
+    w: FloatArray,
+    score: FloatArray,
+    idx: IntArray,
+    val: FloatArray,
+    space: Any,
+) -> None:
+    base, start = arcs.first[i], 0
+    while start < head.size:
+        h, right, stop = head[start], start, start
+        while stop < head.size and head[stop] == h:
+            right += modifier[stop] < h
+            stop += 1
+        # As in `arc_scores`: what lies between grows away from the head.
+        n_between, p = 0, h + 1
+        for b in range(right, stop):
+            while p < modifier[b]:
+                n_between = _between(arcs, base, space, p, n_between)
+                p += 1
+            score[b] = _score_arc(arcs, base, h, modifier[b], n_between, w, space)
+        n_between, p = 0, h - 1
+        for b in range(right - 1, start - 1, -1):
+            while p > modifier[b]:
+                n_between = _between(arcs, base, space, p, n_between)
+                p -= 1
+            score[b] = _score_arc(arcs, base, h, modifier[b], n_between, w, space)
+        start = stop
 
 
 @kernel

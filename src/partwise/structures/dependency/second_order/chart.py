@@ -74,7 +74,8 @@ def completes(arcs: SentenceArcs, chart: Chart) -> FloatArray:
 def between_options(arcs: SentenceArcs, chart: Chart, b: int, s: int) -> int:
     """Write how arc `b` and its inner sibling `s` meet: at every word between.
 
-    Without a sibling (-1) there is one option: all up to the head is below the word.
+    The words are in the order from the sibling to the word of `b`. Without a sibling
+    (-1) there is one option: all up to the head is below the word.
     """
     complete, row = completes(arcs, chart), chart.row
     h, m = arcs.head[b], arcs.modifier[b]
@@ -83,10 +84,11 @@ def between_options(arcs: SentenceArcs, chart: Chart, b: int, s: int) -> int:
         row[0] = complete[b, h + step]
         return 1
     start = arcs.modifier[s]
-    for j in range(abs(m - start)):
-        r = start + j * step
-        row[j] = complete[s, r] + complete[b, r + step]
-    return abs(m - start)
+    first, count = start if step > 0 else m + 1, abs(m - start)
+    one, other = complete[s, first : first + count], complete[b, first + step :]
+    for j in range(count):
+        row[j if step > 0 else count - 1 - j] = one[j] + other[j]
+    return count
 
 
 @kernel
@@ -145,13 +147,72 @@ def _has_arc_towards(arcs: SentenceArcs, h: int, e: int) -> bool:
 
 
 @kernel
-def _taken(chart: Chart, count: int, summed: bool) -> float:
-    """Return the best of some options, or the logarithm of their sum."""
-    if count == 0:
-        return -np.inf
-    if summed:
-        return vectors.log_sum(chart.row[:count], chart.shares)
-    return vectors.largest(chart.row[:count])
+def _log_sum(chart: Chart, count: int) -> float:
+    """Return the logarithm of the sum of some options."""
+    return vectors.log_sum(chart.row[:count], chart.shares)
+
+
+@kernel
+def _raise(best: FloatArray, values: FloatArray, more: float) -> None:
+    """Do ``best = max(best, values + more)``."""
+    for j in range(best.size):
+        value = values[j] + more
+        best[j] = value if value > best[j] else best[j]
+
+
+@kernel
+def _fill_completes(
+    arcs: SentenceArcs, given: Scores, summed: bool, h: int, e: int, chart: Chart
+) -> None:
+    """Fill the complete items from word `h` to `e`, below each arc to the word.
+
+    The best options are found for all these arcs together.
+    """
+    complete, count = completes(arcs, chart), n_parents(arcs, h)
+    best = chart.shares[:count]
+    if not summed:
+        vectors.fill(best, count, -np.inf)
+        b, step = (arcs.right[h], 1) if e > h else (arcs.right[h] - 1, -1)
+        while arcs.below[h] <= b < arcs.below[h + 1] and _reaches(arcs, b, h, e):
+            more = complete[b, e] + given.siblings[last_part(arcs, b)]
+            at = arcs.grand[b]
+            _raise(best, chart.incomplete[at : at + count], more)
+            b += step
+    for number in range(count):
+        a = parent_arc(arcs, h, number)
+        if covers(arcs, a, e):
+            continue
+        if summed:
+            n_options = complete_options(arcs, given, chart, number, h, e)
+            complete[a, e] = _log_sum(chart, n_options)
+        else:
+            complete[a, e] = best[number]
+
+
+@kernel
+def _fill_incompletes(
+    arcs: SentenceArcs, given: Scores, summed: bool, one: bool, b: int, chart: Chart
+) -> None:
+    """Fill the incomplete items that end with arc `b`, below each arc to its head."""
+    h, m = arcs.head[b], arcs.modifier[b]
+    count, at = n_parents(arcs, h), arcs.siblings[b]
+    best = chart.shares[:count]
+    if not summed:
+        vectors.fill(best, count, chart.between[at] + given.siblings[at])
+        for rank in range(1, 1 if one else n_inner(arcs, b) + 1):
+            begin = arcs.grand[inner_arc(arcs, b, rank)]
+            more = chart.between[at + rank] + given.siblings[at + rank]
+            _raise(best, chart.incomplete[begin : begin + count], more)
+    for number in range(count):
+        value, part = -np.inf, arcs.grand[b] + number
+        if not covers(arcs, parent_arc(arcs, h, number), m):
+            value = given.arc[b] + given.grand[part]
+            if summed:
+                n_options = incomplete_options(arcs, given, chart, number, b, one)
+                value += _log_sum(chart, n_options)
+            else:
+                value += best[number]
+        chart.incomplete[part] = value
 
 
 @kernel
@@ -175,11 +236,7 @@ def inside(
         for h in range(n + 1):
             for e in (h - width, h + width):
                 if 1 <= e <= n and _has_arc_towards(arcs, h, e):
-                    for number in range(n_parents(arcs, h)):
-                        a = parent_arc(arcs, h, number)
-                        if not covers(arcs, a, e):
-                            count = complete_options(arcs, given, chart, number, h, e)
-                            complete[a, e] = _taken(chart, count, summed)
+                    _fill_completes(arcs, given, summed, h, e, chart)
     return complete[arcs.n_arcs, n]
 
 
@@ -193,19 +250,11 @@ def _reach(
     chart: Chart,
 ) -> None:
     """Fill all items that end with arc `b`."""
-    h, m = arcs.head[b], arcs.modifier[b]
     for rank in range(n_inner(arcs, b) + 1):
         s = inner_arc(arcs, b, rank) if rank else -1
         count = between_options(arcs, chart, b, s)
-        chart.between[arcs.siblings[b] + rank] = _taken(chart, count, summed)
-    for number in range(n_parents(arcs, h)):
-        at = arcs.grand[b] + number
-        if covers(arcs, parent_arc(arcs, h, number), m):
-            chart.incomplete[at] = -np.inf
-            continue
-        count = incomplete_options(
-            arcs, given, chart, number, b, single_root and h == 0
+        chart.between[arcs.siblings[b] + rank] = (
+            _log_sum(chart, count) if summed else vectors.largest(chart.row[:count])
         )
-        chart.incomplete[at] = (
-            _taken(chart, count, summed) + given.arc[b] + given.grand[at]
-        )
+    one = single_root and arcs.head[b] == 0
+    _fill_incompletes(arcs, given, summed, one, b, chart)

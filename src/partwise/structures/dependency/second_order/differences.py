@@ -92,4 +92,4 @@ def _word_entries(
     return found
 
 
-compare_by_place(SecondOrderTrees, _size, _next_difference, _word_entries)
+compare_by_place(SecondOrderTrees, _size, _next_difference, _word_entries, listed=True)

@@ -163,18 +163,24 @@ def _arc_entries(
 @waist.part_scores.implement(SecondOrderTrees)
 def _(s: SecondOrderTrees, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
     arcs, at, first = arcs_of(s.arcs, i), borders_of(s, i), s.first
-    for b in range(arcs.n_arcs):
-        found = _arc_entries(s, i, arcs, b, ws.idx, ws.val, ws)
-        total = 0.0
-        for j in range(found):
-            total += w[ws.idx[j]] * ws.val[j]
-        theta[b] = total
+    given, of_triples = part_views(s, i, theta), w[first.layout.n_weights :]
+    arc_features.some_arc_scores(
+        first.arcs,
+        i,
+        arcs.n,
+        arcs.head,
+        arcs.modifier,
+        w,
+        given.arc,
+        ws.idx,
+        ws.val,
+        ws.arcs,
+    )
     n_labels, of_labels = first.labels.n_labels, w[first.layout.label_at :]
     for r in range(s.rows.first[i + 1] - s.rows.first[i]):
         start = at.labels + r * n_labels
         row, out = s.rows.row[s.rows.first[i] + r], theta[start : start + n_labels]
         labels.score_row(first.labels, i, arcs.n, row, of_labels, out, ws.rows)
-    given, of_triples = part_views(s, i, theta), w[first.layout.n_weights :]
     for b in range(arcs.n_arcs):
         for rank in range(n_inner(arcs, b) + 2):
             given.siblings[arcs.siblings[b] + rank] = triple_score(

@@ -65,10 +65,8 @@ def best_second_order_tree(
             rank = vectors.place_of_largest(chart.row[:options])
             s = inner_arc(arcs, b, rank) if rank else -1
             options = between_options(arcs, chart, b, s)
-            step, far = (
-                1 if h < m else -1,
-                vectors.place_of_largest(chart.row[:options]),
-            )
+            far = vectors.place_of_largest(chart.row[:options])
+            step = 1 if h < m else -1
             r = arcs.modifier[s] + far * step if s >= 0 else h
             waiting[count], waiting[count + 1] = b, r + step
             count += 2

@@ -18,6 +18,7 @@ from partwise.structures.dependency.hashed_arcs import (
     DIRECTION,
     LOW_BITS,
     bucket_at,
+    in_bucket,
     length_class,
 )
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
@@ -151,11 +152,10 @@ def triple_score(
 ) -> float:
     """Add up the weights of the features of a triple."""
     a, b, c = space.keys[0, one.one], space.keys[1, one.two], space.keys[2, one.three]
-    of_length = w[one.length :]
     mask, total = (1 << triples.bits) - 1, 0.0
     for t in range(one.start, one.stop):
         at = bucket_at(a[t] + b[t] + c[t] + one.added, mask)
-        total += w[at] + of_length[at]
+        total += w[at] + w[in_bucket(at, one.length)]
     return total
 
 
