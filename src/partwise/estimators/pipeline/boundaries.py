@@ -1,8 +1,9 @@
 """Where tokens and sentences end: taggers over characters, and over tokens.
 
 What stands between white space is cut into tokens by a tagger over its characters,
-which knows what stands before and after it; the same piece of text is cut only once. A
-tagger over tokens finds the ends of sentences. A paragraph, which ends with a blank
+which knows what stands before and after it; the same piece of text is cut only once.
+Where words have spaces inside, another tagger puts pieces together again. A tagger over
+tokens finds the ends of sentences. A paragraph, which ends with a blank
 line, ends a sentence as well.
 """
 
@@ -12,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +26,14 @@ from partwise.estimators.pipeline.characters import (
     characters_before,
     kind_of,
     reads_new_columns,
+)
+from partwise.estimators.pipeline.inner_spaces import (
+    FEWEST,
+    GOES_ON,
+    Cut,
+    as_columns,
+    join,
+    pieces_of,
 )
 from partwise.estimators.pipeline.memory import Memory
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, learnt
@@ -44,19 +53,13 @@ MOST_TOKENS = 400
 """Longer sentences are cut: no sentence is so long, but text without full stops is."""
 
 
-class Cut(NamedTuple):
-    """A token of a text: its form, and where it is."""
-
-    form: str
-    start: int
-    end: int
-
-
 class BoundaryStep(Step):
     """Find the ends of tokens and of sentences."""
 
     name = "tokens"
-    classes: ClassVar = dict.fromkeys(("tokens", "sentences"), "SequenceTagger")
+    classes: ClassVar = dict.fromkeys(
+        ("tokens", "spaces", "sentences"), "SequenceTagger"
+    )
     needed = ("sentences",)
 
     def __init__(self) -> None:
@@ -76,6 +79,7 @@ class BoundaryStep(Step):
             )
             written = with_likely_spaces(written)
         self._fit_tokens(written, make)
+        self._fit_spaces(written, make)
         self._fit_sentences(written, make)
         return self
 
@@ -98,6 +102,13 @@ class BoundaryStep(Step):
         ]
         weight = [min(n, 5) ** 0.5 for n in counts.values()]
         self.models["tokens"] = learnt(make("tokens"), X, y, weight)
+
+    def _fit_spaces(self, written: list[list[Written]], make: Make) -> None:
+        both = [pieces_of([one]) for paragraph in written for one in paragraph]
+        if sum(labels.count(GOES_ON) for _, labels in both) >= FEWEST:
+            X = as_columns([pieces for pieces, _ in both])
+            y = [labels for _, labels in both]
+            self.models["spaces"] = learnt(make("spaces"), X, y)
 
     def _fit_sentences(self, written: list[list[Written]], make: Make) -> None:
         X, y = [], []
@@ -158,6 +169,8 @@ class BoundaryStep(Step):
                 places = (begin, *(begin + n for n in cuts[piece]), end)
                 own += [Cut(text[a:b], a, b) for a, b in pairwise(places)]
             tokens.append(own)
+        if "spaces" in self.models:
+            tokens = join(self.models["spaces"], texts, tokens)
         return tokens
 
     def _cuts(self, pieces: list[Piece]) -> Iterable[tuple[int, ...]]:

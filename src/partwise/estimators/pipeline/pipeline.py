@@ -19,7 +19,8 @@ from partwise.estimators.pipeline.asked import (
     kept_columns,
     wanted_steps,
 )
-from partwise.estimators.pipeline.boundaries import BoundaryStep, Cut
+from partwise.estimators.pipeline.boundaries import BoundaryStep
+from partwise.estimators.pipeline.inner_spaces import Cut
 from partwise.estimators.pipeline.multiword import MultiwordStep
 from partwise.estimators.pipeline.settings import PipelineSettings
 from partwise.estimators.pipeline.spans import (

@@ -17,6 +17,7 @@ from partwise.estimators.pipeline.boundaries import (
     BoundaryStep,
 )
 from partwise.estimators.pipeline.characters import TOKEN_TEMPLATE
+from partwise.estimators.pipeline.inner_spaces import SPACE_TEMPLATE
 from partwise.estimators.pipeline.lemmas import LemmaStep
 from partwise.estimators.pipeline.multiword import MultiwordStep
 from partwise.estimators.pipeline.spans import SPAN_STEPS
@@ -42,16 +43,18 @@ CHARACTERS = {"loss": MARGINS, "tol": 0.02, "hash_bits": 20}
 SETTINGS: dict[str, dict[str, Any]] = {
     # Hashed: a vocabulary of characters next to each other would be most of the file.
     "tokens": {**CHARACTERS, "template": TOKEN_TEMPLATE},
+    "spaces": {**CHARACTERS, "template": SPACE_TEMPLATE},
     "sentences": {**CHARACTERS, "template": SENTENCE_TEMPLATE},
     "SequenceTagger": {"loss": MARGINS, "template": "pos", "tol": 0.1},
     "spans": {"loss": MARGINS, "template": "ner", "tol": 0.02},
     "MulticlassClassifier": {"loss": MARGINS, "tol": 0.05, "max_iter": 60},
-    "DependencyParser": {"crossing": "lift", "patience": 3},
+    "DependencyParser": {"crossing": "lift", "patience": 3, "reach": "seen"},
 }
 """The settings of the estimators."""
-CLASSES = dict.fromkeys(("tokens", "sentences", "spans"), "SequenceTagger")
+CLASSES = dict.fromkeys(("tokens", "spaces", "sentences", "spans"), "SequenceTagger")
 SHARES = {
     "tokens": 0.05,
+    "spaces": 0.03,
     "sentences": 0.03,
     "SequenceTagger": 0.12,
     "spans": 0.12,
