@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import ClassVar, Self
 
@@ -46,7 +46,7 @@ from partwise.model_file.packing import stored_strings
 PIECE = re.compile(r"\S+")
 INSIDE, END = "I", "E"
 WINDOW = 12
-"""How many sentences are a sequence when the tagger for their ends is trained."""
+"""How many sentences are a sequence when taggers over tokens are trained."""
 FEW = 0.01
 """The share of words of letters that may be cut in a language with spaces."""
 MOST_TOKENS = 400
@@ -104,7 +104,7 @@ class BoundaryStep(Step):
         self.models["tokens"] = learnt(make("tokens"), X, y, weight)
 
     def _fit_spaces(self, written: list[list[Written]], make: Make) -> None:
-        both = [pieces_of([one]) for paragraph in written for one in paragraph]
+        both = [pieces_of(part) for part in _windows(written)]
         if sum(labels.count(GOES_ON) for _, labels in both) >= FEWEST:
             X = as_columns([pieces for pieces, _ in both])
             y = [labels for _, labels in both]
@@ -112,22 +112,20 @@ class BoundaryStep(Step):
 
     def _fit_sentences(self, written: list[list[Written]], make: Make) -> None:
         X, y = [], []
-        for paragraph in written:
-            for at in range(0, len(paragraph), WINDOW):
-                part = paragraph[at : at + WINDOW]
-                tokens = [
-                    (token.form, gap)
+        for part in _windows(written):
+            tokens = [
+                (token.form, gap)
+                for one in part
+                for token, gap in zip(one.tokens, one.gaps, strict=True)
+            ]
+            X.append(tokens)
+            y.append(
+                [
+                    END if i + 1 == len(one.tokens) else INSIDE
                     for one in part
-                    for token, gap in zip(one.tokens, one.gaps, strict=True)
+                    for i in range(len(one.tokens))
                 ]
-                X.append(tokens)
-                y.append(
-                    [
-                        END if i + 1 == len(one.tokens) else INSIDE
-                        for one in part
-                        for i in range(len(one.tokens))
-                    ]
-                )
+            )
         if len({label for labels in y for label in labels}) < 2:
             raise NothingToLearn("all sentences are one word")
         self.models["sentences"] = learnt(make("sentences"), _token_columns(X), y)
@@ -233,6 +231,13 @@ class BoundaryStep(Step):
             for begin, end in pairwise([0, *ends])
             for at in range(begin, end, MOST_TOKENS)
         ]
+
+
+def _windows(written: list[list[Written]]) -> Iterator[list[Written]]:
+    """Yield sentences that stand next to each other, as taggers are to see them."""
+    for paragraph in written:
+        for at in range(0, len(paragraph), WINDOW):
+            yield paragraph[at : at + WINDOW]
 
 
 def _few_cut_words(

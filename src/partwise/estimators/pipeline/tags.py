@@ -170,14 +170,20 @@ class XposStep(TagStep):
 
     def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
         """Learn a table, if it is good enough; else taggers."""
-        words = list(chain.from_iterable(map(_known, sentences)))
-        tags = [tag for one in sentences for tag in one.xpos]
+        right = self.right or sentences
+        words = list(chain.from_iterable(map(_known, right)))
+        tags = [tag for one in right for tag in one.xpos]
         # One tagger for a few tags is as good, and reads what stands around a word.
         many = len(set(tags)) > MOST_LABELS and not self.choice
         if many and follows(words, tags):
             self.known = ByHeart.learn(words, tags)
             return self
         return super().fit(sentences, make)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether tags follow from others, for known and for new words alike."""
+        return self.known is not None
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with predicted tags."""

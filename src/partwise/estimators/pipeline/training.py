@@ -106,6 +106,7 @@ class Trainer:
     steps: dict[str, Step] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
+    right: list[Sentence] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Start the clock."""
@@ -145,6 +146,7 @@ class Trainer:
 
         Ctrl-C ends it: the steps that have been trained are kept.
         """
+        self.right = train
         with self._work:
             for name in names:
                 train, dev = self._step(name, train, dev, last=names[-1])
@@ -196,7 +198,9 @@ class Trainer:
             step, dev = self._chosen(step, train, dev, gold, took)
         self.steps[cls.name] = step
         is_read = cls.adds and cls.name not in SPAN_STEPS
-        if is_read and cls.name != last and self.folds > 1:
+        if is_read and cls.name != last and step.is_table:
+            train = step.apply(train)
+        elif is_read and cls.name != last and self.folds > 1:
             make = partial(self.make, choice=step.choice)
             train = jackknifed(cls, train, make, self.folds, step.choice)
         return train, dev
@@ -231,6 +235,7 @@ class Trainer:
     ) -> Step:
         step = cls()
         step.choice = choice or {}
+        step.right = None if cls.name in self.corpora else self.right
         if isinstance(step, TreeStep) and dev is not None and self.gold_dev is not None:
             step.dev = [
                 replace(one, heads=gold.heads, labels=gold.labels)
