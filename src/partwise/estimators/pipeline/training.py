@@ -64,6 +64,8 @@ SHARES = {
 """The share of the time that a step may take, of all or, for the last, of the rest."""
 FACTORS = (3.0, 0.3)
 """What `C` is multiplied with, if there is time to try other values."""
+LOOSER = 2.0
+"""How much earlier the models end that show others what mistakes there are."""
 TRIES = 0.1
 """The share of the time that goes to trying alternatives, for each step."""
 HELD_OUT = 10
@@ -125,8 +127,11 @@ class Trainer:
             return None
         return max(self.seconds - (time.monotonic() - self._begin), 1.0)
 
-    def make(self, name: str, choice: Choice) -> Any:
-        """Return an estimator for a step; none after Ctrl-C."""
+    def make(self, name: str, choice: Choice, looser: float = 1.0) -> Any:
+        """Return an estimator for a step; none after Ctrl-C.
+
+        Its tolerance is that of its kind, or this many times looser.
+        """
         if self.interrupted:
             raise KeyboardInterrupt
         made = estimator(CLASSES.get(name, name), **SETTINGS[name], **self.settings)
@@ -134,6 +139,7 @@ class Trainer:
             share = min(self.seconds * SHARES[name], self._left)
             made.set_params(time_limit=max(share / self._parts, LEAST_SECONDS))
         known = made.get_params()
+        made.set_params(tol=looser * made.tol)
         made.set_params(**{k: v for k, v in choice.items() if k in known})
         if "C_times" in choice:
             made.set_params(C=choice["C_times"] * made.default_C[made.loss])
@@ -201,7 +207,7 @@ class Trainer:
         if is_read and cls.name != last and step.is_table:
             train = step.apply(train)
         elif is_read and cls.name != last and self.folds > 1:
-            make = partial(self.make, choice=step.choice)
+            make = partial(self.make, choice=step.choice, looser=LOOSER)
             train = jackknifed(cls, train, make, self.folds, step.choice)
         return train, dev
 
