@@ -16,6 +16,7 @@ from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.estimators.pipeline.asked import (
     check_alike,
+    check_trees,
     find_steps,
     kept_columns,
     wanted_steps,
@@ -121,6 +122,8 @@ class Pipeline(Estimator, PipelineSettings):
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
             check_alike(train, held_out)
+        if "trees" in wanted:
+            check_trees([*train, *(held_out or ())])
         screen = open_screen() if self.verbose else None
         trainer = Trainer(
             None if self.minutes is None else 60.0 * self.minutes,
