@@ -88,8 +88,8 @@ def show(found: dict[str, Any]) -> None:
         ]
         print_pairs("chosen on development data", lines)
     if found["tables"]:
-        known = "by heart: it follows from upos and feats"
-        print_pairs("without a model", [(name, known) for name in found["tables"]])
+        how = "by heart: it follows from upos and feats"
+        print_pairs("without a model", [(name, how) for name in found["tables"]])
     if found["left_out"]:
         print_pairs("left out", list(found["left_out"].items()))
 
