@@ -147,3 +147,28 @@ def test_a_language_with_many_tags_has_them_in_a_table(tmp_path: Path) -> None:
     for made in (pipeline, loaded):
         for one in made.annotate_sentences(train[:20]):
             assert one.xpos == tuple("N" + cell[5:] for cell in one.feats)
+
+
+def test_steps_do_not_learn_from_columns_that_nobody_fills() -> None:
+    def treebank(lemma: str) -> list[Sentence]:
+        return [
+            Sentence.from_columns(
+                forms=[a, b, "."],
+                lemmas=[lemma + a, lemma + b, "."],
+                upos=["NOUN", "VERB", "PUNCT"],
+                feats=[f"X={lemma}", "_", "_"],
+                heads=[2, 0, 2],
+                labels=["nsubj", "root", "punct"],
+            )
+            for a in ("dogs", "cats", "men")
+            for b in ("bark", "sleep", "run")
+        ]
+
+    weights = [
+        Pipeline(steps="tokens,upos,trees", folds=1)
+        .fit(treebank(lemma))
+        .models_["trees"]
+        .weights_
+        for lemma in ("x", "y")
+    ]
+    assert (weights[0] == weights[1]).all()

@@ -152,6 +152,8 @@ class Trainer:
 
         Ctrl-C ends it: the steps that have been trained are kept.
         """
+        if "tokens" in names:  # nothing but text is given later
+            train = _without_unfilled(train, names)
         self.right = train
         with self._work:
             for name in names:
@@ -279,6 +281,20 @@ class Trainer:
         self.scores[step.name] = best
         self.tell(f"{step.name}: {best:.2%} on development data")
         return step, found
+
+
+def _without_unfilled(
+    sentences: list[Sentence], names: Sequence[str]
+) -> list[Sentence]:
+    """Return sentences without the columns that no step will fill."""
+    filled = {column for name in names for column in STEPS[name].adds}
+    empty: Any = [x for x in ("lemmas", "upos", "xpos", "feats") if x not in filled]
+
+    def without(one: Sentence) -> Sentence:
+        cells: Any = dict.fromkeys(empty, ("_",) * len(one))
+        return replace(one, **cells)
+
+    return [without(one) for one in sentences] if empty else sentences
 
 
 def with_words_only(sentences: Sequence[Sentence]) -> list[Sentence]:
