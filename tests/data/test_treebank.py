@@ -378,3 +378,33 @@ def test_treebank_unknown_formats_are_refused(tmp_path) -> None:
     with pytest.raises(ValueError, match="choose conllu, conllx or heads"):
         write_trees(tmp_path / "a", [], "conll")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "at", "expected"),
+    [
+        ("1-2", 1, ':2: the multiword token "1-2" belongs before word 1'),
+        ("2-1", 1, ':2: the multiword token "2-1" ends at no word'),
+        ("1-4", 0, ':1: the multiword token "1-4" ends at no word'),
+        ("3.1", 1, ':2: the empty node "3.1" comes after word 1'),
+    ],
+)
+def test_lines_that_are_no_words_stand_where_their_words_are(
+    number: str, at: int, expected: str
+) -> None:
+    rest = "\t_" * 8
+    lines = [f"{i}\tdog{rest}" for i in (1, 2)]
+    lines.insert(at, f"{number}\tdogs{rest}")
+    with pytest.raises(DataError) as caught:
+        read_trees(io.StringIO("\n".join(lines) + "\n"), "conllu")
+    assert expected in str(caught.value)
+
+
+def test_ranges_do_not_overlap_and_words_are_not_empty() -> None:
+    rest = "\t_" * 8
+    words = [f"{i}\tdog{rest}" for i in (1, 2, 3)]
+    overlapping = [f"1-2\tx{rest}", words[0], f"2-3\ty{rest}", *words[1:]]
+    with pytest.raises(DataError, match=':3: the multiword token "2-3" overlaps'):
+        read_trees(io.StringIO("\n".join(overlapping)), "conllu")
+    with pytest.raises(DataError, match=":2: the word is empty"):
+        read_trees(io.StringIO("\n".join([words[0], f"2\t{rest}"])), "conllu")

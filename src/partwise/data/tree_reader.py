@@ -110,6 +110,12 @@ class TreeReader:
             _column(format, name, table)
             for name in ("forms", "lemmas", "upos", "xpos", "feats", "labels")
         )
+        if "" in forms:
+            raise DataError(
+                "the word is empty (write _ for a word that is not known)",
+                path=self.file,
+                line=places[forms.index("")],
+            )
         cells = table[format.places["heads"]]
         unknown: tuple[int, ...] = ()
         if self.partial and NOT_GIVEN in cells and set(cells) != {NOT_GIVEN}:
@@ -181,7 +187,36 @@ class TreeReader:
                     path=self.file,
                     line=places[i],
                 )
+        if len(kept) < len(rows):
+            self._check_others([row[0] for row in rows], places)
         return [rows[i] for i in kept], [places[i] for i in kept]
+
+    def _check_others(self, numbers: list[str], places: list[int]) -> None:
+        """Check that multiword tokens and empty nodes stand where their words are."""
+        n_words = sum(number.isdecimal() for number in numbers)
+        before = covered = 0
+        for number, place in zip(numbers, places, strict=True):
+            if "-" in number:
+                first, last = map(int, number.split("-"))
+                problem = ""
+                if first <= covered:
+                    problem = "overlaps the one before"
+                elif first != before + 1:
+                    problem = f"belongs before word {first}"
+                elif not first <= last <= n_words:
+                    problem = f"ends at no word (the sentence has {n_words})"
+                covered = last
+                what = f'the multiword token "{number}"'
+            elif "." in number:
+                problem = ""
+                if int(number.partition(".")[0]) != before:
+                    problem = f"comes after word {before}; it should be {before}.1"
+                what = f'the empty node "{number}"'
+            else:
+                before += 1
+                continue
+            if problem:
+                raise DataError(f"{what} {problem}", path=self.file, line=place)
 
     def _heads(self, cells: Column, places: list[int]) -> tuple[int, ...] | None:
         """Read the heads, which all words have or none."""

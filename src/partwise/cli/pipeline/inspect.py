@@ -41,6 +41,7 @@ def describe(pipeline: Pipeline) -> dict[str, Any]:
             for step, fitted in pipeline.steps_.items()
             for name, model in fitted.models.items()
         ],
+        "tables": [name for name, step in pipeline.steps_.items() if step.is_table],
         "left_out": pipeline.left_out_,
         "dev": pipeline.scores_,
         "chosen": {
@@ -86,6 +87,9 @@ def show(found: dict[str, Any]) -> None:
             for step, choice in found["chosen"].items()
         ]
         print_pairs("chosen on development data", lines)
+    if found["tables"]:
+        how = "by heart: it follows from upos and feats"
+        print_pairs("without a model", [(name, how) for name in found["tables"]])
     if found["left_out"]:
         print_pairs("left out", list(found["left_out"].items()))
 

@@ -27,6 +27,7 @@ from partwise.estimators.dependency.corpus import (
 from partwise.estimators.dependency.measures import MEASURES, Trees
 from partwise.estimators.dependency.persistence import fill, store
 from partwise.estimators.dependency.predicting import PredictsTrees
+from partwise.estimators.dependency.reach import learn_reach
 from partwise.estimators.dependency.second_order import (
     learn_pruner,
     measure_pruning,
@@ -141,6 +142,8 @@ class DependencyParser(PredictsTrees):
             raise ValueError(
                 "order=2 is for projective trees only; use order=1 for all trees"
             )
+        if self.order > 1 and self.reach != "any":
+            raise ValueError("order=2 prunes arcs itself; leave reach as it is")
 
     def _settings(self) -> TreeSettings:
         return TreeSettings(
@@ -256,9 +259,12 @@ class DependencyParser(PredictsTrees):
             "head_cost": float(self.head_cost),
             "label_cost": float(self.label_cost),
         }
-        self._pruner = self.pruning_ = None  # of an earlier fit, maybe
+        self._pruner = self.pruning_ = self._reach = None  # of an earlier fit, maybe
         if self._trees.order > 1:
             self._learn_pruner(trees, given)
+        elif self.reach == "seen":
+            known = [one for one in trees if not one.unknown]
+            self._reach = learn_reach(known, self._start and self._start._reach)
         structure = know_trees(self._structure(trees, **given), trees)
         evaluate = calibrate = None
         if self.calibrate is not None:
@@ -287,6 +293,8 @@ class DependencyParser(PredictsTrees):
         self._check_settings()
         if self.order > 1:
             raise ValueError("order=2 does not learn from shards; use order=1")
+        if self.reach != "any":
+            raise ValueError("reach='seen' does not learn from shards; leave it out")
         self._refuse_vectors()
         trees = as_sentences(sentences)
         check_training_trees(trees, self._settings())
@@ -360,6 +368,7 @@ class DependencyParser(PredictsTrees):
         rehearse(measure, dev)
         vectors = encode_vectors(dev, matrices, self._vectors)
         corpus = self._structure(dev, listed=listed, vectors=vectors)
+        corpus = self._within_reach(dev, corpus)
         if self.pruning_ is not None:
             heads = [head for sentence in dev for head in sentence.heads or ()]
             self.pruning_["dev"] = measure_pruning(corpus, heads)

@@ -7,6 +7,7 @@ from typing import Any
 
 from partwise.estimators.calibration import calibration_tensors, read_calibration
 from partwise.estimators.dependency.corpus import LABEL_ROW_BITS, TreeSettings
+from partwise.estimators.dependency.reach import read_reach, store_reach
 from partwise.estimators.dependency.second_order import (
     pruner_tensors,
     read_pruner,
@@ -45,11 +46,12 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     del trees["n_vector_columns"]  # the vectors themselves say so
     tensors, calibration = calibration_tensors(model._calibration)
     pruner, described = pruner_tensors(model._pruner, model.pruning_)
-    tensors |= pruner
+    tensors |= pruner | store_reach(model._reach)
     settings = {
         "trees": trees,
         "features": mark_of(arc_features(model._trees.order)),
         "calibration": calibration,
+        "has_reach": model._reach is not None,
         **described,
     }
     store_vectors(model._vectors, tensors, settings)
@@ -76,6 +78,8 @@ def fill(model: Any, content: Content) -> int:
         model._pruner, model.pruning_ = read_pruner(
             content, model._trees.n_arc_weights, model._trees.hash_bits
         )
+    if content.settings.get("has_reach") is True:
+        model._reach = read_reach(content)
     model._calibration = read_calibration(content, model.calibrate)
     _check_named_groups(model, content)
     for label in model._labels.classes:

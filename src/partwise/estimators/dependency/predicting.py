@@ -24,6 +24,7 @@ from partwise.estimators.dependency.corpus import (
 )
 from partwise.estimators.dependency.explanation import ArcChoice
 from partwise.estimators.dependency.measures import MEASURES, Trees
+from partwise.estimators.dependency.reach import Reach
 from partwise.estimators.dependency.second_order import (
     Pruner,
     Pruning,
@@ -56,6 +57,7 @@ class PredictsTrees(
 
     pruning_: dict[str, Pruning] | None = None
     _pruner: Pruner | None = None
+    _reach: Reach | None = None
     _trees: TreeSettings
 
     def _structure(self, sentences: list[Sentence], **options: Any) -> Any:
@@ -94,6 +96,10 @@ class PredictsTrees(
         self._trees.check_memory(words, len(self._labels), self._jobs(), k)
         vectors = encode_vectors(words, matrices, self._vectors)
         return words, self._structure(words, listed=listed, vectors=vectors)
+
+    def _within_reach(self, words: list[Sentence], corpus: Any) -> Any:
+        """Return the arcs to look for the best trees among."""
+        return corpus if self._reach is None else self._reach.limit(corpus, words)
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""
@@ -178,8 +184,9 @@ class PredictsTrees(
         """
         check_choice("decoding", decoding, DECODERS)
         words, corpus = self._encode(sentences, arc_features)
+        looked_at = self._within_reach(words, corpus) if decoding == "best" else corpus
         best = self._with_trees(
-            words, DECODERS[decoding](corpus, self.weights_, self._jobs())
+            words, DECODERS[decoding](looked_at, self.weights_, self._jobs())
         )
         if risk is None:
             return Shown(best)

@@ -29,6 +29,10 @@ class DependencySettings(VectorSettings, LearningSettings):
         With ``order=2``: a parser of first order, trained first, leaves the heads that
         are at least this many times as probable as a word's best one. 0 leaves all,
         which is slow.
+    reach
+        Which arcs to predict with ``order=1``: any, or only such as were seen, no
+        longer than the longest one between words of these parts of speech, in this
+        direction. That is faster. Probabilities and the k best look at all.
     labelled
         Whether arcs have labels. By default they have if the training data has labels.
     crossing
@@ -66,6 +70,7 @@ class DependencySettings(VectorSettings, LearningSettings):
     single_root: bool = setting(default=True, allowed=allow.FLAG)
     order: int = setting(default=1, allowed=allow.number(1, 2, whole=True))
     prune: float = setting(default=1e-3, allowed=allow.number(0, 1))
+    reach: str = setting(default="any", allowed=allow.one_of("any", "seen"))
     labelled: bool | None = setting(default=None, allowed=allow.FLAG)
     crossing: str = setting(
         default="refuse", allowed=allow.one_of("refuse", "lift", "skip")

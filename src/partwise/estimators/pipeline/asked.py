@@ -9,6 +9,7 @@ from partwise.errors import DataError
 from partwise.estimators.pipeline.spans import SPAN_STEPS
 from partwise.estimators.pipeline.steps import is_given
 from partwise.estimators.pipeline.training import STEPS
+from partwise.trees import check_tree
 
 KEPT = {
     **{"lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats"},
@@ -67,6 +68,20 @@ def kept_columns(keep: Iterable[str]) -> set[str]:
                 f"there is no column {name!r} to keep (there are: {', '.join(KEPT)})"
             )
     return {KEPT[name] for name in names}
+
+
+def check_trees(sentences: Iterable[Sentence]) -> None:
+    """Refuse sentences whose heads are no tree, before anything is trained."""
+    for i, one in enumerate(sentences):
+        if one.heads is not None and not one.unknown:
+            where = one.place or f"sentence {i}"
+            check_tree(one.heads, where, forms=one.forms)
+            if one.heads.count(0) > 1:
+                raise DataError(
+                    f"{one.heads.count(0)} words have the root as their head; attach "
+                    "all but one of them to it",
+                    where=where,
+                )
 
 
 def check_alike(train: Sequence[Sentence], dev: Sequence[Sentence]) -> None:

@@ -1,8 +1,9 @@
 """Where tokens and sentences end: taggers over characters, and over tokens.
 
 What stands between white space is cut into tokens by a tagger over its characters,
-which knows what stands before and after it; the same piece of text is cut only once. A
-tagger over tokens finds the ends of sentences. A paragraph, which ends with a blank
+which knows what stands before and after it; the same piece of text is cut only once.
+Where words have spaces inside, another tagger puts pieces together again. A tagger over
+tokens finds the ends of sentences. A paragraph, which ends with a blank
 line, ends a sentence as well.
 """
 
@@ -10,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +27,14 @@ from partwise.estimators.pipeline.characters import (
     kind_of,
     reads_new_columns,
 )
+from partwise.estimators.pipeline.inner_spaces import (
+    FEWEST,
+    GOES_ON,
+    Cut,
+    as_columns,
+    join,
+    pieces_of,
+)
 from partwise.estimators.pipeline.memory import Memory
 from partwise.estimators.pipeline.steps import Make, NothingToLearn, Step, learnt
 from partwise.estimators.pipeline.tables import Stored
@@ -37,26 +46,20 @@ from partwise.model_file.packing import stored_strings
 PIECE = re.compile(r"\S+")
 INSIDE, END = "I", "E"
 WINDOW = 12
-"""How many sentences are a sequence when the tagger for their ends is trained."""
+"""How many sentences are a sequence when taggers over tokens are trained."""
 FEW = 0.01
 """The share of words of letters that may be cut in a language with spaces."""
 MOST_TOKENS = 400
 """Longer sentences are cut: no sentence is so long, but text without full stops is."""
 
 
-class Cut(NamedTuple):
-    """A token of a text: its form, and where it is."""
-
-    form: str
-    start: int
-    end: int
-
-
 class BoundaryStep(Step):
     """Find the ends of tokens and of sentences."""
 
     name = "tokens"
-    classes: ClassVar = dict.fromkeys(("tokens", "sentences"), "SequenceTagger")
+    classes: ClassVar = dict.fromkeys(
+        ("tokens", "spaces", "sentences"), "SequenceTagger"
+    )
     needed = ("sentences",)
 
     def __init__(self) -> None:
@@ -76,6 +79,7 @@ class BoundaryStep(Step):
             )
             written = with_likely_spaces(written)
         self._fit_tokens(written, make)
+        self._fit_spaces(written, make)
         self._fit_sentences(written, make)
         return self
 
@@ -99,24 +103,29 @@ class BoundaryStep(Step):
         weight = [min(n, 5) ** 0.5 for n in counts.values()]
         self.models["tokens"] = learnt(make("tokens"), X, y, weight)
 
+    def _fit_spaces(self, written: list[list[Written]], make: Make) -> None:
+        both = [pieces_of(part) for part in _windows(written)]
+        if sum(labels.count(GOES_ON) for _, labels in both) >= FEWEST:
+            X = as_columns([pieces for pieces, _ in both])
+            y = [labels for _, labels in both]
+            self.models["spaces"] = learnt(make("spaces"), X, y)
+
     def _fit_sentences(self, written: list[list[Written]], make: Make) -> None:
         X, y = [], []
-        for paragraph in written:
-            for at in range(0, len(paragraph), WINDOW):
-                part = paragraph[at : at + WINDOW]
-                tokens = [
-                    (token.form, gap)
+        for part in _windows(written):
+            tokens = [
+                (token.form, gap)
+                for one in part
+                for token, gap in zip(one.tokens, one.gaps, strict=True)
+            ]
+            X.append(tokens)
+            y.append(
+                [
+                    END if i + 1 == len(one.tokens) else INSIDE
                     for one in part
-                    for token, gap in zip(one.tokens, one.gaps, strict=True)
+                    for i in range(len(one.tokens))
                 ]
-                X.append(tokens)
-                y.append(
-                    [
-                        END if i + 1 == len(one.tokens) else INSIDE
-                        for one in part
-                        for i in range(len(one.tokens))
-                    ]
-                )
+            )
         if len({label for labels in y for label in labels}) < 2:
             raise NothingToLearn("all sentences are one word")
         self.models["sentences"] = learnt(make("sentences"), _token_columns(X), y)
@@ -158,6 +167,8 @@ class BoundaryStep(Step):
                 places = (begin, *(begin + n for n in cuts[piece]), end)
                 own += [Cut(text[a:b], a, b) for a, b in pairwise(places)]
             tokens.append(own)
+        if "spaces" in self.models:
+            tokens = join(self.models["spaces"], texts, tokens)
         return tokens
 
     def _cuts(self, pieces: list[Piece]) -> Iterable[tuple[int, ...]]:
@@ -220,6 +231,13 @@ class BoundaryStep(Step):
             for begin, end in pairwise([0, *ends])
             for at in range(begin, end, MOST_TOKENS)
         ]
+
+
+def _windows(written: list[list[Written]]) -> Iterator[list[Written]]:
+    """Yield sentences that stand next to each other, as taggers are to see them."""
+    for paragraph in written:
+        for at in range(0, len(paragraph), WINDOW):
+            yield paragraph[at : at + WINDOW]
 
 
 def _few_cut_words(

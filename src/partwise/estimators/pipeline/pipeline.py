@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from partwise import model_file
+from partwise._collecting import without_collecting
 from partwise._screen import open_screen
 from partwise.data.document import Document, make_sentence
 from partwise.data.surface import SurfaceToken, Written
@@ -15,11 +16,13 @@ from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.estimators.pipeline.asked import (
     check_alike,
+    check_trees,
     find_steps,
     kept_columns,
     wanted_steps,
 )
-from partwise.estimators.pipeline.boundaries import BoundaryStep, Cut
+from partwise.estimators.pipeline.boundaries import BoundaryStep
+from partwise.estimators.pipeline.inner_spaces import Cut
 from partwise.estimators.pipeline.multiword import MultiwordStep
 from partwise.estimators.pipeline.settings import PipelineSettings
 from partwise.estimators.pipeline.spans import (
@@ -119,6 +122,8 @@ class Pipeline(Estimator, PipelineSettings):
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
             check_alike(train, held_out)
+        if "trees" in wanted:
+            check_trees([*train, *(held_out or ())])
         screen = open_screen() if self.verbose else None
         trainer = Trainer(
             None if self.minutes is None else 60.0 * self.minutes,
@@ -171,16 +176,26 @@ class Pipeline(Estimator, PipelineSettings):
         """Annotate paragraphs as they come in; see `partwise.data.read_paragraphs`."""
         number = 0
         for batch in _batches(paragraphs):
-            sentences = []
-            cuts = self._boundaries().cut([one.text for one in batch])
-            splitter = self.steps_.get("words")
-            if isinstance(splitter, MultiwordStep):  # all at once; it remembers them
-                splitter.split([x.form for cut in cuts for own in cut for x in own])
-            for paragraph, cut in zip(batch, cuts, strict=True):
-                for i, tokens in enumerate(cut):
-                    number += 1
-                    sentences.append(self._sentence(paragraph, cut, i, tokens, number))
+            with without_collecting():
+                sentences = self._cut(batch, number + 1)
+            number += len(sentences)
             yield from self.annotate_sentences(sentences)
+
+    def _cut(self, batch: Sequence[Paragraph], number: int) -> list[Sentence]:
+        """Return the sentences of paragraphs, the first of which has this number."""
+        cuts = self._boundaries().cut([one.text for one in batch])
+        splitter = self.steps_.get("words")
+        if isinstance(splitter, MultiwordStep):  # all at once; it remembers them
+            splitter.split([x.form for cut in cuts for own in cut for x in own])
+        places = [
+            (paragraph, cut, i)
+            for paragraph, cut in zip(batch, cuts, strict=True)
+            for i in range(len(cut))
+        ]
+        return [
+            self._sentence(paragraph, cut, i, number)
+            for number, (paragraph, cut, i) in enumerate(places, number)
+        ]
 
     def _boundaries(self) -> BoundaryStep:
         self._check_fitted()
@@ -197,11 +212,10 @@ class Pipeline(Estimator, PipelineSettings):
         paragraph: Paragraph,
         cut: Sequence[Sequence[Cut]],
         i: int,
-        tokens: Sequence[Cut],
         number: int,
     ) -> Sentence:
-        """Return a sentence of a paragraph, without annotation."""
-        text = paragraph.text
+        """Return sentence `i` of a paragraph, without annotation."""
+        text, tokens = paragraph.text, cut[i]
         next_start = cut[i + 1][0].start if i + 1 < len(cut) else len(text)
         ends = [*(one.start for one in tokens[1:]), next_start]
         gaps = [text[one.end : end] for one, end in zip(tokens, ends, strict=True)]
@@ -275,9 +289,10 @@ class Pipeline(Estimator, PipelineSettings):
         found = list(sentences)
         filled = [i for i, one in enumerate(found) if len(one)]
         words = [found[i] for i in filled]
-        for step in self.steps_.values():
-            if step.adds and not kept.intersection(step.adds):
-                words = step.apply(words)
+        with without_collecting():
+            for step in self.steps_.values():
+                if step.adds and not kept.intersection(step.adds):
+                    words = step.apply(words)
         for i, one in zip(filled, words, strict=True):
             found[i] = one
         return found

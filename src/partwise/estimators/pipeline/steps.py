@@ -33,6 +33,9 @@ class Step:
         What differs from the usual in how it learns; see `alternatives`.
     note : str
         What whoever trains it should know about the data.
+    right : sequence of Sentence, optional
+        The right annotation of the sentences that it learns from, where these have
+        predicted tags.
     """
 
     name: ClassVar[str]
@@ -46,6 +49,8 @@ class Step:
     needed: ClassVar[tuple[str, ...]] = ()
     """The models that it cannot do without."""
 
+    right: Sequence[Sentence] | None = None
+
     def __init__(self) -> None:
         self.models: dict[str, Any] = {}
         self.choice: Mapping[str, Any] = {}
@@ -58,6 +63,11 @@ class Step:
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with what the step adds."""
         raise NotImplementedError
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it predicts for sentences it has seen what it would for others."""
+        return False
 
     @classmethod
     def can_be_judged(cls, gold: Sequence[Sentence]) -> bool:

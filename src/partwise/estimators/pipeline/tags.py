@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 from partwise.data.conllu_columns import with_column
 from partwise.data.treebank import Sentence
 from partwise.estimators.pipeline.bundles import Bundles
+from partwise.estimators.pipeline.by_heart import ByHeart, Known, follows
 from partwise.estimators.pipeline.steps import (
     Make,
     NothingToLearn,
@@ -15,7 +17,13 @@ from partwise.estimators.pipeline.steps import (
     columns_of,
     learnt,
 )
-from partwise.estimators.pipeline.tables import Stored, read_models
+from partwise.estimators.pipeline.tables import (
+    Stored,
+    is_cell,
+    read_models,
+    read_table,
+    store_table,
+)
 from partwise.model_file import Content
 
 MOST_LABELS = 96
@@ -150,8 +158,64 @@ class FeatsStep(TagStep):
 
 
 class XposStep(TagStep):
-    """Parts of speech of the language's own."""
+    """Parts of speech of the language's own: by heart, if they follow from the rest."""
 
     name, column, adds = "xpos", "xpos", ("xpos",)
     reads = ("upos", "feats")
-    alternatives = (*TAKEN_APART, *TagStep.alternatives)
+    alternatives = ({"by_heart": False}, *TAKEN_APART, *TagStep.alternatives)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: ByHeart | None = None
+
+    def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
+        """Learn a table, if it is good enough; else taggers."""
+        right = self.right or sentences
+        words = list(chain.from_iterable(map(_known, right)))
+        tags = [tag for one in right for tag in one.xpos]
+        # One tagger for a few tags is as good, and reads what stands around a word.
+        many = len(set(tags)) > MOST_LABELS and not self.choice
+        if many and follows(words, tags):
+            self.known = ByHeart.learn(words, tags)
+            return self
+        return super().fit(sentences, make)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether tags follow from others, for known and for new words alike."""
+        return self.known is not None
+
+    def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Return sentences with predicted tags."""
+        if self.known is None:
+            return super().apply(sentences)
+        rows = self.known.tags(map(_known, sentences))
+        return [
+            with_column(one, self.column, row)
+            for one, row in zip(sentences, rows, strict=True)
+        ]
+
+    def store(self, dtype: str) -> Stored:
+        """Return the step as a part of a model file."""
+        tensors, settings = super().store(dtype)
+        if self.known is not None:
+            tensors |= store_table("known", self.known.table)
+        return tensors, settings | {"by_heart": self.known is not None}
+
+    @classmethod
+    def from_content(cls, content: Content) -> Self:
+        """Return the step that a part of a model file holds."""
+        if content.settings.get("by_heart") is not True:
+            return super().from_content(content)
+        step = cls()
+        step._read_choice(content)
+        table = read_table(content, "known")
+        if not all(map(is_cell, table.values())):
+            raise content.error("a tag is empty or holds a tab or a line break")
+        step.known = ByHeart(table)
+        return step
+
+
+def _known(sentence: Sentence) -> list[Known]:
+    """Return what tags may follow from, word by word."""
+    return [*zip(sentence.forms, sentence.upos, sentence.feats, strict=True)]

@@ -17,6 +17,7 @@ from partwise.estimators.pipeline.boundaries import (
     BoundaryStep,
 )
 from partwise.estimators.pipeline.characters import TOKEN_TEMPLATE
+from partwise.estimators.pipeline.inner_spaces import SPACE_TEMPLATE
 from partwise.estimators.pipeline.lemmas import LemmaStep
 from partwise.estimators.pipeline.multiword import MultiwordStep
 from partwise.estimators.pipeline.spans import SPAN_STEPS
@@ -42,16 +43,18 @@ CHARACTERS = {"loss": MARGINS, "tol": 0.02, "hash_bits": 20}
 SETTINGS: dict[str, dict[str, Any]] = {
     # Hashed: a vocabulary of characters next to each other would be most of the file.
     "tokens": {**CHARACTERS, "template": TOKEN_TEMPLATE},
+    "spaces": {**CHARACTERS, "template": SPACE_TEMPLATE},
     "sentences": {**CHARACTERS, "template": SENTENCE_TEMPLATE},
     "SequenceTagger": {"loss": MARGINS, "template": "pos", "tol": 0.1},
     "spans": {"loss": MARGINS, "template": "ner", "tol": 0.02},
     "MulticlassClassifier": {"loss": MARGINS, "tol": 0.05, "max_iter": 60},
-    "DependencyParser": {"crossing": "lift", "patience": 3},
+    "DependencyParser": {"crossing": "lift", "patience": 3, "reach": "seen"},
 }
 """The settings of the estimators."""
-CLASSES = dict.fromkeys(("tokens", "sentences", "spans"), "SequenceTagger")
+CLASSES = dict.fromkeys(("tokens", "spaces", "sentences", "spans"), "SequenceTagger")
 SHARES = {
     "tokens": 0.05,
+    "spaces": 0.03,
     "sentences": 0.03,
     "SequenceTagger": 0.12,
     "spans": 0.12,
@@ -61,6 +64,8 @@ SHARES = {
 """The share of the time that a step may take, of all or, for the last, of the rest."""
 FACTORS = (3.0, 0.3)
 """What `C` is multiplied with, if there is time to try other values."""
+LOOSER = 2.0
+"""How much earlier the models end that show others what mistakes there are."""
 TRIES = 0.1
 """The share of the time that goes to trying alternatives, for each step."""
 HELD_OUT = 10
@@ -103,6 +108,7 @@ class Trainer:
     steps: dict[str, Step] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
+    right: list[Sentence] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Start the clock."""
@@ -121,8 +127,11 @@ class Trainer:
             return None
         return max(self.seconds - (time.monotonic() - self._begin), 1.0)
 
-    def make(self, name: str, choice: Choice) -> Any:
-        """Return an estimator for a step; none after Ctrl-C."""
+    def make(self, name: str, choice: Choice, looser: float = 1.0) -> Any:
+        """Return an estimator for a step; none after Ctrl-C.
+
+        Its tolerance is that of its kind, or this many times looser.
+        """
         if self.interrupted:
             raise KeyboardInterrupt
         made = estimator(CLASSES.get(name, name), **SETTINGS[name], **self.settings)
@@ -130,6 +139,7 @@ class Trainer:
             share = min(self.seconds * SHARES[name], self._left)
             made.set_params(time_limit=max(share / self._parts, LEAST_SECONDS))
         known = made.get_params()
+        made.set_params(tol=looser * made.tol)
         made.set_params(**{k: v for k, v in choice.items() if k in known})
         if "C_times" in choice:
             made.set_params(C=choice["C_times"] * made.default_C[made.loss])
@@ -142,6 +152,9 @@ class Trainer:
 
         Ctrl-C ends it: the steps that have been trained are kept.
         """
+        if "tokens" in names:  # nothing but text is given later
+            train = _without_unfilled(train, names)
+        self.right = train
         with self._work:
             for name in names:
                 train, dev = self._step(name, train, dev, last=names[-1])
@@ -193,8 +206,10 @@ class Trainer:
             step, dev = self._chosen(step, train, dev, gold, took)
         self.steps[cls.name] = step
         is_read = cls.adds and cls.name not in SPAN_STEPS
-        if is_read and cls.name != last and self.folds > 1:
-            make = partial(self.make, choice=step.choice)
+        if is_read and cls.name != last and step.is_table:
+            train = step.apply(train)
+        elif is_read and cls.name != last and self.folds > 1:
+            make = partial(self.make, choice=step.choice, looser=LOOSER)
             train = jackknifed(cls, train, make, self.folds, step.choice)
         return train, dev
 
@@ -228,6 +243,7 @@ class Trainer:
     ) -> Step:
         step = cls()
         step.choice = choice or {}
+        step.right = None if cls.name in self.corpora else self.right
         if isinstance(step, TreeStep) and dev is not None and self.gold_dev is not None:
             step.dev = [
                 replace(one, heads=gold.heads, labels=gold.labels)
@@ -265,6 +281,20 @@ class Trainer:
         self.scores[step.name] = best
         self.tell(f"{step.name}: {best:.2%} on development data")
         return step, found
+
+
+def _without_unfilled(
+    sentences: list[Sentence], names: Sequence[str]
+) -> list[Sentence]:
+    """Return sentences without the columns that no step will fill."""
+    filled = {column for name in names for column in STEPS[name].adds}
+    empty: Any = [x for x in ("lemmas", "upos", "xpos", "feats") if x not in filled]
+
+    def without(one: Sentence) -> Sentence:
+        cells: Any = dict.fromkeys(empty, ("_",) * len(one))
+        return replace(one, **cells)
+
+    return [without(one) for one in sentences] if empty else sentences
 
 
 def with_words_only(sentences: Sequence[Sentence]) -> list[Sentence]:
