@@ -197,6 +197,42 @@ def shrink(v: FloatArray, w: FloatArray, l1_ratio: float) -> float:
 
 
 @kernel
+def soft(x: float, least: float) -> float:
+    """Bring `x` nearer to zero by `least`, but not beyond it.
+
+    Examples
+    --------
+    >>> soft(0.75, 0.5), soft(-0.25, 0.5)
+    (0.25, 0.0)
+    """
+    low = -least if x < -least else x
+    return x - (least if low > least else low)
+
+
+@vector_kernel
+def add_scaled_below(
+    v: FloatArray, at: int | np.int64, x: FloatArray, scale: float, least: float
+) -> float:
+    """Do ``v[at:] += scale * x``; return the change of ``|soft(v, least)|^2``.
+
+    Examples
+    --------
+    >>> v = np.array([0.0, 1.0, 2.0])
+    >>> add_scaled_below(v, 1, np.array([1.0, 0.0]), 2.0, 0.5), v.tolist()
+    (6.0, [0.0, 3.0, 2.0])
+    """
+    row = v[at : at + x.size]
+    change = 0.0
+    for k in range(x.size):
+        old = row[k]
+        new = old + scale * x[k]
+        before, after = soft(old, least), soft(new, least)
+        change += (after - before) * (after + before)
+        row[k] = new
+    return change
+
+
+@kernel
 def place_of_largest(x: FloatArray) -> int:
     """Return where the largest of some numbers is, the first of several."""
     best = 0

@@ -103,10 +103,16 @@ def _(s: Chain) -> int:
 
 @waist.part_scores.implement(Chain)
 def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
+    rows_dot(s.nodes, s.ptr[i], s.ptr[i + 1], s.layout.n_labels, w, theta)
+    score_links(s, i, w, theta)
+
+
+@kernel
+def score_links(s: Chain, i: int, w: FloatArray, theta: FloatArray) -> None:
+    """Write the scores of all parts but those of single positions."""
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    rows_dot(s.nodes, first, last, K, w, theta)
     at = (last - first) * K
     if s.edges.n_columns == 0:
         _score_transitions(s, w, theta[at:])
@@ -125,10 +131,18 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
 
 @waist.add_parts.implement(Chain)
 def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) -> float:
+    K, first, last = s.layout.n_labels, s.ptr[i], s.ptr[i + 1]
+    change = rows_add(s.nodes, first, last, K, mu, scale, w)
+    return change + add_links(s, i, mu, scale, w)
+
+
+@kernel
+def add_links(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    """Do `add_parts` for all parts but those of single positions."""
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    change = rows_add(s.nodes, first, last, K, mu, scale, w)
+    change = 0.0
     at = (last - first) * K
     if s.edges.n_columns == 0:
         change += _add_transitions(s, mu[at : at + square], scale, w)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.interface import LARGEST
-from partwise.structures.vectors import add_scaled, shrink
+from partwise.structures.vectors import add_scaled, add_scaled_below, fill, shrink, soft
 
 
 class SparseRows(NamedTuple):
@@ -166,6 +166,55 @@ def _(
         at = np.int64(rows.idx[j]) * n_labels
         change += shrink(v[at : at + n_labels], w[at : at + n_labels], l1_ratio)
     return change
+
+
+# Memory is what these rows wait for: the vector that weights follow is read in their
+# place, and there is nothing else to touch.
+
+
+@interface.rows_dot_shrunk.implement(SparseRows)
+def _(
+    rows: SparseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    out: FloatArray,
+) -> None:
+    stretch = 1.0 / (1.0 - l1_ratio)
+    for t in range(first, last):
+        own = out[(t - first) * n_labels : (t - first + 1) * n_labels]
+        fill(own, n_labels, 0.0)
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            value = stretch if rows.val.size == 0 else stretch * rows.val[j]
+            row = v[at : at + n_labels]
+            for k in range(n_labels):
+                own[k] += value * soft(row[k], l1_ratio)
+
+
+@interface.rows_add_shrunk.implement(SparseRows)
+def _(
+    rows: SparseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+) -> float:
+    change, stretch = 0.0, 1.0 / (1.0 - l1_ratio)
+    for t in range(first, last):
+        own = mu[(t - first) * n_labels : (t - first + 1) * n_labels]
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            value = scale if rows.val.size == 0 else scale * rows.val[j]
+            change += add_scaled_below(v, at, own, value, l1_ratio)
+    return change * stretch * stretch
 
 
 @interface.row_entries.implement(SparseRows)
