@@ -30,7 +30,7 @@ from partwise.structures.rows import (
     row_dot,
     row_entries,
     row_size,
-    rows_add,
+    rows_add_elsewhere,
     rows_add_shrunk,
     rows_at_once,
     rows_dot,
@@ -176,7 +176,7 @@ def _(
 def _(
     s: Multiclass, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any
 ) -> None:
-    rows_add(s.rows, start, stop, s.n_classes, mu, 1.0, w)
+    rows_add_elsewhere(s.rows, start, stop, s.n_classes, mu, 1.0, w)
 
 
 @waist.parts_of.implement(Multiclass)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import fused_kernel, kernel, vector_kernel
+from partwise._jit import fused_kernel, kernel, prefetch, vector_kernel
 from partwise.structures.interface import FloatArray
 
 # Added to a number of moderate size, it leaves the nearest whole number in the low
@@ -25,6 +25,9 @@ LN2_HIGH = 6.93147180369123816490e-01
 LN2_LOW = 1.90821492927058770002e-10
 # Below this the result is less than the smallest normal number: zero will do.
 LEAST = -708.0
+# How many numbers come with one access to memory, and how many need a hint: those
+# behind them come by themselves.
+LINE, FIRST_FEW = 8, 64
 
 C2, C3, C4, C5 = 1 / 2, 1 / 6, 1 / 24, 1 / 120
 C6, C7, C8, C9 = (1 / math.factorial(k) for k in range(6, 10))
@@ -112,6 +115,14 @@ def sum_of(x: FloatArray) -> float:
     for b in range(x.size):
         total += x[b]
     return total
+
+
+@kernel
+def fetch(w: FloatArray, at: int | np.int64, n: int) -> None:
+    """Let memory begin to bring ``w[at : at + n]``, which will be wanted soon."""
+    for k in range(0, min(n, FIRST_FEW), LINE):
+        prefetch(w, at + k)
+    prefetch(w, at + n - 1)
 
 
 @kernel

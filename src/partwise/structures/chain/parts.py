@@ -14,6 +14,7 @@ from partwise.structures.rows import (
     row_entries,
     row_size,
     rows_add,
+    rows_add_elsewhere,
     rows_dot,
 )
 from partwise.structures.vectors import add_scaled, copy
@@ -159,6 +160,13 @@ def add_links(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray) -> 
     if s.layout.has_end:
         change += add_scaled(w, s.layout.end_at, mu[at : at + K], scale)
     return change
+
+
+@waist.add_block.implement(Chain)
+def _(s: Chain, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any) -> None:
+    first, last = s.ptr[start], s.ptr[start + 1]
+    rows_add_elsewhere(s.nodes, first, last, s.layout.n_labels, mu, 1.0, w)
+    add_links(s, start, mu, 1.0, w)
 
 
 @waist.is_output.implement(Chain)

@@ -79,6 +79,20 @@ def rows_add(
     return change
 
 
+@generic_with_default
+def rows_add_elsewhere(
+    rows: Rows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    w: FloatArray,
+) -> None:
+    """Do `rows_add` to a vector that `rows_dot` has not just read, a gradient say."""
+    rows_add(rows, first, last, n_labels, mu, scale, w)
+
+
 @generic
 def row_diff_dot(
     rows: Rows, t: int, a: int, b: int, n_labels: int, w: FloatArray
