@@ -186,7 +186,7 @@ def test_shrink_lets_weights_follow_whatever_was_added(make: Maker, own: bool) -
     rng = np.random.default_rng(0)
     diff, ws = waist.make_diff(s), waist.workspace(s, 1)
     y, y_gold = (np.zeros(waist.largest_sizes(s)[1], np.int32) for _ in range(2))
-    theta = np.zeros(waist.largest_sizes(s)[0])
+    theta, scores, expected = (np.zeros(waist.largest_sizes(s)[0]) for _ in range(3))
     v = rng.normal(size=int(waist.n_weights(s)))
     if make is problems.chain_masked:
         v[:] = 0.0  # transitions without a weight have none
@@ -206,6 +206,15 @@ def test_shrink_lets_weights_follow_whatever_was_added(make: Maker, own: bool) -
         change = waist.shrink_parts(s, i, v, w, RATIO, diff, ws)
         np.testing.assert_allclose(w, weights_at(v, RATIO), atol=1e-15)
         assert change == pytest.approx(w @ w - before)
+        # What reads weights off the vector need not have them up to date elsewhere.
+        before = w @ w
+        change = waist.add_shrunk(s, i, theta, 0.2, v, w, RATIO, diff, ws)
+        waist.shrunk_scores(s, i, v, w, RATIO, scores, ws)
+        w[:] = weights_at(v, RATIO)
+        assert change == pytest.approx(w @ w - before)
+        waist.part_scores(s, i, w, expected, ws)
+        count = waist.n_parts(s, i)
+        np.testing.assert_allclose(scores[:count], expected[:count], atol=1e-13)
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.3, 0.9])

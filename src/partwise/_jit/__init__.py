@@ -13,6 +13,7 @@ With ``NUMBA_DISABLE_JIT=1`` the same bodies run as ordinary Python.
 
 - `modes`: plain Python, machine code, or machine code that checks its indices;
 - `kernels`: the decorators; `places`: what a kernel gets behind an address;
+- `fetching`: memory that will be wanted soon;
 - `generics`: questions and their answers by class;
 - `answers`: structures behind addresses;
 - `image`: how a tuple of arrays lies in memory; `sealed`: what stands for it;
@@ -24,6 +25,7 @@ With ``NUMBA_DISABLE_JIT=1`` the same bodies run as ordinary Python.
 """
 
 from partwise._jit.clock import Piece, Stopwatch, listening, working_time
+from partwise._jit.fetching import prefetch
 from partwise._jit.generics import Generic, generic, generic_with_default
 from partwise._jit.kernels import bound, fused_kernel, kernel, vector_kernel
 
@@ -37,6 +39,7 @@ __all__ = [
     "generic_with_default",
     "kernel",
     "listening",
+    "prefetch",
     "vector_kernel",
     "working_time",
 ]

@@ -7,15 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from llvmlite import ir
 from numba import types
-from numba.core import event
-from numba.extending import overload
+from numba.core import cgutils, event
+from numba.extending import intrinsic, overload
 
 from partwise._interrupts import waiting
 from partwise._jit import generics
 from partwise._jit.answers import ask_by_address
 from partwise._jit.cache import KernelCache
 from partwise._jit.clock import start_preparing, stop_preparing
+from partwise._jit.fetching import prefetch
 from partwise._jit.linking import INNER
 from partwise._jit.sealed import Sealed
 
@@ -58,6 +60,33 @@ def _teach(question: Any) -> None:
 
     if question.number is not None:
         ask_by_address(question)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _fetch(typing_context: Any, array: Any, at: Any) -> Any:
+    """Bring a number near, for reading or writing: it is only a hint to processors."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        own = context.make_array(signature.args[0])(context, builder, args[0])
+        place = builder.bitcast(builder.gep(own.data, [args[1]]), cgutils.voidptr_t)
+        number = ir.IntType(32)
+        form = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, *[number] * 3])
+        hint = builder.module.declare_intrinsic(
+            "llvm.prefetch", [cgutils.voidptr_t], form
+        )
+        to_read, to_keep, data = number(0), number(3), number(1)
+        builder.call(hint, [place, to_read, to_keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@overload(prefetch, strict=False, jit_options=INNER)  # type: ignore[untyped-decorator]
+def _prefetch(array: Any, at: Any) -> Any:
+    def fetch(array, at):  # type: ignore[no-untyped-def]
+        _fetch(array, at)
+
+    return fetch
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]

@@ -32,6 +32,7 @@ from partwise.structures.interface import (
     IntArray,
     Structure,
 )
+from partwise.structures.vectors import shrink
 
 PENALTIES = ("l2", "elasticnet")
 """What solvers with such weights can do."""
@@ -67,6 +68,25 @@ Weights: TypeAlias = Any
 
 
 @generic
+def part_scores(
+    weights: Weights, s: Structure, i: int, theta: FloatArray, ws: Any
+) -> None:
+    """Write the scores of the parts of example `i`, after any steps of `add_parts`."""
+    raise NotImplementedError("part_scores is required of weights")
+
+
+@part_scores.implement(PlainWeights)
+def _(weights: PlainWeights, s: Structure, i: int, theta: FloatArray, ws: Any) -> None:
+    waist.part_scores(s, i, weights.w, theta, ws)
+
+
+@part_scores.implement(ShrunkWeights)
+def _(weights: ShrunkWeights, s: Structure, i: int, theta: FloatArray, ws: Any) -> None:
+    w, v, l1_ratio = weights.w, weights.v, weights.l1_ratio
+    waist.shrunk_scores(s, i, v, w, l1_ratio, theta, ws)
+
+
+@generic
 def add_parts(
     weights: Weights, s: Structure, i: int, mu: FloatArray, scale: float, ws: Any
 ) -> float:
@@ -86,8 +106,8 @@ def _(
     weights: ShrunkWeights, s: Structure, i: int, mu: FloatArray, scale: float, ws: Any
 ) -> float:
     w, v, l1_ratio, _, diff = weights
-    waist.add_parts(s, i, mu, scale, v, ws)
-    return (1.0 - l1_ratio) * waist.shrink_parts(s, i, v, w, l1_ratio, diff, ws)
+    change = waist.add_shrunk(s, i, mu, scale, v, w, l1_ratio, diff, ws)
+    return (1.0 - l1_ratio) * change
 
 
 class Margin(NamedTuple):
@@ -316,6 +336,11 @@ class DualState(State):
         if self.l1_ratio:
             self.v = v
             self.haze = ROUNDING * float(self.w @ v)
+
+    def settle_weights(self) -> None:
+        """Let the weights follow the vector, if steps read them off that."""
+        if self.l1_ratio:
+            shrink(self.v, self.w, self.l1_ratio)
 
     @property
     def catches_up(self) -> bool:

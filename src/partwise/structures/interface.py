@@ -577,6 +577,44 @@ def shrink_parts(
 
 
 @generic_with_default
+def shrunk_scores(
+    s: Structure,
+    i: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    theta: FloatArray,
+    ws: Any,
+) -> None:
+    """Do `part_scores` with the weights that follow `v`.
+
+    By default those are in `w`. Who reads them off `v` instead has an `add_shrunk`
+    that need not let `w` follow.
+    """
+    part_scores(s, i, w, theta, ws)
+
+
+@generic_with_default
+def add_shrunk(
+    s: Structure,
+    i: int,
+    mu: FloatArray,
+    scale: float,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    diff: Diff,
+    ws: Any,
+) -> float:
+    """Do `add_parts` to `v`; return the change of the squares of its weights.
+
+    The weights are brought up to date if `shrunk_scores` needs that.
+    """
+    add_parts(s, i, mu, scale, v, ws)
+    return shrink_parts(s, i, v, w, l1_ratio, diff, ws)
+
+
+@generic_with_default
 def shrink_diff(
     s: Structure,
     i: int,

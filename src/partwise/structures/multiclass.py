@@ -29,11 +29,12 @@ from partwise.structures.rows import (
     row_diff_dot,
     row_dot,
     row_entries,
-    row_shrink,
     row_size,
-    rows_add,
+    rows_add_elsewhere,
+    rows_add_shrunk,
     rows_at_once,
     rows_dot,
+    rows_dot_shrunk,
 )
 from partwise.structures.vectors import log_sum, place_of_largest, softmax
 
@@ -131,17 +132,32 @@ def _(
     return row_add(s.rows, i, mu[: s.n_classes], scale, w)
 
 
-@waist.shrink_parts.implement(Multiclass)
+@waist.shrunk_scores.implement(Multiclass)
 def _(
     s: Multiclass,
     i: int,
     v: FloatArray,
     w: FloatArray,
     l1_ratio: float,
+    theta: FloatArray,
+    ws: Any,
+) -> None:
+    rows_dot_shrunk(s.rows, i, i + 1, s.n_classes, v, w, l1_ratio, theta)
+
+
+@waist.add_shrunk.implement(Multiclass)
+def _(
+    s: Multiclass,
+    i: int,
+    mu: FloatArray,
+    scale: float,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
     diff: Diff,
     ws: Any,
 ) -> float:
-    return row_shrink(s.rows, i, s.n_classes, v, w, l1_ratio)
+    return rows_add_shrunk(s.rows, i, i + 1, s.n_classes, mu, scale, v, w, l1_ratio)
 
 
 @waist.block_size.implement(Multiclass)
@@ -160,7 +176,7 @@ def _(
 def _(
     s: Multiclass, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any
 ) -> None:
-    rows_add(s.rows, start, stop, s.n_classes, mu, 1.0, w)
+    rows_add_elsewhere(s.rows, start, stop, s.n_classes, mu, 1.0, w)
 
 
 @waist.parts_of.implement(Multiclass)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import fused_kernel, kernel, vector_kernel
+from partwise._jit import fused_kernel, kernel, prefetch, vector_kernel
 from partwise.structures.interface import FloatArray
 
 # Added to a number of moderate size, it leaves the nearest whole number in the low
@@ -25,6 +25,9 @@ LN2_HIGH = 6.93147180369123816490e-01
 LN2_LOW = 1.90821492927058770002e-10
 # Below this the result is less than the smallest normal number: zero will do.
 LEAST = -708.0
+# How many numbers come with one access to memory, and how many need a hint: those
+# behind them come by themselves.
+LINE, FIRST_FEW = 8, 64
 
 C2, C3, C4, C5 = 1 / 2, 1 / 6, 1 / 24, 1 / 120
 C6, C7, C8, C9 = (1 / math.factorial(k) for k in range(6, 10))
@@ -115,6 +118,14 @@ def sum_of(x: FloatArray) -> float:
 
 
 @kernel
+def fetch(w: FloatArray, at: int | np.int64, n: int) -> None:
+    """Let memory begin to bring ``w[at : at + n]``, which will be wanted soon."""
+    for k in range(0, min(n, FIRST_FEW), LINE):
+        prefetch(w, at + k)
+    prefetch(w, at + n - 1)
+
+
+@kernel
 def copy(source: NDArray[Any], target: NDArray[Any]) -> None:
     """Write `source` to the front of `target`.
 
@@ -193,6 +204,42 @@ def shrink(v: FloatArray, w: FloatArray, l1_ratio: float) -> float:
         new = left * stretch
         change += (new - old) * (new + old)
         w[k] = new
+    return change
+
+
+@kernel
+def soft(x: float, least: float) -> float:
+    """Bring `x` nearer to zero by `least`, but not beyond it.
+
+    Examples
+    --------
+    >>> soft(0.75, 0.5), soft(-0.25, 0.5)
+    (0.25, 0.0)
+    """
+    low = -least if x < -least else x
+    return x - (least if low > least else low)
+
+
+@vector_kernel
+def add_scaled_below(
+    v: FloatArray, at: int | np.int64, x: FloatArray, scale: float, least: float
+) -> float:
+    """Do ``v[at:] += scale * x``; return the change of ``|soft(v, least)|^2``.
+
+    Examples
+    --------
+    >>> v = np.array([0.0, 1.0, 2.0])
+    >>> add_scaled_below(v, 1, np.array([1.0, 0.0]), 2.0, 0.5), v.tolist()
+    (6.0, [0.0, 3.0, 2.0])
+    """
+    row = v[at : at + x.size]
+    change = 0.0
+    for k in range(x.size):
+        old = row[k]
+        new = old + scale * x[k]
+        before, after = soft(old, least), soft(new, least)
+        change += (after - before) * (after + before)
+        row[k] = new
     return change
 
 

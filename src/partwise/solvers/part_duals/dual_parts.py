@@ -25,7 +25,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from partwise._jit import kernel, vector_kernel
-from partwise.solvers.dual_weights import Weights, add_parts, haze, least_share, saved
+from partwise.solvers.dual_weights import (
+    Weights,
+    add_parts,
+    haze,
+    least_share,
+    part_scores,
+    saved,
+)
 from partwise.structures import interface as waist
 from partwise.structures.interface import FloatArray, IntArray, Structure
 from partwise.structures.scratch import Scratch, score_of_right
@@ -265,7 +272,7 @@ def ascend(
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     log_loss, has_theta = dual.cost.size == 0, dual.theta.size > 0
     waist.visit(s, i, ws)
-    waist.part_scores(s, i, weights.w, trial.scores, ws)
+    part_scores(weights, s, i, trial.scores, ws)
     if not log_loss:
         costs = dual.cost[first : first + n]
         for r in range(n):

@@ -13,7 +13,7 @@ from typing import Any
 
 from partwise._jit import kernel
 from partwise.solvers.base import Problem, chunks
-from partwise.solvers.dual_weights import Weights, add_parts
+from partwise.solvers.dual_weights import Weights, add_parts, part_scores
 from partwise.solvers.part_duals.dual_parts import (
     ROUNDING,
     DualParts,
@@ -30,11 +30,11 @@ MOST_HALVINGS = 60
 
 @kernel
 def _point_up(
-    s: Structure, i: int, w: FloatArray, dual: DualParts, trial: Trial, ws: Any
+    s: Structure, i: int, weights: Weights, dual: DualParts, trial: Trial, ws: Any
 ) -> None:
     """Write the direction of the update: minus the gradient, part by part."""
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    waist.part_scores(s, i, w, trial.scores, ws)
+    part_scores(weights, s, i, trial.scores, ws)
     for r in range(n):
         if dual.cost.size > 0:
             trial.direction[r] = dual.cost[first + r] + trial.scores[r]
@@ -60,7 +60,7 @@ def halve_step(
     """
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
     waist.visit(s, i, ws)
-    _point_up(s, i, weights.w, dual, trial, ws)
+    _point_up(s, i, weights, dual, trial, ws)
     for trials in range(1, MOST_HALVINGS + 1):
         value, slope, gain, _, size = look_ahead(s, i, dual, eta, trial, scratch, ws)
         blur = ROUNDING * C * size
@@ -121,6 +121,7 @@ def halve_in_turn(
         )  # fmt: skip
         state.oracle_calls += int(calls)
         yield stop / order.size
+    state.settle_weights()
 
 
 def halve_together(state: Any, first_step: float) -> Iterator[float]:

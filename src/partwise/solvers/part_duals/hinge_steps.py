@@ -21,7 +21,14 @@ from math import copysign
 from typing import Any
 
 from partwise._jit import kernel
-from partwise.solvers.dual_weights import Weights, add_parts, haze, least_share, saved
+from partwise.solvers.dual_weights import (
+    Weights,
+    add_parts,
+    haze,
+    least_share,
+    part_scores,
+    saved,
+)
 from partwise.solvers.part_duals.dual_parts import (
     CLOSE_ENOUGH,
     ROUNDING,
@@ -58,11 +65,11 @@ LEAST_MASS = 1e-30
 
 @kernel
 def _look(
-    s: Structure, i: int, w: FloatArray, dual: DualParts, trial: Trial, ws: Any
+    s: Structure, i: int, weights: Weights, dual: DualParts, trial: Trial, ws: Any
 ) -> float:
     """Compute part scores and the direction `v`; return the range of `v` and zero."""
     first, n = dual.ptr[i], dual.ptr[i + 1] - dual.ptr[i]
-    waist.part_scores(s, i, w, trial.scores, ws)
+    part_scores(weights, s, i, trial.scores, ws)
     costs = dual.cost[first : first + n]
     lowest, highest = 0.0, 0.0
     for r in range(n):
@@ -275,7 +282,7 @@ def ascend_hinge(
 ) -> tuple[float, int]:
     """Take one step for example `i`; return the rise of the dual and oracle calls."""
     waist.visit(s, i, ws)
-    span = _look(s, i, weights.w, dual, trial, ws)
+    span = _look(s, i, weights, dual, trial, ws)
     if not span > 0.0:
         return 0.0, 0  # all outputs are alike
     n_gold = waist.right_parts(s, i, scratch.y_gold, scratch.ids, scratch.counts)
@@ -284,7 +291,7 @@ def ascend_hinge(
             s, i, C, weights, dual, span, n_gold, trial, scratch, ws
         )
         if rise > 0.0:
-            _look(s, i, weights.w, dual, trial, ws)
+            _look(s, i, weights, dual, trial, ws)
     else:
         rise, calls = 0.0, _start_scores(s, i, dual, span, trial, scratch, ws)
     return rise + _weigh(s, i, C, weights, dual, n_gold, trial, scratch, ws), calls

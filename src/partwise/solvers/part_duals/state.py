@@ -204,6 +204,7 @@ class DualPartsState(DualState):
                 )  # fmt: skip
             self.oracle_calls += int(calls)
             yield stop / order.size
+        self.settle_weights()
 
     def estimated(self) -> Certificate:
         """Return the certificate as far as the per-example gaps were up to date."""

@@ -14,6 +14,7 @@ from partwise.structures.rows import (
     row_entries,
     row_size,
     rows_add,
+    rows_add_elsewhere,
     rows_dot,
 )
 from partwise.structures.vectors import add_scaled, copy
@@ -103,10 +104,16 @@ def _(s: Chain) -> int:
 
 @waist.part_scores.implement(Chain)
 def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
+    rows_dot(s.nodes, s.ptr[i], s.ptr[i + 1], s.layout.n_labels, w, theta)
+    score_links(s, i, w, theta)
+
+
+@kernel
+def score_links(s: Chain, i: int, w: FloatArray, theta: FloatArray) -> None:
+    """Write the scores of all parts but those of single positions."""
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    rows_dot(s.nodes, first, last, K, w, theta)
     at = (last - first) * K
     if s.edges.n_columns == 0:
         _score_transitions(s, w, theta[at:])
@@ -125,10 +132,18 @@ def _(s: Chain, i: int, w: FloatArray, theta: FloatArray, ws: Any) -> None:
 
 @waist.add_parts.implement(Chain)
 def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) -> float:
+    K, first, last = s.layout.n_labels, s.ptr[i], s.ptr[i + 1]
+    change = rows_add(s.nodes, first, last, K, mu, scale, w)
+    return change + add_links(s, i, mu, scale, w)
+
+
+@kernel
+def add_links(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray) -> float:
+    """Do `add_parts` for all parts but those of single positions."""
     K = s.layout.n_labels
     square = K * K
     first, last = s.ptr[i], s.ptr[i + 1]
-    change = rows_add(s.nodes, first, last, K, mu, scale, w)
+    change = 0.0
     at = (last - first) * K
     if s.edges.n_columns == 0:
         change += _add_transitions(s, mu[at : at + square], scale, w)
@@ -145,6 +160,13 @@ def _(s: Chain, i: int, mu: FloatArray, scale: float, w: FloatArray, ws: Any) ->
     if s.layout.has_end:
         change += add_scaled(w, s.layout.end_at, mu[at : at + K], scale)
     return change
+
+
+@waist.add_block.implement(Chain)
+def _(s: Chain, start: int, stop: int, mu: FloatArray, w: FloatArray, ws: Any) -> None:
+    first, last = s.ptr[start], s.ptr[start + 1]
+    rows_add_elsewhere(s.nodes, first, last, s.layout.n_labels, mu, 1.0, w)
+    add_links(s, start, mu, 1.0, w)
 
 
 @waist.is_output.implement(Chain)

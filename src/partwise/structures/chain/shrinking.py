@@ -7,28 +7,51 @@ from typing import Any
 from partwise._jit import kernel
 from partwise.structures import interface as waist
 from partwise.structures.chain.corpus import Chain
+from partwise.structures.chain.parts import add_links, score_links
 from partwise.structures.interface import CodeArray, Diff, FloatArray, shrink_at
-from partwise.structures.rows import Rows, row_entries, row_shrink
+from partwise.structures.rows import (
+    Rows,
+    row_entries,
+    row_shrink,
+    rows_add_shrunk,
+    rows_dot_shrunk,
+)
 from partwise.structures.vectors import shrink
 
 
-@waist.shrink_parts.implement(Chain)
+@waist.shrunk_scores.implement(Chain)
 def _(
     s: Chain,
     i: int,
     v: FloatArray,
     w: FloatArray,
     l1_ratio: float,
+    theta: FloatArray,
+    ws: Any,
+) -> None:
+    K, first, last = s.layout.n_labels, s.ptr[i], s.ptr[i + 1]
+    rows_dot_shrunk(s.nodes, first, last, K, v, w, l1_ratio, theta)
+    score_links(s, i, w, theta)
+
+
+@waist.add_shrunk.implement(Chain)
+def _(
+    s: Chain,
+    i: int,
+    mu: FloatArray,
+    scale: float,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
     diff: Diff,
     ws: Any,
 ) -> float:
-    K = s.layout.n_labels
-    first, last = s.ptr[i], s.ptr[i + 1]
-    # Transitions without a weight, and what an example does not have, stay at zero.
+    K, first, last = s.layout.n_labels, s.ptr[i], s.ptr[i + 1]
     tied, edges = s.layout.transition_at, s.layout.edge_at
-    change = shrink(v[tied:edges], w[tied:edges], l1_ratio)
-    for t in range(first, last):
-        change += row_shrink(s.nodes, t, K, v, w, l1_ratio)
+    change = rows_add_shrunk(s.nodes, first, last, K, mu, scale, v, w, l1_ratio)
+    add_links(s, i, mu, scale, v)
+    # Transitions without a weight, and what an example does not have, stay at zero.
+    change += shrink(v[tied:edges], w[tied:edges], l1_ratio)
     if s.edges.n_columns:
         for t in range(first + 1, last):
             change += row_shrink(s.edges, t, K * K, v[edges:], w[edges:], l1_ratio)

@@ -29,8 +29,11 @@ from partwise.structures.rows.interface import (
     row_shrink,
     row_size,
     rows_add,
+    rows_add_elsewhere,
+    rows_add_shrunk,
     rows_at_once,
     rows_dot,
+    rows_dot_shrunk,
 )
 from partwise.structures.rows.mixed import MixedRows, make_mixed_rows
 from partwise.structures.rows.pairs import (
@@ -76,7 +79,10 @@ __all__ = [
     "row_shrink",
     "row_size",
     "rows_add",
+    "rows_add_elsewhere",
+    "rows_add_shrunk",
     "rows_at_once",
     "rows_dot",
+    "rows_dot_shrunk",
     "take_rows",
 ]

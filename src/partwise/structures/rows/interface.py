@@ -79,6 +79,20 @@ def rows_add(
     return change
 
 
+@generic_with_default
+def rows_add_elsewhere(
+    rows: Rows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    w: FloatArray,
+) -> None:
+    """Do `rows_add` to a vector that `rows_dot` has not just read, a gradient say."""
+    rows_add(rows, first, last, n_labels, mu, scale, w)
+
+
 @generic
 def row_diff_dot(
     rows: Rows, t: int, a: int, b: int, n_labels: int, w: FloatArray
@@ -101,6 +115,44 @@ def row_shrink(
 ) -> float:
     """Let the weights of position `t` follow `v`, with every label; see `shrink`."""
     raise NotImplementedError("row_shrink is required of every kind of rows")
+
+
+@generic_with_default
+def rows_dot_shrunk(
+    rows: Rows,
+    first: int,
+    last: int,
+    n_labels: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    out: FloatArray,
+) -> None:
+    """Do `rows_dot` with the weights that follow `v`, by default those in `w`."""
+    rows_dot(rows, first, last, n_labels, w, out)
+
+
+@generic_with_default
+def rows_add_shrunk(
+    rows: Rows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+) -> float:
+    """Do `rows_add` to `v`; return the change of the squares of its weights.
+
+    Those in `w` follow if `rows_dot_shrunk` reads them.
+    """
+    rows_add(rows, first, last, n_labels, mu, scale, v)
+    change = 0.0
+    for t in range(first, last):
+        change += row_shrink(rows, t, n_labels, v, w, l1_ratio)
+    return change
 
 
 @generic

@@ -7,10 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partwise._jit import kernel
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
 from partwise.structures.rows.interface import LARGEST
-from partwise.structures.vectors import add_scaled, shrink
+from partwise.structures.vectors import (
+    add_scaled,
+    add_scaled_below,
+    fetch,
+    fill,
+    shrink,
+    soft,
+)
+
+AHEAD = 32
+"""The weights of attributes so many entries further on are asked for in advance: rows
+of weights lie all over memory, and waiting for them would be most of the work."""
 
 
 class SparseRows(NamedTuple):
@@ -91,25 +103,37 @@ def _(rows: SparseRows, t: int) -> int:
     return rows.ptr[t + 1] - rows.ptr[t]
 
 
+@kernel
+def _fetch_row(rows: SparseRows, j: int, n_labels: int, w: FloatArray) -> None:
+    """Ask for the weights of the entry `j`, if there is one."""
+    if j < rows.idx.size:
+        fetch(w, np.int64(rows.idx[j]) * n_labels, n_labels)
+
+
 @interface.row_dot.implement(SparseRows)
 def _(rows: SparseRows, t: int, w: FloatArray, out: FloatArray) -> None:
     n = out.size
-    ids = rows.idx[rows.ptr[t] : rows.ptr[t + 1]]
+    first = rows.ptr[t]
+    ids = rows.idx[first : rows.ptr[t + 1]]
     if rows.val.size == 0:
         # Two rows at a time: half as many loads and stores of `out`.
         for j in range(0, ids.size - 1, 2):
+            _fetch_row(rows, first + j + AHEAD, n, w)
+            _fetch_row(rows, first + j + 1 + AHEAD, n, w)
             at, next_at = np.int64(ids[j]) * n, np.int64(ids[j + 1]) * n
             row, next_row = w[at : at + n], w[next_at : next_at + n]
             for k in range(n):
                 out[k] += row[k] + next_row[k]
         if ids.size % 2:
+            _fetch_row(rows, first + ids.size - 1 + AHEAD, n, w)
             at = np.int64(ids[ids.size - 1]) * n
             row = w[at : at + n]
             for k in range(n):
                 out[k] += row[k]
     else:
-        values = rows.val[rows.ptr[t] : rows.ptr[t + 1]]
+        values = rows.val[first : rows.ptr[t + 1]]
         for j in range(ids.size):
+            _fetch_row(rows, first + j + AHEAD, n, w)
             at = np.int64(ids[j]) * n
             row = w[at : at + n]
             for k in range(n):
@@ -125,6 +149,24 @@ def _(rows: SparseRows, t: int, mu: FloatArray, scale: float, w: FloatArray) -> 
         value = scale if rows.val.size == 0 else scale * rows.val[j]
         change += add_scaled(w, at, mu, value)
     return change
+
+
+@interface.rows_add_elsewhere.implement(SparseRows)
+def _(
+    rows: SparseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    w: FloatArray,
+) -> None:
+    for t in range(first, last):
+        own = mu[(t - first) * n_labels : (t - first + 1) * n_labels]
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            _fetch_row(rows, j + AHEAD, n_labels, w)
+            at = np.int64(rows.idx[j]) * n_labels
+            add_scaled(w, at, own, scale if rows.val.size == 0 else scale * rows.val[j])
 
 
 @interface.row_diff_dot.implement(SparseRows)
@@ -166,6 +208,56 @@ def _(
         at = np.int64(rows.idx[j]) * n_labels
         change += shrink(v[at : at + n_labels], w[at : at + n_labels], l1_ratio)
     return change
+
+
+# Memory is what these rows wait for: the vector that weights follow is read in their
+# place, and there is nothing else to touch.
+
+
+@interface.rows_dot_shrunk.implement(SparseRows)
+def _(
+    rows: SparseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+    out: FloatArray,
+) -> None:
+    stretch = 1.0 / (1.0 - l1_ratio)
+    for t in range(first, last):
+        own = out[(t - first) * n_labels : (t - first + 1) * n_labels]
+        fill(own, n_labels, 0.0)
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            _fetch_row(rows, j + AHEAD, n_labels, v)
+            at = np.int64(rows.idx[j]) * n_labels
+            value = stretch if rows.val.size == 0 else stretch * rows.val[j]
+            row = v[at : at + n_labels]
+            for k in range(n_labels):
+                own[k] += value * soft(row[k], l1_ratio)
+
+
+@interface.rows_add_shrunk.implement(SparseRows)
+def _(
+    rows: SparseRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    mu: FloatArray,
+    scale: float,
+    v: FloatArray,
+    w: FloatArray,
+    l1_ratio: float,
+) -> float:
+    change, stretch = 0.0, 1.0 / (1.0 - l1_ratio)
+    for t in range(first, last):
+        own = mu[(t - first) * n_labels : (t - first + 1) * n_labels]
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            at = np.int64(rows.idx[j]) * n_labels
+            value = scale if rows.val.size == 0 else scale * rows.val[j]
+            change += add_scaled_below(v, at, own, value, l1_ratio)
+    return change * stretch * stretch
 
 
 @interface.row_entries.implement(SparseRows)
