@@ -39,7 +39,7 @@ GROUPS = {
     "losses dual_coordinate loop trace pairing batch_solvers elastic_net "
     "dual_elastic_net "
     "frank_wolfe cutting_plane simplicial column_generation forecast time_limit "
-    "generalization_bound relay convex_concave multiples "
+    "generalization_bound relay convex_concave proximal multiples "
     "perceptron mira arow_and_pa sgd parallel learning_ahead softmax_margin "
     "slack_rescaling scale_laws",
 }

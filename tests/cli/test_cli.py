@@ -184,8 +184,8 @@ WRONG = {
     "C": (["train.txt", "--C", "-1"], "--C must be a positive number"),
     "tol": (["train.txt", "--tol", "0"], "--tol must be a positive number"),
     "penalty": (
-        ["train.txt", "--loss", "squared_hinge", "--penalty", "l1"],
-        "no solver minimises",
+        ["train.txt", "--loss", "squared_hinge", "--penalty", "l1", "--solver", "dcd"],
+        "use proximal",
     ),
     "solver": (["train.txt", "--solver", "dcd-lite"], "did you mean 'dcd-light'"),
     "pairs": (

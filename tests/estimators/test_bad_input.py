@@ -146,8 +146,8 @@ SETTINGS = [
     ({"solver": "newton"}, "unknown solver 'newton'"),
     ({"penalty": "l3"}, "penalty must be 'l2', 'l1' or 'elasticnet', not 'l3'"),
     (
-        {"loss": "squared_hinge", "penalty": "l1"},
-        "no solver minimises 'squared_hinge' with penalty='l1'; use",
+        {"loss": "squared_hinge", "penalty": "l1", "solver": "dcd"},
+        "dcd cannot minimise 'squared_hinge' with penalty='l1': use proximal",
     ),
     ({"l1_ratio": 1.5}, "l1_ratio must be a number from 0 to 1, not 1.5"),
     ({"l1_ratio": NAN}, "l1_ratio must be a number from 0 to 1, not nan"),

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import problems
 from drivers import PLAIN_CLASSES
 from log_problems import WEIGHTS, best_log_loss, passes
+from margin_problems import best_margin
 from partwise.losses import get_loss
 from partwise.solvers import Problem, make_problem, solve
 from partwise.solvers.dual_weights import best_multiple, weights_at
 from partwise.solvers.names import MINIMISERS
 from partwise.solvers.registry import make_solver
 from partwise.structures import interface as waist
-from problems import ANY, Floats, Maker, plain_only
+from problems import ANY, Maker, plain_only
 
 RATIO = 0.4
 PAIRS = [
@@ -32,39 +32,6 @@ SLOW = [("hinge", "eg"), ("hinge", "eg-halving"), ("hinge", "smo-eg")]
 
 def small(make: Maker, loss: str, ratio: float = RATIO, C: float = 2.0) -> Problem:
     return make_problem(problems.make_small(make), get_loss(loss), C, WEIGHTS, ratio)
-
-
-def best_margin(problem: Problem, power: int) -> float:
-    """Minimise a hinge, or its square, over ``w = u - v`` and slacks, by SciPy."""
-    outputs, C, r = (
-        problems.enumerate_outputs(problem.structure),
-        problem.C,
-        problem.l1_ratio,
-    )
-    d, n = problem.n_weights, problem.n_examples
-    rows = np.vstack(
-        [
-            np.hstack([own.dphi, -own.dphi, np.tile(np.eye(n)[i], (len(own.cost), 1))])
-            for i, own in enumerate(outputs)
-        ]
-    )
-    costs = np.concatenate([own.cost for own in outputs])
-
-    def value(x: Floats) -> tuple[float, Floats]:
-        w, slack = x[:d] - x[d : 2 * d], x[2 * d :]
-        slope = (1 - r) * w
-        total = 0.5 * w @ slope + r * x[: 2 * d].sum() + C @ slack**power
-        slacks = power * C * slack ** (power - 1)
-        return float(total), np.concatenate([slope + r, r - slope, slacks])
-
-    start = np.concatenate([np.zeros(2 * d), [own.cost.max() for own in outputs]])
-    found = minimize(
-        value, start, jac=True, bounds=[(0.0, None)] * start.size, method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda x: rows @ x - costs,
-                     "jac": lambda x: rows},
-        options={"ftol": 1e-12, "maxiter": 1000},
-    )  # fmt: skip
-    return problem.primal(found.x[:d] - found.x[d : 2 * d])
 
 
 def best(problem: Problem) -> float:

@@ -16,6 +16,7 @@ from partwise.solvers import (
     OWLQN,
     DualCoordinateDescent,
     Problem,
+    Proximal,
     make_problem,
     solve,
 )
@@ -262,13 +263,11 @@ def test_elastic_net_is_refused_by_solvers_that_cannot() -> None:
     assert str(caught.value) == message
 
 
-def test_elastic_net_of_a_hinge_is_refused() -> None:
+def test_elastic_net_without_l2_norm_names_who_can() -> None:
     s = problems.make_small(problems.chain_sparse)
     problem = make_problem(s, get_loss("squared_hinge"), l1_ratio=1.0)
-    with pytest.raises(PairingError, match="use penalty='l2', or loss='log_loss'"):
+    with pytest.raises(PairingError, match="use proximal, or solver='auto'"):
         solve(problem, DualCoordinateDescent())
-    with pytest.raises(PairingError, match="with penalty='l1'; use penalty='l2'"):
-        default_solver("squared_hinge", "l1")
 
 
 def test_elastic_net_default_solvers_can_do_it() -> None:
@@ -278,4 +277,4 @@ def test_elastic_net_default_solvers_can_do_it() -> None:
                 chosen = default_solver(loss, penalty_name)
                 assert loss in chosen.losses
                 assert penalty_name in chosen.penalties
-    assert isinstance(default_solver("log_loss", "l1"), OWLQN)
+    assert default_solver("log_loss", "l1") == Proximal()

@@ -40,7 +40,8 @@ def test_names_put_the_default_first() -> None:
         ("hinge", "l2"): "frank-wolfe",
         ("log_loss", "l2"): "eg",
         ("log_loss", "elasticnet"): "eg",
-        ("log_loss", "l1"): "owlqn",
+        ("log_loss", "l1"): "proximal",
+        ("squared_hinge", "l1"): "proximal",
         ("hinge", "positive l1"): "column-generation",
         ("squared_hinge", "divergence"): "simplicial",
     }

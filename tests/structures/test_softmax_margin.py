@@ -179,10 +179,11 @@ def test_softmax_margin_certificate_holds_in_every_pass(make: Maker, name: str) 
         assert certificate.dual <= optimum * (1 + 1e-9) <= certificate.primal + 1e-8
 
 
-def test_softmax_margin_elastic_net_has_no_slope_left() -> None:
+@pytest.mark.parametrize("name", ["owlqn", "eg"])
+def test_softmax_margin_elastic_net_has_no_slope_left(name: str) -> None:
     """At the optimum, soft-thresholding minus the gradient gives the weights again."""
     problem, ratio = problem_of(problems.chain_costs, 0.3), 0.3
-    w = solve(problem, make_solver("owlqn"), tol=1e-9, max_iter=2000).w
+    w = solve(problem, make_solver(name), tol=1e-9, max_iter=2000).w
     _, slope = objective(outputs_of(problem), problem.C, w, ratio)
     moved = w - slope
     assert np.sign(moved) * np.maximum(np.abs(moved) - ratio, 0) == pytest.approx(

@@ -97,8 +97,8 @@ class LearningSettings(RescalingSettings, TrainingSettings):
         "auto", a solver object, or a name. {solvers}
     penalty
         What keeps the weights small: ``1/2 |w|^2``, or ``|w|_1``, which leaves many of
-        them zero, or a mixture of both. "l1" goes with the log loss and, by linear
-        programming, with the hinge; "elasticnet" with any loss.
+        them zero, or a mixture of both, "elasticnet". With the hinge, "l1" means a
+        linear program.
     l1_ratio
         With "elasticnet", the share `r` of the L1 norm: the penalty is
         ``(1 - r)/2 |w|^2 + r |w|_1``.

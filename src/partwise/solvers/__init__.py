@@ -26,6 +26,7 @@ _HOME = {
     "PassiveAggressive": "mistake_driven.passive_aggressive",
     "Perceptron": "mistake_driven.perceptron",
     "Problem": "base",
+    "Proximal": "proximal",
     "QPSolution": "quadratic_program.eg_qp",
     "QPStep": "quadratic_program.eg_qp",
     "Relay": "relay",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from partwise.solvers.part_duals.stochastic_dual import (
         StochasticDualCoordinateAscent,
     )
+    from partwise.solvers.proximal import Proximal
     from partwise.solvers.quadratic_program.eg_qp import QPSolution, QPStep, eg_qp
     from partwise.solvers.relay import Relay
     from partwise.solvers.simplicial.simplicial import RestrictedSimplicialDecomposition
@@ -105,6 +107,7 @@ __all__ = [
     "PassiveAggressive",
     "Perceptron",
     "Problem",
+    "Proximal",
     "QPSolution",
     "QPStep",
     "Relay",

@@ -63,6 +63,10 @@ SHRINKING = {"lbfgs": "owlqn"}
 """Who takes the place of a batch solver where there is an L1 norm."""
 
 
+L1_OF_LOG = ("log_loss", "l1")
+"""The only loss that a batch solver minimises without an L2 norm."""
+
+
 class Choice(NamedTuple):
     """A solver, and the reason for it in words."""
 
@@ -91,7 +95,8 @@ def choose_solver(problem: Problem, on_disk: int = 0) -> Choice:
     # Generative models have no setting of this name, so it would explain nothing.
     if problem.penalty != "l2" and not problem.penalty.endswith("divergence"):
         what += f" with penalty {problem.penalty!r}"
-    if problem.penalty not in PENALTIES or problem.pull is not None:
+    has_batch = problem.penalty in PENALTIES or (loss, problem.penalty) == L1_OF_LOG
+    if not has_batch or problem.pull is not None:
         return Choice(solver, f"the default for {what}")
     if problem.is_elsewhere and loss in BATCH:
         batch = _able(BATCH[loss].solver, problem)

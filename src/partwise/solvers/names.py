@@ -46,8 +46,9 @@ MINIMISERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("log_loss", "elasticnet"): (
         "eg", "eg-batch", "eg-primal", "eg-halving", "sdca", "owlqn",
     ),
-    ("log_loss", "l1"): ("owlqn",),
-    ("hinge", "l1"): _COLUMN_GENERATION,
+    ("squared_hinge", "l1"): ("proximal",),
+    ("log_loss", "l1"): ("proximal", "owlqn"),
+    ("hinge", "l1"): (*_COLUMN_GENERATION, "proximal"),
     ("hinge", "positive l1"): _COLUMN_GENERATION,
     ("set_hinge", "l1"): _COLUMN_GENERATION,
     ("set_hinge", "positive l1"): _COLUMN_GENERATION,
@@ -68,7 +69,7 @@ def solver_names(loss: str, penalty: str = "l2") -> tuple[str, ...]:
     Examples
     --------
     >>> solver_names("log_loss", "l1")
-    ('owlqn',)
+    ('proximal', 'owlqn')
     >>> solver_names("squared_hinge")[0]
     'dcd'
     """
@@ -82,7 +83,7 @@ def list_solvers(losses: Iterable[str], penalties: Iterable[str] = ("l2",)) -> s
     Examples
     --------
     >>> print(list_solvers(["log_loss"], ["l1", "positive l1"]))
-    auto; owlqn for log_loss with penalty l1
+    auto; proximal or owlqn for log_loss with penalty l1
     """
     penalties = tuple(penalties)
     clauses = ["auto"]

@@ -68,7 +68,7 @@ def solvers_for(
     Examples
     --------
     >>> solvers_for("log_loss", penalty="l1")
-    ['owlqn']
+    ['owlqn', 'proximal']
     """
     able = []
     for name, cls in all_solvers().items():
@@ -93,7 +93,7 @@ def default_solver(loss: str, penalty: str = "l2") -> Solver:
     Examples
     --------
     >>> default_solver("log_loss", "l1")
-    OWLQN(history=6)
+    Proximal(solver=None)
     """
     if (loss, penalty) in DEFAULTS:
         return make_solver(DEFAULTS[loss, penalty])

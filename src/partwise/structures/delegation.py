@@ -23,6 +23,14 @@ DELEGATED: tuple[Generic, ...] = tuple(
 Not `untied`, which returns a structure: the wrapping of another corpus.
 """
 
+FOLLOWING: dict[Generic, set[Generic]] = {
+    waist.diff_entries: {waist.diff_dot},
+    waist.shrunk_scores: {waist.part_scores, waist.add_parts},
+    waist.add_shrunk: {waist.part_scores, waist.add_parts},
+}
+"""Faster forms of questions: where a wrapping answers one of these in its own way, the
+corpus would answer for itself alone, so their defaults ask the wrapping."""
+
 
 def delegate(cls: type, defaults: Iterable[Generic] = ()) -> None:
     """Let the class `cls` ask its ``corpus`` whatever it has not implemented so far.
@@ -38,8 +46,8 @@ def delegate(cls: type, defaults: Iterable[Generic] = ()) -> None:
         Those to leave to the default of the waist, which asks the wrapping.
     """
     own = {question for question in DELEGATED if question.changed_by(cls)}
-    if waist.diff_dot in own.union(defaults):  # the corpus would list other features
-        defaults = (*defaults, waist.diff_entries)
+    changed = own.union(defaults)
+    defaults = (*defaults, *(q for q, of in FOLLOWING.items() if of & changed))
     asked = [q for q in DELEGATED if q not in own and q not in defaults]
     hand_on(cls, "corpus", *asked, has_space=waist.workspace in own)
 
