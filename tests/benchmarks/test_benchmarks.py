@@ -107,7 +107,8 @@ def test_benchmarks_quick_run_writes_the_figures(tmp_path):
     assert len(result["figures"]) == 6
     for figure in result["figures"]:
         assert set(figure) == {"name", "value", "unit", "goal", "met"}
-        assert figure["value"] > 0
+        # Memory comes in pages: so little may need none.
+        assert figure["value"] > 0 or "memory added" in figure["name"]
         assert figure["met"] is None  # a quick run judges nothing
     assert "quick run" in (tmp_path / "encoding.md").read_text()
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".md"]

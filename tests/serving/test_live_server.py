@@ -100,7 +100,7 @@ def test_streams_answer_before_the_next_line_is_sent(server: LiveServer) -> None
     with connected(server, post("stream?marginals=true")) as client:
         client.sendall(chunk('"the dog"\n'))
         first = read_until(client, b"}\n")
-        assert b'{"output": ["D", "N"], "probabilities": [[' in first
+        assert b'{"output":["D","N"],"probabilities":[[' in first
         client.sendall(chunk('"a c') + chunk('at"\n{br') + chunk("oken"))
         client.sendall(b"0\r\n\r\n")
         rest = read_until(client, b"\r\n0\r\n\r\n")
