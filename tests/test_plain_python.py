@@ -25,7 +25,8 @@ GROUPS = {
     f"tables documentation {DOCTESTS}",
     "structures": "chain segments probabilities distribution finite_answers multiclass "
     "rows jit graph relaxed_graph graph_labeler partial ngrams tagger_order",
-    "trees": "dependency second_order parser_order parser_reach arborescence matrix_tree "
+    "trees": "dependency second_order parser_order parser_reach arborescence "
+    "matrix_tree "
     "dependency_parser parser_input "
     "arc_explanation cli_parse parser_features parser_files vector_arcs "
     "cli_constituency "
