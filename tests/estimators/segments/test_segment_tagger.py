@@ -259,6 +259,12 @@ def test_segment_tagger_refuses_bad_segments(cut: Any, words: str) -> None:
         tagger(max_length=3).fit(dicts(WORDS), [cut, [], []])
 
 
+def test_segment_tagger_names_the_label_whose_limit_is_too_low() -> None:
+    cuts = [[(0, 4, "PER"), (4, 6, "LOC")], [], []]
+    with pytest.raises(DataError, match=r"more than max_length\['PER'\]=2 allows"):
+        tagger(max_length={"PER": 2}).fit(dicts(WORDS), cuts)
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -191,9 +191,11 @@ def find_limits(
     for i, cut in enumerate(cuts):
         for one in cut:
             if one.end - one.start > limits[one.label]:
+                of_label = isinstance(max_length, Mapping)
+                limit = f"[{one.label!r}]" if of_label else ""
                 raise DataError(
                     f"y, sequence {i}: the segment {tuple(one)} has "
-                    f"{one.end - one.start} tokens, more than max_length="
+                    f"{one.end - one.start} tokens, more than max_length{limit}="
                     f"{limits[one.label]} allows; raise max_length, or correct it"
                 )
     return np.array([limits[label] for label in labels.classes], np.int64)
