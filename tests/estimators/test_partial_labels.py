@@ -186,6 +186,19 @@ def test_partial_trees_are_completed_and_written(tmp_path: Path) -> None:
     assert "known in part" in load(tmp_path / "m").status_
 
 
+def test_sets_of_labels_spell_segments_of_several_types() -> None:
+    rest = [["B-LOC", "O", "B-PER"], ["O", "B-PER", "I-PER"]]
+    spelled = [[{"B-PER", "B-LOC"}, {"I-PER", "I-LOC"}, {"O"}], *rest]
+    one = SegmentTagger(C=10.0, tol=1e-6).fit(X, spelled)
+    other = SegmentTagger(C=10.0, tol=1e-6).fit(X, [[(0, 2, {"PER", "LOC"})], *rest])
+    np.testing.assert_array_equal(one.weights_, other.weights_)
+    assert "known in part" in one.status_
+    said = refusal(SegmentTagger(), X, [[set(), "O", "O"], *rest])
+    assert said.startswith("y, sequence 0, token 0: an empty set")
+    said = refusal(SegmentTagger(), X, [[{"B", "I"}, "O", "O"], *rest])
+    assert "do not spell one segment" in said
+
+
 @pytest.mark.parametrize(
     ("heads", "settings", "why"),
     [
@@ -217,6 +230,11 @@ def test_partial_files_spell_what_is_known(tmp_path: Path) -> None:
     assert "N|V" in load(tmp_path / "m").classes_
     (tmp_path / "t").write_text("the |\ndog N\n")
     assert "an empty set of labels" in message("train", "tag", *base, "--partial")
+    (tmp_path / "t").write_text(
+        "Ada B-PER|B-LOC\nRome I-PER|I-LOC\nran O\n\nAda B-PER|O\n\nYork B-LOC\n\n"
+    )
+    said = message("train", "segments", *base, "--partial")
+    assert "sequence 1, token 0: the labels ['B-PER', 'O'] do not spell one" in said
     (tmp_path / "t").write_text("Ada B-PER\nsaw ?\nit O\n\nBob ?\nran O\n\n")
     run("train", "segments", *base, "--partial")
     assert load(tmp_path / "m").classes_.tolist() == ["O", "PER"]
