@@ -274,17 +274,26 @@ def forbidden_codes(
     for i, cut in enumerate(found):
         first, last = int(ptr[i]), int(ptr[i + 1])
         for start, end, label in cut:
-            k = labels.code(label, "known")
-            if end - start > limits[k]:
+            if label is None:
+                continue  # a stretch of which nothing is known
+            kinds = label if isinstance(label, set | frozenset) else (label,)
+            codes = [labels.code(kind, "known") for kind in kinds]
+            if not codes:
+                raise DataError(
+                    f"known, sequence {i}: the segment ({start}, {end}, {label!r}) has "
+                    "an empty set of labels; leave it out if nothing is known of it"
+                )
+            most = max(int(limits[k]) for k in codes)
+            if end - start > most:
                 raise DataError(
                     f"known, sequence {i}: the segment ({start}, {end}, {label!r}) has "
                     f"{end - start} tokens, but those of its label have at most "
-                    f"{limits[k]}; train with a larger max_length, or correct it"
+                    f"{most}; train with a larger max_length, or correct it"
                 )
             own = mask[first + start : first + end]
             other = np.ones_like(own)
-            other[0, k] = False
-            other[1:, K + k] = False
+            other[0, codes] = False
+            other[1:, [K + k for k in codes]] = False
             own |= other
             if first + end < last:
                 mask[first + end, K:] = True  # where the known segment does not go on
