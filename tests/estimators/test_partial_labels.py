@@ -78,6 +78,10 @@ def test_partial_costs_are_those_beside_the_nearest_label() -> None:
 def test_partial_labels_are_refused_where_they_make_no_sense() -> None:
     empty = [["D", "N", set()], *Y[1:]]
     assert "y, sequence 0, token 2: an empty set" in refusal(SequenceTagger(), X, empty)
+    said = refusal(MulticlassClassifier(), [[0.0], [1.0]], ["a", set()])
+    assert said.startswith("y, example 1: an empty set")
+    said = refusal(SequenceTagger(), X, [["D", ["N", "V"], "V"], *Y[1:]])
+    assert said.endswith("write a set if it is one of several labels")
     nothing = [[None] * 3] * 3
     assert "no label is known" in refusal(SequenceTagger(), X, nothing)
     said = refusal(SequenceTagger(), X, Y, dev=(X, Y))
@@ -158,7 +162,7 @@ def tree(heads: Any, labels: Any) -> Sentence:
 
 TREES = [
     tree([2, 3, 0], ["det", "subj", "root"]),
-    tree([2, None, None], ["det", "_", "_"]),
+    tree([2, None, None], ["det", None, "_"]),
     tree([None, 3, 0], ["_", "subj", "root"]),
 ]
 
@@ -175,14 +179,44 @@ def test_partial_trees_are_completed_and_written(tmp_path: Path) -> None:
     assert "".join(s.to_text() for s in again) == text
     with pytest.raises(DataError, match="partial=True"):
         read_trees(tmp_path / "t.conllu")
-    circle = tree([2, 1, None], ["det", "subj", "_"])
-    said = refusal(DependencyParser(hash_bits=8), [TREES[0], circle])
-    assert said.startswith("sentence 1: no tree has all the heads")
     said = refusal(DependencyParser(hash_bits=8), TREES, dev=TREES)
     assert "only training data may be known in part" in said
     run("train", "parse", tmp_path / "t.conllu", "-m", tmp_path / "m", "-q",
         "--partial", "--hash-bits", 8)  # fmt: skip
     assert "known in part" in load(tmp_path / "m").status_
+
+
+def test_sets_of_labels_spell_segments_of_several_types() -> None:
+    rest = [["B-LOC", "O", "B-PER"], ["O", "B-PER", "I-PER"]]
+    spelled = [[{"B-PER", "B-LOC"}, {"I-PER", "I-LOC"}, {"O"}], *rest]
+    one = SegmentTagger(C=10.0, tol=1e-6).fit(X, spelled)
+    other = SegmentTagger(C=10.0, tol=1e-6).fit(X, [[(0, 2, {"PER", "LOC"})], *rest])
+    np.testing.assert_array_equal(one.weights_, other.weights_)
+    assert "known in part" in one.status_
+    said = refusal(SegmentTagger(), X, [[set(), "O", "O"], *rest])
+    assert said.startswith("y, sequence 0, token 0: an empty set")
+    said = refusal(SegmentTagger(), X, [[{"B", "I"}, "O", "O"], *rest])
+    assert "do not spell one segment" in said
+
+
+@pytest.mark.parametrize(
+    ("heads", "settings", "why"),
+    [
+        ([2, 1, None, 0], {}, "words 1, 2 form a circle"),
+        ([3, 4, 0, None], {}, "the arcs to words 1 and 2 cross"),
+        ([3, 4, 0, None], {"order": 2}, "the arcs to words 1 and 2 cross"),
+        ([0, None, 0, None], {}, "words 1, 3 are all roots"),
+        ([0, 4, 0, None], {"projective": False}, "words 1, 3 are all roots"),
+    ],
+)
+def test_heads_that_contradict_each_other_are_named(
+    heads: Any, settings: Any, why: str
+) -> None:
+    wrong = Sentence.from_columns(forms=list("abcd"), heads=heads)
+    parser = DependencyParser(hash_bits=8, labelled=False, **settings)
+    said = refusal(parser, [TREES[0], wrong])
+    assert said.startswith("sentence 1: no tree has all the heads that are known: ")
+    assert why in said
 
 
 def test_partial_files_spell_what_is_known(tmp_path: Path) -> None:
@@ -196,6 +230,11 @@ def test_partial_files_spell_what_is_known(tmp_path: Path) -> None:
     assert "N|V" in load(tmp_path / "m").classes_
     (tmp_path / "t").write_text("the |\ndog N\n")
     assert "an empty set of labels" in message("train", "tag", *base, "--partial")
+    (tmp_path / "t").write_text(
+        "Ada B-PER|B-LOC\nRome I-PER|I-LOC\nran O\n\nAda B-PER|O\n\nYork B-LOC\n\n"
+    )
+    said = message("train", "segments", *base, "--partial")
+    assert "sequence 1, token 0: the labels ['B-PER', 'O'] do not spell one" in said
     (tmp_path / "t").write_text("Ada B-PER\nsaw ?\nit O\n\nBob ?\nran O\n\n")
     run("train", "segments", *base, "--partial")
     assert load(tmp_path / "m").classes_.tolist() == ["O", "PER"]

@@ -119,14 +119,14 @@ class Sentence:
         xpos: Iterable[str] | None = None,
         feats: Iterable[str] | None = None,
         heads: Iterable[int | None] | None = None,
-        labels: Iterable[str] | None = None,
+        labels: Iterable[str | None] | None = None,
     ) -> Sentence:
         """Make a sentence from lists; what is left out counts as not given.
 
         Parameters
         ----------
         forms, lemmas, upos, xpos, feats, labels : iterables of str
-            One value per word.
+            One value per word; a label that is not known is None, or _ as in files.
         heads : iterable of int
             The heads, from 1; 0 is the root, and None a head that is not known.
 
@@ -360,9 +360,17 @@ def _checked(name: str, cells: Iterable[str]) -> Column:
     return column
 
 
-def _checked_labels(labels: Iterable[str]) -> Column | None:
-    """Return labels, or None where a file would say that none is given."""
-    column = _checked("labels", labels)
+def _checked_labels(labels: Iterable[str | None]) -> Column | None:
+    """Return labels, or None where a file would say that none is given.
+
+    One that is None is not known, as a head is; files have a mark for that.
+    """
+    column = _checked(
+        "labels",
+        labels
+        if isinstance(labels, str)
+        else [NOT_GIVEN if label is None else label for label in labels],
+    )
     return None if set(column) == {NOT_GIVEN} else column
 
 

@@ -73,8 +73,8 @@ def split_dev(dev: Any, method: str) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """
     if dev is None:
         raise DataError(
-            f"calibrate={method!r} needs development data: fit(X, y, dev=(X_dev, "
-            "y_dev)), or --dev in a command"
+            f"calibrate={method!r} needs development data: give fit(..., dev=...) "
+            "examples with what is right of them, or --dev in a command"
         )
     given, labels = as_pair(dev)
     inputs, matrices = split_vectors(given)

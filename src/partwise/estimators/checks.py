@@ -135,8 +135,8 @@ def check_possible(scores: FloatArray, stuck: Callable[[int], int]) -> None:
     if bad.size:
         i = int(bad[0])
         raise DataError(
-            f"sequence {i}: the constraints leave no legal labels up to token "
-            f"{stuck(i)}; loosen them"
+            f"sequence {i}: constraints, and what is allowed or known, leave no legal "
+            f"labels up to token {stuck(i)}; loosen them"
             if np.isneginf(scores[i])
             else f"sequence {i}: its score overflows; scale the features"
         )

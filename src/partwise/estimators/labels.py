@@ -40,8 +40,11 @@ def _kind(label: Label) -> str:
         return "str"
     if isinstance(label, Integral) and not isinstance(label, bool):
         return "int"
+    several = isinstance(label, list | tuple)
+    advice = "; write a set if it is one of several labels" if several else ""
     raise DataError(
-        f"labels must be strings or integers, not {label!r} ({type(label).__name__})"
+        f"labels must be strings or integers, not {label!r} "
+        f"({type(label).__name__}){advice}"
     )
 
 

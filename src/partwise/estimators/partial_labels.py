@@ -61,7 +61,8 @@ def possible_labels(labels: Iterable[Any]) -> list[Label]:
 def check_sets(lists: Sequence[Sequence[Any]], called: str, item: str) -> bool:
     """Say whether some labels are known in part; refuse empty sets of them.
 
-    `called` and `item` name a list and an entry of it: sequence and token, say.
+    `called` and `item` name a list and an entry of it: sequence and token, say. A
+    list that is alone has no number: `called` then ends with a comma.
     """
     some = False
     for i, labels in enumerate(lists):
@@ -69,8 +70,9 @@ def check_sets(lists: Sequence[Sequence[Any]], called: str, item: str) -> bool:
             if is_partial(label):
                 some = True
                 if label is not None and not label:
+                    where = called if called.endswith(",") else f"{called} {i},"
                     raise DataError(
-                        f"{called} {i}, {item} {t}: an empty set of labels; write None "
+                        f"{where} {item} {t}: an empty set of labels; write None "
                         "(? in a file) if any label is possible"
                     )
     return some

@@ -66,7 +66,15 @@ def test_evaluate_counts_segments(folder: Path) -> None:
     found = json.loads(run(*asked).stdout)
     assert found["chunks"]["f1"] == 1.0
     assert found["log_probability"] < 0.0
+    assert "impossible" not in found
     assert "PER" in run("evaluate", folder / "m", folder / "train").stdout
+
+
+def test_evaluate_counts_what_the_model_cannot_give(folder: Path) -> None:
+    (folder / "long").write_text("New B-LOC\nYork I-LOC\nCity I-LOC\n\n" + DATA)
+    asked = "evaluate", folder / "m", folder / "long", "--log-probability"
+    assert json.loads(run(*asked, "--json").stdout)["impossible"] == 1
+    assert "impossible to the model" in run(*asked).stdout
 
 
 def test_inspect_shows_features_of_segments(folder: Path) -> None:

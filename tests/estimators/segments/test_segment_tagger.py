@@ -135,6 +135,18 @@ def test_segment_tagger_keeps_to_what_is_allowed_and_known() -> None:
     found = model.predict(X, known=known)
     assert (1, 3, "LOC") in found[0]
     assert found[1:] == model.predict(X)[1:]
+    open_ended = [[(0, 1, None), (1, 3, {"LOC", "PER"})], None, None]
+    kinds = {cut[:2]: cut.label for cut in model.predict(X, known=open_ended)[0]}
+    assert kinds[1, 3] in {"LOC", "PER"}
+    either = model.predict_kbest(X, 1000)[0]
+    fits = [one for one in either if {(1, 3, "LOC"), (1, 3, "PER")} & {*one.segments}]
+    ranked = model.predict_kbest(X, 1000, known=open_ended)[0]
+    assert len(fits) > 9
+    assert [one.segments for one in ranked][: len(fits)] == [
+        one.segments for one in fits
+    ]
+    with pytest.raises(DataError, match="an empty set of labels"):
+        model.predict(X, known=[[(0, 1, set())], None, None])
     nothing = [[["O"]] * len(words) for words in X]
     assert model.predict(X, allowed=nothing) == [[], [], []]
     shares = model.predict_marginals(X, known=known)[0]
@@ -257,6 +269,12 @@ def test_segment_tagger_calibration_needs_development_data() -> None:
 def test_segment_tagger_refuses_bad_segments(cut: Any, words: str) -> None:
     with pytest.raises(DataError, match=words):
         tagger(max_length=3).fit(dicts(WORDS), [cut, [], []])
+
+
+def test_segment_tagger_names_the_label_whose_limit_is_too_low() -> None:
+    cuts = [[(0, 4, "PER"), (4, 6, "LOC")], [], []]
+    with pytest.raises(DataError, match=r"more than max_length\['PER'\]=2 allows"):
+        tagger(max_length={"PER": 2}).fit(dicts(WORDS), cuts)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from partwise.cli.options import (
     check_risk_alone,
 )
 from partwise.cli.output import Report
-from partwise.cli.sequence.evaluate import measure, shown
+from partwise.cli.sequence.evaluate import measure, shown, summed_up
 from partwise.cli.sequence.files import ColumnsOnly
 from partwise.cli.sequence.predict import Spans, columns_read
 from partwise.cli.sequence.tagging import Tagging, check_columns
@@ -96,8 +96,7 @@ def evaluate(
         )
     scores = measure(gold, spelled.predict(X), "IOB2", confusion)
     if log_probability:
-        right = model.log_probability(X, [spans(one) for one in labels])
-        scores["log_probability"] = float(right.mean())
+        scores |= summed_up(model.log_probability(X, [spans(one) for one in labels]))
     return shown(scores)
 
 

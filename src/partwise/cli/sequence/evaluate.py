@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,8 +71,15 @@ def evaluate(
     scores = measure(gold, found, scheme, confusion)
     if log_probability:
         X, right = files.labelled(file, label_column)
-        scores["log_probability"] = float(model.log_probability(X, right).mean())
+        scores |= summed_up(model.log_probability(X, right))
     return shown(scores)
+
+
+def summed_up(log_probability: Any) -> dict[str, Any]:
+    """Return the mean log-probability, and how many outputs are impossible, if any."""
+    impossible = int((log_probability == -math.inf).sum())
+    mean = {"log_probability": float(log_probability.mean())}
+    return mean | ({"impossible": impossible} if impossible else {})
 
 
 def compare(
@@ -183,6 +191,7 @@ def _show(scores: dict[str, Any]) -> None:
             ("token accuracy", Percent(scores["token_accuracy"])),
             ("sentence accuracy", Percent(scores["sentence_accuracy"])),
             ("mean log-probability", scores.get("log_probability")),
+            ("impossible to the model", scores.get("impossible")),
             ("chunk F1", None if chunks is None else Percent(chunks.overall.f1)),
         ],
     )

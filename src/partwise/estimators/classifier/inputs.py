@@ -35,7 +35,7 @@ def label_sets(y: Any) -> list[Any] | None:
     """Return the labels if some are known in part; None if all are complete."""
     if not isinstance(y, list | tuple) or not any(map(is_partial, y)):
         return None
-    check_sets([y], "y", "example")
+    check_sets([y], "y,", "example")
     return list(y)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,17 @@ from partwise.structures.dependency import (
     VectorArcs,
 )
 from partwise.structures.dependency.arcs import Arcs
+from partwise.structures.dependency.families import Projective
 from partwise.structures.dependency.known import know_heads
 from partwise.structures.dependency.vector_arcs import N_CLASSES
 from partwise.structures.interface import FloatArray
-from partwise.trees import check_tree, is_projective, lift, nonprojective_words
+from partwise.trees import (
+    check_tree,
+    find_cycle,
+    is_projective,
+    lift,
+    nonprojective_words,
+)
 
 N_FEATURES = 2 * (len(arc_codes.ARC_TEMPLATES) + 2) + len(
     (
@@ -308,7 +316,8 @@ def know_trees(s: Any, sentences: Sequence[Sentence]) -> Any:
     """Return the corpus, with trees that are known in part if some are."""
     if not any(sentence.unknown for sentence in sentences):
         return s
-    ptr = (s if isinstance(s, DependencyTrees) else s.first).ptr
+    arcs = s if isinstance(s, DependencyTrees) else s.first
+    ptr = arcs.ptr
     head, label = np.ones(int(ptr[-1]), bool), np.ones(int(ptr[-1]), bool)
     for first, sentence in zip(ptr.tolist(), sentences, strict=False):
         for word in sentence.unknown:
@@ -320,12 +329,28 @@ def know_trees(s: Any, sentences: Sequence[Sentence]) -> Any:
     except DataError as error:
         if error.example is None:
             raise
+        sentence = sentences[error.example]
+        why = _why_impossible(sentence, isinstance(arcs.family, Projective))
         raise DataError(
-            "no tree has all the heads that are known (they form a circle, cross in a "
-            "projective parser, or are several roots); correct one of them",
-            where=named(sentences[error.example], error.example),
+            f"no tree has all the heads that are known{why}; correct one of them",
+            where=named(sentence, error.example),
             example=error.example,
         ) from None
+
+
+def _why_impossible(sentence: Sentence, projective: bool) -> str:
+    """Say which of the heads that are known contradict each other."""
+    heads = sentence.heads or ()
+    circle = find_cycle(heads)  # words without a head are not part of any
+    if circle:
+        return f": words {', '.join(map(str, circle))} form a circle"
+    arcs = [(h, m) for m, h in enumerate(heads, 1) if m not in sentence.unknown]
+    spans = [(min(arc), max(arc), arc[1]) for arc in arcs]
+    for (a, b, word), (c, d, other) in permutations(spans, 2) if projective else ():
+        if a < c < b < d:
+            return f": the arcs to words {word} and {other} cross"
+    roots = [str(m) for h, m in arcs if h == 0]
+    return f": words {', '.join(roots)} are all roots" if len(roots) > 1 else ""
 
 
 def without_crossings(

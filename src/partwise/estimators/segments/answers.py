@@ -130,11 +130,10 @@ def likely_segments(
     result = []
     for (a, b), n in zip(pairwise(ptr.tolist()), np.diff(s.ptr).tolist(), strict=True):
         share = mu[a:b].reshape(n, -1)
-        fits = np.arange(n)[:, None] + length <= n
-        found = [
-            ScoredSegment(t, t + int(length[j]), labels.classes[label[j]], share[t, j])
-            for t, j in np.argwhere((share >= least) & fits).tolist()
-        ]
+        at, j = np.nonzero((share >= least) & (np.arange(n)[:, None] + length <= n))
+        names = [labels.classes[k] for k in label[j].tolist()]
+        columns = (at.tolist(), (at + length[j]).tolist(), names, share[at, j].tolist())
+        found = list(map(ScoredSegment, *columns))
         result.append([one for one in found if one.label != outside])
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import groupby, pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -78,10 +79,16 @@ def _one_sequence(given: Any, length: int, where: str, outside: Label) -> list[S
         given, f"{where}: expected a list of segments (start, end, label)", show=True
     )
     items = list(given)
-    if items and all(item is None or isinstance(item, str) for item in items):
+    spelled = (str, set, frozenset)
+    if items and all(item is None or isinstance(item, spelled) for item in items):
         if len(items) != length:
             raise DataError(f"{where}: {len(items)} labels for {length} tokens")
-        known = [Segment(*span) for span in spans([item or "O" for item in items])]
+        joined = [
+            _joined(item, f"{where}, token {t}") if isinstance(item, set | frozenset)
+            else item or "O"
+            for t, item in enumerate(items)
+        ]  # fmt: skip
+        known = [Segment(a, b, _parted(label)) for a, b, label in spans(joined)]
         return sorted(known + _unlabelled(items), key=lambda one: one[:2])
     found = sorted(
         (_segment(item, length, where) for item in items), key=lambda one: one[:2]
@@ -93,6 +100,41 @@ def _one_sequence(given: Any, length: int, where: str, outside: Label) -> list[S
                 "can only be in one of them"
             )
     return [one for one in found if one.label != outside]
+
+
+_OR = "\0"
+"""Stands between the types of a segment that is one of several; no file has it."""
+
+
+def _joined(labels: AbstractSet[Any], where: str) -> str:
+    """Return one label that spells what several spell: a segment of one of their types.
+
+    Examples
+    --------
+    >>> _parted(_joined({"B-PER", "B-LOC"}, "token 0").partition("-")[2]) == {
+    ...     "PER", "LOC"
+    ... }
+    True
+    """
+    if not labels:
+        raise DataError(
+            f"{where}: an empty set of labels; write None (? in a file) if any label "
+            "is possible"
+        )
+    if len(labels) == 1:
+        return str(next(iter(labels)))
+    parts = [str(label).partition("-") for label in labels]
+    if len({mark for mark, _, _ in parts}) > 1 or not all(kind for _, _, kind in parts):
+        raise DataError(
+            f"{where}: the labels {sorted(map(str, labels))} do not spell one segment "
+            "of several types, as B-A|B-B and then I-A|I-B do; write None (? in a "
+            "file) where it is not known which tokens a segment has"
+        )
+    return f"{parts[0][0]}-{_OR.join(sorted(kind for _, _, kind in parts))}"
+
+
+def _parted(label: str) -> Any:
+    return set(label.split(_OR)) if _OR in label else label
 
 
 def _unlabelled(labels: Sequence[Any]) -> list[Segment]:
@@ -191,9 +233,11 @@ def find_limits(
     for i, cut in enumerate(cuts):
         for one in cut:
             if one.end - one.start > limits[one.label]:
+                of_label = isinstance(max_length, Mapping)
+                limit = f"[{one.label!r}]" if of_label else ""
                 raise DataError(
                     f"y, sequence {i}: the segment {tuple(one)} has "
-                    f"{one.end - one.start} tokens, more than max_length="
+                    f"{one.end - one.start} tokens, more than max_length{limit}="
                     f"{limits[one.label]} allows; raise max_length, or correct it"
                 )
     return np.array([limits[label] for label in labels.classes], np.int64)
@@ -230,17 +274,26 @@ def forbidden_codes(
     for i, cut in enumerate(found):
         first, last = int(ptr[i]), int(ptr[i + 1])
         for start, end, label in cut:
-            k = labels.code(label, "known")
-            if end - start > limits[k]:
+            if label is None:
+                continue  # a stretch of which nothing is known
+            kinds = label if isinstance(label, set | frozenset) else (label,)
+            codes = [labels.code(kind, "known") for kind in kinds]
+            if not codes:
+                raise DataError(
+                    f"known, sequence {i}: the segment ({start}, {end}, {label!r}) has "
+                    "an empty set of labels; leave it out if nothing is known of it"
+                )
+            most = max(int(limits[k]) for k in codes)
+            if end - start > most:
                 raise DataError(
                     f"known, sequence {i}: the segment ({start}, {end}, {label!r}) has "
                     f"{end - start} tokens, but those of its label have at most "
-                    f"{limits[k]}; train with a larger max_length, or correct it"
+                    f"{most}; train with a larger max_length, or correct it"
                 )
             own = mask[first + start : first + end]
             other = np.ones_like(own)
-            other[0, k] = False
-            other[1:, K + k] = False
+            other[0, codes] = False
+            other[1:, [K + k for k in codes]] = False
             own |= other
             if first + end < last:
                 mask[first + end, K:] = True  # where the known segment does not go on
