@@ -25,9 +25,11 @@ from partwise.structures.dependency import labels
 from partwise.structures.dependency.arcs import Arcs
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import best_tree
-from partwise.structures.dependency.hashed_arcs import HashedArcs
-from partwise.structures.dependency.hashed_arcs import _between as add_between
-from partwise.structures.dependency.hashed_arcs import _score_arc as score_arc
+from partwise.structures.dependency.hashed_arcs import (
+    HashedArcs,
+    add_between,
+    score_arc,
+)
 from partwise.structures.dependency.parts import as_matrix, n_words
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
