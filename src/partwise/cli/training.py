@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def plain_warnings(quiet: bool) -> Iterator[None]:
-    """Show warnings as lines on standard error, without the place in the code.
+    """Show warnings as lines on standard error, each once, without the place in the code.
 
     Where `quiet`, warnings, what is compiled and what takes long are not shown at all.
 
@@ -30,8 +30,13 @@ def plain_warnings(quiet: bool) -> Iterator[None]:
     status, which says the same.
     """
 
+    shown: set[str] = set()
+
     def show(message: Any, *place: Any, **more: Any) -> None:
-        typer.echo(f"warning: {printable(str(message))}", err=True)
+        text = printable(str(message))
+        if text not in shown:
+            typer.echo(f"warning: {text}", err=True)
+        shown.add(text)
 
     silence = ExitStack()
     if quiet:
