@@ -32,7 +32,8 @@ def draw(kind, n_labels, projective, seed):
     root = seed % 3 - 1 if n_labels else -1
 
     def is_left(y):
-        fits = root == -1 or all((h == 0) == (k == root) for h, k in zip(y, y[n:]))
+        arcs = zip(y[:n], y[n:], strict=bool(n_labels))
+        fits = root == -1 or all((h == 0) == (k == root) for h, k in arcs)
         return fits and all(is_within(h, m) for m, h in enumerate(y[:n], 1))
 
     left = [y for y in case.outputs if is_left(y)]

@@ -90,7 +90,7 @@ def fill(model: Any, content: Content) -> int:
 
 
 def _root_label(content: Content, labels: list[Any]) -> str | None:
-    """Return the label of the root's arcs only; files of the first versions have none."""
+    """Return the label that only the root's arcs have; older files know of none."""
     if content.settings.get("root_label") is None:
         return None
     label: str = content.setting("root_label", str)

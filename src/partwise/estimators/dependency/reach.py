@@ -88,10 +88,10 @@ def _label_of_roots(trees: Sequence[Sentence]) -> str | None:
 
     Examples
     --------
-    >>> one = Sentence.from_columns(forms=["a", "b"], heads=[2, 0], labels=["x", "root"])
+    >>> one = Sentence.from_columns(forms=["a", "b"], heads=[2, 0], labels=["x", "r"])
     >>> _label_of_roots([one])
-    'root'
-    >>> _label_of_roots([one, one.with_tree([2, 0], ["root", "root"])])
+    'r'
+    >>> _label_of_roots([one, one.with_tree([2, 0], ["r", "r"])])
     """
     roots: set[str] = set()
     others: set[str] = set()

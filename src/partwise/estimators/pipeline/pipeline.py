@@ -121,6 +121,8 @@ class Pipeline(Estimator, PipelineSettings):
         wanted = wanted_steps(self.steps, train, corpora)
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
+            if not held_out:
+                raise DataError("dev: there are no words to choose by")
             check_alike(train, held_out)
         if "trees" in wanted:
             check_trees([*train, *(held_out or ())])
