@@ -37,6 +37,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
     """
     try:
         from spacy.tokens import Doc
+        from spacy.lang.lex_attrs import LEX_ATTRS
         from spacy.vocab import Vocab
     except ImportError:
         raise ImportError("this needs spaCy (pip install spacy)") from None
@@ -59,7 +60,9 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
             "heads": [row.head for row in rows],
             "deps": [row.dep for row in rows],
         }
-    return Doc(vocab or Vocab(), **columns)
+    if vocab is None:  # one that knows what is a number, and lower case
+        vocab = Vocab(lex_attr_getters=LEX_ATTRS)
+    return Doc(vocab, **columns)
 
 
 class _Row(NamedTuple):
@@ -146,7 +149,8 @@ def from_spacy(doc: Any) -> Document:
     """
     text = doc.text
     try:
-        spans = [[token for token in span if not token.is_space] for span in doc.sents]
+        # Not `is_space`, which says False where the vocabulary is not of a language.
+        spans = [[one for one in span if not one.text.isspace()] for span in doc.sents]
     except ValueError as error:
         raise DataError(f"spaCy's document has no sentences: {error}") from None
     spans = [span for span in spans if span]

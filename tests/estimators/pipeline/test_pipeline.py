@@ -166,6 +166,9 @@ def test_pipeline_annotates_tokens(pipeline: Pipeline) -> None:
     assert isinstance(document, Document)
     with pytest.raises(TypeError, match="for text use annotate"):
         pipeline.annotate_tokens(["Cats bark"])
+    for token in ("a\tb", "a\nb", "", 3):
+        with pytest.raises(DataError, match=r"sentence 2: .* is no token"):
+            pipeline.annotate_tokens([["Dogs"], ["The", token]])  # type: ignore[list-item]
 
 
 def test_pipeline_leaves_out_what_the_treebank_does_not_have() -> None:
@@ -190,6 +193,9 @@ def test_pipeline_refuses_other_annotation_and_nothing() -> None:
     treebank = tiny_treebank(1)
     other = [replace(one, upos=("N",) * len(one)) for one in treebank]
     with pytest.raises(DataError, match="other parts of speech than the treebank"):
+        Pipeline().fit(treebank, dev=other)
+    other = [replace(one, labels=("x",) * len(one)) for one in treebank]
+    with pytest.raises(DataError, match="other labels of arcs than the treebank"):
         Pipeline().fit(treebank, dev=other)
     with pytest.raises(DataError, match="no words"):
         Pipeline().fit([])
@@ -378,7 +384,7 @@ def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
     pytest.importorskip("spacy")
     from partwise.data.spacy_docs import from_spacy, to_spacy
 
-    document = pipeline.annotate("The dogs bark. The cats slept.")
+    document = pipeline.annotate("The dogs bark.\n\n The cats slept.")
     named = [
         with_entries(one, "NER", ["B-ANIMAL", "I-ANIMAL", None, None])
         for one in document
@@ -390,7 +396,9 @@ def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
         ("The cats", "ANIMAL"),
     ]
     assert [token.dep_ for token in doc][2:3] == ["ROOT"]
-    assert [token.head.i for token in doc][4:] == [5, 6, 6, 6]
+    assert [token.lower_ for token in doc][:2] == ["the", "dogs"]
+    assert [token.is_space for token in doc].index(True) == 4
+    assert [token.head.i for token in doc][5:] == [6, 7, 7, 7]
     back = from_spacy(doc)
     assert [one.forms for one in back] == [one.forms for one in document]
     assert [one.heads for one in back] == [one.heads for one in document]
