@@ -36,8 +36,8 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
         each other without a space.
     """
     try:
-        from spacy.tokens import Doc
         from spacy.lang.lex_attrs import LEX_ATTRS
+        from spacy.tokens import Doc
         from spacy.vocab import Vocab
     except ImportError:
         raise ImportError("this needs spaCy (pip install spacy)") from None
