@@ -89,10 +89,9 @@ def pipeline(
 
     from partwise import Pipeline, model_file
     from partwise._interrupts import Saving
-    from partwise.cli.dependency.files import TreebankFiles, TreeFormat
     from partwise.cli.output import print_json, say
     from partwise.cli.overwriting import refuse_overwriting
-    from partwise.cli.pipeline.files import read_spans
+    from partwise.cli.pipeline.files import read_spans, read_treebank
     from partwise.cli.pipeline.inspect import describe, show
     from partwise.cli.training import plain_warnings
 
@@ -104,9 +103,8 @@ def pipeline(
         random_state=seed, verbose=int(verbose and not json),
     )  # fmt: skip
     made._check_settings()
-    files = TreebankFiles(TreeFormat.conllu, encoding)
-    sentences = files.read(train)
-    held_out = None if dev is None else files.read(dev)
+    sentences = read_treebank(train, encoding)
+    held_out = None if dev is None else read_treebank(dev, encoding)
     spans = {
         name: read_spans(path, encoding)
         for name, path in (("entities", entities), ("chunks", chunks))
