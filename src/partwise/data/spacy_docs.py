@@ -120,6 +120,8 @@ def _gaps(document: Document) -> list[list[str]]:
     found = []
     for paragraph in paragraphs(document.sentences):
         for one in paragraph:
+            if found:
+                found[-1][-1] += one.before
             found.append(
                 [
                     space
