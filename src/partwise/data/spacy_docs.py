@@ -117,7 +117,7 @@ def _rows(document: Document) -> list[_Row]:
 
 def _gaps(document: Document) -> list[list[str]]:
     """Return what follows each word; within multiword tokens, nothing."""
-    found = []
+    found: list[list[str]] = []
     for paragraph in paragraphs(document.sentences):
         for one in paragraph:
             if found:
