@@ -29,10 +29,15 @@ def draw(kind, n_labels, projective, seed):
         return abs(h - m) <= longest[int(h > m), own[h - 1], own[m - 1]]
 
     n = lengths[case.i]
-    left = [
-        y for y in case.outputs if all(is_within(h, m) for m, h in enumerate(y[:n], 1))
-    ]
-    return case, within_reach(case.s, kinds, longest), left
+    root = seed % 3 - 1 if n_labels else -1
+
+    def is_left(y):
+        arcs = zip(y[:n], y[n:], strict=bool(n_labels))
+        fits = root == -1 or all((h == 0) == (k == root) for h, k in arcs)
+        return fits and all(is_within(h, m) for m, h in enumerate(y[:n], 1))
+
+    left = [y for y in case.outputs if is_left(y)]
+    return case, within_reach(case.s, kinds, longest, root), left
 
 
 @plain_only
@@ -63,3 +68,10 @@ def test_a_reach_must_fit_the_words():
         within_reach(s, [0, 0], np.ones((1, 1)))
     with pytest.raises(ValueError, match=r"lie in 0\.\.0"):
         within_reach(s, [0, 1], np.ones((2, 1, 1)))
+
+
+def test_a_label_of_the_root_is_one_of_several():
+    for n_labels, label in ((0, 0), (1, 0), (2, 2), (2, -2)):
+        s = make_case("hashed", [2], n_labels, True, True, False, 1.0, 0).s
+        with pytest.raises(ValueError, match="that of the root only"):
+            within_reach(s, [0, 0], np.ones((2, 1, 1)), label)

@@ -22,16 +22,20 @@ if TYPE_CHECKING:
 
 @contextmanager
 def plain_warnings(quiet: bool) -> Iterator[None]:
-    """Show warnings as lines on standard error, without the place in the code.
+    """Show warnings as lines on standard error, once each, without places in the code.
 
     Where `quiet`, warnings, what is compiled and what takes long are not shown at all.
 
     The estimator's warning that it did not converge is left out: commands show its
     status, which says the same.
     """
+    shown: set[str] = set()
 
     def show(message: Any, *place: Any, **more: Any) -> None:
-        typer.echo(f"warning: {printable(str(message))}", err=True)
+        text = printable(str(message))
+        if text not in shown:
+            typer.echo(f"warning: {text}", err=True)
+        shown.add(text)
 
     silence = ExitStack()
     if quiet:

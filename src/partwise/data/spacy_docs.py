@@ -36,6 +36,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
         each other without a space.
     """
     try:
+        from spacy.lang.lex_attrs import LEX_ATTRS
         from spacy.tokens import Doc
         from spacy.vocab import Vocab
     except ImportError:
@@ -59,7 +60,9 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
             "heads": [row.head for row in rows],
             "deps": [row.dep for row in rows],
         }
-    return Doc(vocab or Vocab(), **columns)
+    if vocab is None:  # one that knows what is a number, and lower case
+        vocab = Vocab(lex_attr_getters=LEX_ATTRS)
+    return Doc(vocab, **columns)
 
 
 class _Row(NamedTuple):
@@ -114,9 +117,11 @@ def _rows(document: Document) -> list[_Row]:
 
 def _gaps(document: Document) -> list[list[str]]:
     """Return what follows each word; within multiword tokens, nothing."""
-    found = []
+    found: list[list[str]] = []
     for paragraph in paragraphs(document.sentences):
         for one in paragraph:
+            if found:
+                found[-1][-1] += one.before
             found.append(
                 [
                     space
@@ -146,7 +151,8 @@ def from_spacy(doc: Any) -> Document:
     """
     text = doc.text
     try:
-        spans = [[token for token in span if not token.is_space] for span in doc.sents]
+        # Not `is_space`, which says False where the vocabulary is not of a language.
+        spans = [[one for one in span if not one.text.isspace()] for span in doc.sents]
     except ValueError as error:
         raise DataError(f"spaCy's document has no sentences: {error}") from None
     spans = [span for span in spans if span]

@@ -73,6 +73,15 @@ def test_pipeline_says_what_is_wrong(folder: Path, tmp_path: Path) -> None:
     assert "expected word 3" in said
     assert "broken.conllu:" in said
     assert "--from is for pipelines" not in said
+    empty = tmp_path / "empty.conllu"
+    empty.write_text("# nothing\n\n")
+    new = ["--model", tmp_path / "m"]
+    for command in (
+        ["train", "pipeline", empty, *new],
+        ["train", "pipeline", train, "--dev", empty, *new],
+        ["evaluate", model, empty],
+    ):
+        assert "empty.conllu: holds no words" in message(*command)
 
 
 def test_pipeline_learns_names_from_a_second_corpus(

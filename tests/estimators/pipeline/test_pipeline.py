@@ -2,6 +2,7 @@
 
 import io
 import signal
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 
 import partwise
 from partwise import DataError, ModelFileError, Pipeline, SequenceTagger
+from partwise._jit.clock import preparing
 from partwise.data import Document, Sentence, read_paragraphs, read_trees, text_of
 from partwise.data.tree_notes import with_entries
 from partwise.errors import ConvergenceWarning
+from partwise.estimators.pipeline import training
 from partwise.estimators.pipeline.boundaries import MOST_TOKENS
 from partwise.estimators.pipeline.spans import EntityStep
 from partwise.estimators.pipeline.steps import Make, Step, learnt
@@ -163,6 +166,9 @@ def test_pipeline_annotates_tokens(pipeline: Pipeline) -> None:
     assert isinstance(document, Document)
     with pytest.raises(TypeError, match="for text use annotate"):
         pipeline.annotate_tokens(["Cats bark"])
+    for token in ("a\tb", "a\nb", "", 3):
+        with pytest.raises(DataError, match=r"sentence 2: .* is no token"):
+            pipeline.annotate_tokens([["Dogs"], ["The", token]])  # type: ignore[list-item]
 
 
 def test_pipeline_leaves_out_what_the_treebank_does_not_have() -> None:
@@ -188,8 +194,13 @@ def test_pipeline_refuses_other_annotation_and_nothing() -> None:
     other = [replace(one, upos=("N",) * len(one)) for one in treebank]
     with pytest.raises(DataError, match="other parts of speech than the treebank"):
         Pipeline().fit(treebank, dev=other)
+    other = [replace(one, labels=("x",) * len(one)) for one in treebank]
+    with pytest.raises(DataError, match="other labels of arcs than the treebank"):
+        Pipeline().fit(treebank, dev=other)
     with pytest.raises(DataError, match="no words"):
         Pipeline().fit([])
+    with pytest.raises(DataError, match="dev: there are no words"):
+        Pipeline().fit(treebank, dev=[])
     with pytest.raises(ValueError, match="there is no step 'tags'"):
         Pipeline(steps="tags").fit(treebank)
     with pytest.raises(TypeError, match="a text is a string"):
@@ -313,6 +324,43 @@ class Presses:
         pass
 
 
+def test_only_what_is_read_is_predicted_for_the_treebank(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Trees are not predicted for spans, which do not read them."""
+    learnt_by: list[str] = []
+
+    class Counted(Step):
+        adds = ("upos",)
+
+        def fit(self, sentences: Sequence[Sentence], make: Make) -> Self:
+            learnt_by.append(self.name)
+            return self
+
+        def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+            return list(sentences)
+
+    names = ("upos", "lemmas", "trees", "entities")
+    for name in names:
+        step = type(name, (Counted,), {"name": name})
+        monkeypatch.setitem(training.STEPS, name, step)
+    for corpora, counts in (({}, [3, 3, 1, 1]), ({"entities": []}, [3, 1, 1, 1])):
+        learnt_by.clear()
+        wanted = [name for name in names if name != "trees" or not corpora]
+        trainer = Trainer(None, 2, {}, lambda text: None, corpora)
+        trainer.train(wanted, tiny_treebank(1), None)
+        for name, count in zip(names, counts, strict=True):
+            assert learnt_by.count(name) == (name in wanted) * count
+
+
+def test_compiling_is_not_part_of_the_time() -> None:
+    trainer = Trainer(60.0, 1, {}, lambda text: None)
+    with preparing("nothing"):
+        time.sleep(0.5)
+    assert trainer._left is not None
+    assert trainer._left > 59.6
+
+
 def test_pipeline_interrupted_keeps_the_steps_it_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -336,7 +384,7 @@ def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
     pytest.importorskip("spacy")
     from partwise.data.spacy_docs import from_spacy, to_spacy
 
-    document = pipeline.annotate("The dogs bark. The cats slept.")
+    document = pipeline.annotate("The dogs bark.\n\n The cats slept.")
     named = [
         with_entries(one, "NER", ["B-ANIMAL", "I-ANIMAL", None, None])
         for one in document
@@ -348,7 +396,9 @@ def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
         ("The cats", "ANIMAL"),
     ]
     assert [token.dep_ for token in doc][2:3] == ["ROOT"]
-    assert [token.head.i for token in doc][4:] == [5, 6, 6, 6]
+    assert [token.lower_ for token in doc][:2] == ["the", "dogs"]
+    assert [token.is_space for token in doc].index(True) == 4
+    assert [token.head.i for token in doc][5:] == [6, 7, 7, 7]
     back = from_spacy(doc)
     assert [one.forms for one in back] == [one.forms for one in document]
     assert [one.heads for one in back] == [one.heads for one in document]

@@ -58,13 +58,14 @@ def evaluate(
 
     Pipelines are measured by the metrics of the CoNLL 2018 shared task.
     """
-    from partwise.data import read_trees, text_of
+    from partwise.cli.pipeline.files import read_treebank
+    from partwise.data import text_of
     from partwise.estimators.pipeline.spans import SPAN_STEPS
     from partwise.metrics import conll18_scores, text_span_scores
 
     if of is not None:
         return _of_spans(model, file, of, encoding)
-    gold = [one for one in read_trees(file, "conllu", encoding=encoding) if len(one)]
+    gold = [one for one in read_treebank(file, encoding) if len(one)]
     if start is Start.text:
         found = model.annotate(text_of(gold)).sentences
     else:

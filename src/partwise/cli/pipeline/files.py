@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from partwise.cli.options import FORMAT, Encoding
+from partwise.errors import DataError
+
+if TYPE_CHECKING:
+    from partwise.data import Sentence
 
 
 class TextFormat(StrEnum):
@@ -31,6 +35,16 @@ class TextFiles:
         if path.removesuffix(".gz").endswith(".conllu"):
             return TextFormat.conllu
         return TextFormat.text
+
+
+def read_treebank(path: str, encoding: str) -> list[Sentence]:
+    """Read CoNLL-U, which must have words."""
+    from partwise.data import read_trees
+
+    sentences = read_trees(path, "conllu", encoding=encoding)
+    if not any(map(len, sentences)):
+        raise DataError(f"{path}: holds no words (expected a treebank)")
+    return sentences
 
 
 def read_spans(path: str, encoding: str) -> Any:

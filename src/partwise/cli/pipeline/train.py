@@ -91,10 +91,9 @@ def pipeline(
     from partwise._interrupts import Saving
     from partwise.cli.output import print_json, say
     from partwise.cli.overwriting import refuse_overwriting
-    from partwise.cli.pipeline.files import read_spans
+    from partwise.cli.pipeline.files import read_spans, read_treebank
     from partwise.cli.pipeline.inspect import describe, show
     from partwise.cli.training import plain_warnings
-    from partwise.data import read_trees
 
     read = {"TRAIN": train, "--dev": dev, "--entities": entities, "--chunks": chunks}
     refuse_overwriting({"--model": model}, read)
@@ -104,8 +103,8 @@ def pipeline(
         random_state=seed, verbose=int(verbose and not json),
     )  # fmt: skip
     made._check_settings()
-    sentences = read_trees(train, "conllu", encoding=encoding)
-    held_out = None if dev is None else read_trees(dev, "conllu", encoding=encoding)
+    sentences = read_treebank(train, encoding)
+    held_out = None if dev is None else read_treebank(dev, encoding)
     spans = {
         name: read_spans(path, encoding)
         for name, path in (("entities", entities), ("chunks", chunks))

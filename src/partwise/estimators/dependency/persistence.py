@@ -52,6 +52,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         "features": mark_of(arc_features(model._trees.order)),
         "calibration": calibration,
         "has_reach": model._reach is not None,
+        "root_label": model._reach and model._reach.root,
         **described,
     }
     store_vectors(model._vectors, tensors, settings)
@@ -79,13 +80,23 @@ def fill(model: Any, content: Content) -> int:
             content, model._trees.n_arc_weights, model._trees.hash_bits
         )
     if content.settings.get("has_reach") is True:
-        model._reach = read_reach(content)
+        model._reach = read_reach(content, _root_label(content, model._labels.classes))
     model._calibration = read_calibration(content, model.calibrate)
     _check_named_groups(model, content)
     for label in model._labels.classes:
         if not isinstance(label, str) or not label or set(label) & set("\t\n\r"):
             raise content.error(f"{label!r} cannot be the label of an arc")
     return int(model._trees.n_weights(len(model._labels)))
+
+
+def _root_label(content: Content, labels: list[Any]) -> str | None:
+    """Return the label that only the root's arcs have; older files know of none."""
+    if content.settings.get("root_label") is None:
+        return None
+    label: str = content.setting("root_label", str)
+    if label not in labels or len(labels) < 2:
+        raise content.error(f"{label!r} cannot be the label of the root only")
+    return label
 
 
 def _read_groups(trees: Content) -> tuple[str, ...]:

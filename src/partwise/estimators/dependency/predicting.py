@@ -99,7 +99,9 @@ class PredictsTrees(
 
     def _within_reach(self, words: list[Sentence], corpus: Any) -> Any:
         """Return the arcs to look for the best trees among."""
-        return corpus if self._reach is None else self._reach.limit(corpus, words)
+        if self._reach is None:
+            return corpus
+        return self._reach.limit(corpus, words, self._labels.classes)
 
     def _with_trees(self, words: Trees, found: Decoded) -> list[Sentence]:
         """Return the sentences with predicted trees."""

@@ -1,4 +1,4 @@
-"""How long arcs are in training data, by the parts of speech of their words."""
+"""What arcs there are in training data: how long, and which of them are roots."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ class Reach(NamedTuple):
     """The longest arc between words of two parts of speech, to the right and left.
 
     The last kind of words has parts of speech that were not seen: they may be anywhere.
+    All arcs of the root, and no others, have the label `root`, if there is such a one.
     """
 
     tags: tuple[str, ...]
     longest: CodeArray
+    root: str | None = None
 
-    def limit(self, s: DependencyTrees, words: Sequence[Sentence]) -> TreesWithinReach:
+    def limit(
+        self, s: DependencyTrees, words: Sequence[Sentence], labels: Sequence[Any]
+    ) -> TreesWithinReach:
         """Return the same trees, without arcs that are out of reach."""
-        return within_reach(s, _kinds(self.tags, words), self.longest)
+        root = labels.index(self.root) if self.root in labels else -1
+        return within_reach(s, _kinds(self.tags, words), self.longest, root)
 
 
 def learn_reach(trees: Sequence[Sentence], start: Reach | None = None) -> Reach:
@@ -72,7 +77,29 @@ def learn_reach(trees: Sequence[Sentence], start: Reach | None = None) -> Reach:
         kinds[inner],
     )
     np.maximum.at(longest, cells, np.abs(heads - word)[inner].astype(np.int32))
-    return Reach(tags, longest)
+    root = _label_of_roots(trees)
+    if start is not None and start.root != root:
+        root = None
+    return Reach(tags, longest, root)
+
+
+def _label_of_roots(trees: Sequence[Sentence]) -> str | None:
+    """Return the label that arcs of the root have, and no others; None without it.
+
+    Examples
+    --------
+    >>> one = Sentence.from_columns(forms=["a", "b"], heads=[2, 0], labels=["x", "r"])
+    >>> _label_of_roots([one])
+    'r'
+    >>> _label_of_roots([one, one.with_tree([2, 0], ["r", "r"])])
+    """
+    roots: set[str] = set()
+    others: set[str] = set()
+    for one in trees:
+        for head, label in zip(one.heads or (), one.labels or (), strict=False):
+            (others if head else roots).add(label)
+    # Without other labels, no tree of two words would be left.
+    return roots.pop() if len(roots) == 1 and others and not roots & others else None
 
 
 def _kinds(tags: Sequence[str], words: Sequence[Sentence]) -> CodeArray:
@@ -91,10 +118,10 @@ def store_reach(reach: Reach | None) -> dict[str, Any]:
     return {**tags, "reach.longest": reach.longest}
 
 
-def read_reach(content: Content) -> Reach:
-    """Read what `store_reach` returned, trusting nothing."""
+def read_reach(content: Content, root: str | None) -> Reach:
+    """Read what `store_reach` returned, trusting nothing, and add the root's label."""
     part = content.part("reach")
     tags = stored_strings(part, "tags", unique=True)
     side = len(tags) + 1
     longest = part.tensor("longest", dtype=np.int32, shape=(2, side, side), at_least=0)
-    return Reach(tuple(tags), longest)
+    return Reach(tuple(tags), longest, root)

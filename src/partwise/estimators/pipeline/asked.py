@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from partwise.data.treebank import Sentence
 from partwise.errors import DataError
 from partwise.estimators.pipeline.spans import SPAN_STEPS
-from partwise.estimators.pipeline.steps import is_given
 from partwise.estimators.pipeline.training import STEPS
 from partwise.trees import check_tree
 
@@ -85,12 +84,26 @@ def check_trees(sentences: Iterable[Sentence]) -> None:
 
 
 def check_alike(train: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
-    """Refuse development data with another set of tags."""
-    if is_given(train, "upos") and is_given(dev, "upos"):
-        known, other = ({x for one in data for x in one.upos} for data in (train, dev))
-        if known.isdisjoint(other):
+    """Refuse development data with another set of tags, or of labels."""
+    for what, values in (("parts of speech", _tags), ("labels of arcs", _labels)):
+        known, other = values(train), values(dev)
+        if known and other and known.isdisjoint(other):
             raise DataError(
-                "the development data has other parts of speech than the treebank "
+                f"the development data has other {what} than the treebank "
                 f"({', '.join(sorted(other)[:3])} instead of "
                 f"{', '.join(sorted(known)[:3])}); use one with the same annotation"
             )
+
+
+def _tags(sentences: Iterable[Sentence]) -> set[str]:
+    return {x for one in sentences for x in one.upos} - {"_"}
+
+
+def _labels(sentences: Iterable[Sentence]) -> set[str]:
+    """Return the labels of all arcs but the root's, which most treebanks share."""
+    return {
+        label
+        for one in sentences
+        for head, label in zip(one.heads or (), one.labels or (), strict=False)
+        if head and label != "_"
+    }

@@ -30,6 +30,7 @@ from partwise.estimators.pipeline.spans import (
     labelled_sentences,
 )
 from partwise.estimators.pipeline.steps import Step
+from partwise.estimators.pipeline.tables import is_cell
 from partwise.estimators.pipeline.training import STEPS, Trainer, with_words_only
 from partwise.estimators.protocol import Estimator
 from partwise.estimators.settings import check_settings, document
@@ -121,6 +122,8 @@ class Pipeline(Estimator, PipelineSettings):
         wanted = wanted_steps(self.steps, train, corpora)
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
+            if not held_out:
+                raise DataError("dev: there are no words to choose by")
             check_alike(train, held_out)
         if "trees" in wanted:
             check_trees([*train, *(held_out or ())])
@@ -261,6 +264,12 @@ class Pipeline(Estimator, PipelineSettings):
                 raise TypeError("a sentence is a list of tokens; for text use annotate")
             if not tokens:
                 continue
+            for token in tokens:
+                if not isinstance(token, str) or not is_cell(token):
+                    raise DataError(
+                        f"sentence {number}: {token!r} is no token (expected a string "
+                        "that is not empty, without tabs and line breaks)"
+                    )
             surface = [SurfaceToken(form, 0, 0) for form in tokens]
             written = Written("", surface, [" "] * len(surface))
             made.append(self._made(written, [f"sent_id = {number}"]))

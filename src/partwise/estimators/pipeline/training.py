@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from partwise._interrupts import Interruptible
+from partwise._jit import working_time
 from partwise.data.treebank import Sentence
 from partwise.errors import ConvergenceWarning
 from partwise.estimators.pipeline.boundaries import (
@@ -112,7 +112,7 @@ class Trainer:
 
     def __post_init__(self) -> None:
         """Start the clock."""
-        self._begin = time.monotonic()
+        self._begin = working_time()
         self._parts = 1
         self._work = Interruptible()
 
@@ -125,7 +125,7 @@ class Trainer:
     def _left(self) -> float | None:
         if self.seconds is None:
             return None
-        return max(self.seconds - (time.monotonic() - self._begin), 1.0)
+        return max(self.seconds - (working_time() - self._begin), 1.0)
 
     def make(self, name: str, choice: Choice, looser: float = 1.0) -> Any:
         """Return an estimator for a step; none after Ctrl-C.
@@ -155,9 +155,11 @@ class Trainer:
         if "tokens" in names:  # nothing but text is given later
             train = _without_unfilled(train, names)
         self.right = train
+        # What nothing learns from need not be predicted: trees, spans, the last tags.
+        readers = [name for name in names if name not in self.corpora]
         with self._work:
             for name in names:
-                train, dev = self._step(name, train, dev, last=names[-1])
+                train, dev = self._step(name, train, dev, is_read=name in readers[:-1])
                 if self.interrupted:
                     break
         if self.interrupted:
@@ -170,19 +172,20 @@ class Trainer:
         name: str,
         train: list[Sentence],
         dev: list[Sentence] | None,
-        last: str,
+        is_read: bool,
     ) -> tuple[list[Sentence], list[Sentence] | None]:
         """Train a step, if there is anything to learn and Ctrl-C does not end it."""
         self.tell(f"training {name}")
         cls = STEPS[name]
-        jackknifes = bool(cls.adds) and name not in ("trees", *self.corpora)
+        is_read = is_read and bool(cls.adds) and name not in ("trees", *SPAN_STEPS)
+        jackknifes = is_read and self.folds > 1
         self._parts = 1 + (self.folds if jackknifes else 0)
         try:
             with warnings.catch_warnings(), self._work.here():
                 # What is left is shown with every certificate.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 if name not in self.corpora:
-                    return self._one(cls, train, dev, last)
+                    return self._one(cls, train, dev, is_read)
                 self._learn_elsewhere(cls, self.corpora[name])
         except NothingToLearn as reason:
             self.left_out[name] = str(reason)
@@ -196,19 +199,18 @@ class Trainer:
         cls: type[Step],
         train: list[Sentence],
         dev: list[Sentence] | None,
-        last: str,
+        is_read: bool,
     ) -> tuple[list[Sentence], list[Sentence] | None]:
-        begin = time.monotonic()
+        begin = working_time()
         self.steps[cls.name] = step = self._fit(cls, train, dev)
-        took = time.monotonic() - begin
+        took = working_time() - begin
         gold = self.gold_dev
         if dev is not None and gold is not None and cls.can_be_judged(gold):
             step, dev = self._chosen(step, train, dev, gold, took)
         self.steps[cls.name] = step
-        is_read = cls.adds and cls.name not in SPAN_STEPS
-        if is_read and cls.name != last and step.is_table:
+        if is_read and step.is_table:
             train = step.apply(train)
-        elif is_read and cls.name != last and self.folds > 1:
+        elif is_read and self.folds > 1:
             make = partial(self.make, choice=step.choice, looser=LOOSER)
             train = jackknifed(cls, train, make, self.folds, step.choice)
         return train, dev
@@ -227,9 +229,9 @@ class Trainer:
             self.steps[cls.name] = self._fit(cls, words, None)
             return
         rest = [one for i, one in enumerate(words) if i % HELD_OUT]
-        begin = time.monotonic()
+        begin = working_time()
         first = self._fit(cls, rest, None)
-        took = time.monotonic() - begin
+        took = working_time() - begin
         held_out = words[::HELD_OUT]
         chosen, _ = self._chosen(first, rest, held_out, corpus[::HELD_OUT], took)
         self.steps[cls.name] = self._fit(cls, words, None, chosen.choice)
@@ -272,12 +274,12 @@ class Trainer:
                 break
             if took > min(TRIES * self.seconds - spent, self._left / 2):
                 break
-            begin = time.monotonic()
+            begin = working_time()
             rival = self._fit(type(step), train, dev, {**step.choice, **other})
             score, predicted = rival.score(gold, dev)
             if score > best:
                 step, best, found = rival, score, predicted
-            spent += time.monotonic() - begin
+            spent += working_time() - begin
         self.scores[step.name] = best
         self.tell(f"{step.name}: {best:.2%} on development data")
         return step, found

@@ -213,7 +213,7 @@ def _agreement(arcs: HashedArcs, head: int, modifier: int) -> int:
 
 
 @kernel
-def _between(
+def add_between(
     arcs: HashedArcs, base: int, space: HashedSpace, p: int, found: int
 ) -> int:
     """Add the tag of word `p` to the `found` ones between two words, unless there."""
@@ -286,7 +286,7 @@ def _arc_indices(
 
 
 @kernel
-def _score_arc(
+def score_arc(
     arcs: HashedArcs,
     base: int,
     h: int,
@@ -327,12 +327,12 @@ def _(arcs: HashedArcs, i: int, w: FloatArray, score: FloatArray, space: Any) ->
         # Away from the head, what lies between grows word by word.
         n_between = 0
         for m in range(h + 1, n + 1):
-            row[m] = _score_arc(arcs, base, h, m, n_between, w, space)
-            n_between = _between(arcs, base, space, m, n_between)
+            row[m] = score_arc(arcs, base, h, m, n_between, w, space)
+            n_between = add_between(arcs, base, space, m, n_between)
         n_between = 0
         for m in range(h - 1, 0, -1):
-            row[m] = _score_arc(arcs, base, h, m, n_between, w, space)
-            n_between = _between(arcs, base, space, m, n_between)
+            row[m] = score_arc(arcs, base, h, m, n_between, w, space)
+            n_between = add_between(arcs, base, space, m, n_between)
 
 
 @arc_features.some_arc_scores.implement(HashedArcs)
@@ -358,15 +358,15 @@ def _(
         n_between, p = 0, h + 1
         for b in range(right, stop):
             while p < modifier[b]:
-                n_between = _between(arcs, base, space, p, n_between)
+                n_between = add_between(arcs, base, space, p, n_between)
                 p += 1
-            score[b] = _score_arc(arcs, base, h, modifier[b], n_between, w, space)
+            score[b] = score_arc(arcs, base, h, modifier[b], n_between, w, space)
         n_between, p = 0, h - 1
         for b in range(right - 1, start - 1, -1):
             while p > modifier[b]:
-                n_between = _between(arcs, base, space, p, n_between)
+                n_between = add_between(arcs, base, space, p, n_between)
                 p -= 1
-            score[b] = _score_arc(arcs, base, h, modifier[b], n_between, w, space)
+            score[b] = score_arc(arcs, base, h, modifier[b], n_between, w, space)
         start = stop
 
 
@@ -404,13 +404,13 @@ def _(
             if row[m] != 0.0:
                 step = scale * row[m]
                 change += _add_arc(arcs, base, h, m, n_between, step, w, space)
-            n_between = _between(arcs, base, space, m, n_between)
+            n_between = add_between(arcs, base, space, m, n_between)
         n_between = 0
         for m in range(h - 1, 0, -1):
             if row[m] != 0.0:
                 step = scale * row[m]
                 change += _add_arc(arcs, base, h, m, n_between, step, w, space)
-            n_between = _between(arcs, base, space, m, n_between)
+            n_between = add_between(arcs, base, space, m, n_between)
     return change
 
 
@@ -428,7 +428,7 @@ def _(
     base = arcs.first[i]
     n_between = 0
     for p in range(min(h, m) + 1, max(h, m)):
-        n_between = _between(arcs, base, space, p, n_between)
+        n_between = add_between(arcs, base, space, p, n_between)
     found = _arc_indices(arcs, base, h, m, n_between, idx, space)
     val[:found] = 1.0
     return found

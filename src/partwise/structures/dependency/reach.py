@@ -3,7 +3,8 @@
 Determiners find their heads a few words away, verbs theirs anywhere: an arc that is
 longer than any between words of these kinds is not worth its score (Eisner and Smith
 2005). Arcs of the root and between neighbours are always within reach, so that every
-sentence has a tree.
+sentence has a tree. In the same way, a label may be that of the arcs of the root, and
+of no others.
 
 Everything but the scores, and the search for the best tree, is that of the trees
 without a reach; what is out of reach has a score of ``-inf``.
@@ -25,9 +26,11 @@ from partwise.structures.dependency import labels
 from partwise.structures.dependency.arcs import Arcs
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import best_tree
-from partwise.structures.dependency.hashed_arcs import HashedArcs
-from partwise.structures.dependency.hashed_arcs import _between as add_between
-from partwise.structures.dependency.hashed_arcs import _score_arc as score_arc
+from partwise.structures.dependency.hashed_arcs import (
+    HashedArcs,
+    add_between,
+    score_arc,
+)
 from partwise.structures.dependency.parts import as_matrix, n_words
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
@@ -37,16 +40,18 @@ class TreesWithinReach(NamedTuple):
 
     An arc from a word of kind ``a`` to one of kind ``b`` has at most the length
     ``longest[0, a, b]`` to the right, and ``longest[1, a, b]`` to the left. `kinds` has
-    an entry for every word.
+    an entry for every word. Arcs of the root, and no others, have the label
+    `root_label`; if it is -1, all may have all.
     """
 
     corpus: Any
     kinds: CodeArray
     longest: CodeArray
+    root_label: int
 
 
 def within_reach(
-    s: DependencyTrees, kinds: ArrayLike, longest: ArrayLike
+    s: DependencyTrees, kinds: ArrayLike, longest: ArrayLike, root_label: int = -1
 ) -> TreesWithinReach:
     """Return the same corpus, whose arcs have a reach.
 
@@ -68,7 +73,11 @@ def within_reach(
         raise ValueError("a reach has a length for each direction and pair of kinds")
     if kinds.size and not 0 <= kinds.min() <= kinds.max() < longest.shape[1]:
         raise ValueError(f"kinds must lie in 0..{longest.shape[1] - 1}")
-    return TreesWithinReach(s, kinds, longest)
+    if not (root_label == -1 or 0 <= root_label < s.labels.n_labels > 1):
+        raise ValueError(
+            f"label {root_label} of {s.labels.n_labels} cannot be that of the root only"
+        )
+    return TreesWithinReach(s, kinds, longest, root_label)
 
 
 @kernel
@@ -130,6 +139,21 @@ def _(s: TreesWithinReach, i: int, w: FloatArray, theta: FloatArray, ws: Any) ->
         _score_labels(
             trees.labels, i, n, of_labels, of_arcs, theta[(n + 1) * (n + 1) :], ws.rows
         )
+        if s.root_label >= 0:
+            _keep_for_root(
+                s.root_label, n, trees.labels.n_labels, theta[(n + 1) * (n + 1) :]
+            )
+
+
+@kernel
+def _keep_for_root(label: int, n: int, n_labels: int, theta: FloatArray) -> None:
+    """Rule out a label for all heads but the root, and others for the root."""
+    for h in range(n + 1):
+        for m in (h + 1, h - 1):  # to the right and to the left
+            at = labels.head_row(n, h, m) * n_labels
+            for k in range(n_labels):
+                if (k == label) != (h == 0):
+                    theta[at + k] = -np.inf
 
 
 @kernel
