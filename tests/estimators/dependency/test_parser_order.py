@@ -151,3 +151,8 @@ def test_second_order_refuses_what_does_not_fit(
     monkeypatch.setattr(of_second_order, "available_memory", lambda: 1000)
     with pytest.raises(OutOfMemoryError, match=r"after pruning.*larger prune"):
         parser.predict(TEST)
+
+
+def test_parser_order_one_refuses_what_it_would_ignore() -> None:
+    with pytest.raises(ValueError, match="prune=0.5 is for order=2; set order=2"):
+        DependencyParser(prune=0.5).fit(TRAIN)

@@ -142,6 +142,10 @@ class DependencyParser(PredictsTrees):
             raise ValueError(
                 "order=2 is for projective trees only; use order=1 for all trees"
             )
+        if self.order == 1 and self.prune != type(self).prune:
+            raise ValueError(
+                f"prune={self.prune!r} is for order=2; set order=2, or leave it out"
+            )
         if self.order > 1 and self.reach != "any":
             raise ValueError("order=2 prunes arcs itself; leave reach as it is")
 
