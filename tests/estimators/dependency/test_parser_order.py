@@ -154,5 +154,5 @@ def test_second_order_refuses_what_does_not_fit(
 
 
 def test_parser_order_one_refuses_what_it_would_ignore() -> None:
-    with pytest.raises(ValueError, match="prune=0.5 is for order=2; set order=2"):
+    with pytest.raises(ValueError, match="is for order=2; set order=2"):
         DependencyParser(prune=0.5).fit(TRAIN)
