@@ -36,7 +36,8 @@ ROOM = 1e-13
 none: with a large C, that would weigh more than they do."""
 
 FRUITLESS = 5
-"""Passes in a row that improve neither bound: no more of them."""
+"""Passes in a row that improve neither bound: no more of them, or than there are planes.
+Where weights cost next to nothing, many are proposed alike, and a plane cuts off some."""
 
 
 class CuttingPlaneState(State):
@@ -209,7 +210,7 @@ class CuttingPlane(Solver):
         state.drop_idle(self.drop_after)
         improved = (state.primal, state.dual) != before
         state.fruitless = 0 if improved else state.fruitless + 1
-        if state.fruitless >= FRUITLESS:
+        if state.fruitless >= max(FRUITLESS, len(planes)):
             state.halted = STALLED
         state.estimate = Certificate(state.primal, state.dual)
 
