@@ -36,8 +36,9 @@ ROOM = 1e-13
 none: with a large C, that would weigh more than they do."""
 
 FRUITLESS = 5
-"""Passes in a row that improve neither bound: no more of them, or than there are planes.
-Where weights cost next to nothing, many are proposed alike, and a plane cuts off some."""
+"""Passes in a row that improve neither bound: no more of them, or than there are
+planes. Where weights cost next to nothing, many are proposed alike, and a plane cuts
+off some."""
 
 
 class CuttingPlaneState(State):
