@@ -24,6 +24,9 @@ from partwise.synthetic import make_corpus
 
 PROGRAM = ("-c", "from partwise.cli import main; main()")
 PEER = "benchmarks.harness.crfsuite_jobs"
+WRITES_MODULES = {"PYTHONDONTWRITEBYTECODE": ""}
+"""As on users' machines: else every process would compile all modules it imports."""
+
 OWN_STRUCTURE = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "docs" / "examples")!r})
@@ -57,7 +60,7 @@ class Job:
             subprocess.run(
                 [sys.executable, *self.command],
                 cwd=scratch,
-                env=os.environ | environment,
+                env=os.environ | environment | WRITES_MODULES,
                 check=True,
                 capture_output=True,
             )
