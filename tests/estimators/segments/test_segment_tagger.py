@@ -224,13 +224,37 @@ def test_segment_tagger_sets_keep_their_promise(tmp_path: Path) -> None:
         spread = 3 * np.sqrt(risk * (1 - risk) * (1 / len(hits) + 1 / 200))
         assert np.mean(hits) >= 1 - risk - spread
     assert np.mean(hits) <= 1 - risk + spread
-    best, sure = model.predict(X), model.predict(X, risk=0.4)
-    assert all(set(a) <= set(b) for a, b in zip(sure, best, strict=True))
-    assert 0 < sum(map(len, sure)) < sum(map(len, best))
     model.save(tmp_path / "m")
     loaded = load(tmp_path / "m")
     assert loaded.predict_sets(X[:5], 0.2) == model.predict_sets(X[:5], 0.2)
     assert loaded.predict_spans(X[:5]) == model.predict_spans(X[:5])
+
+
+@plain_only
+def test_segment_tagger_abstains_where_segments_are_disputed() -> None:
+    model = tagger(calibrate="temperature", max_length=6, C=10.0)
+    model.fit(*noisy(30, 1), dev=noisy(120, 2))
+    X, _ = noisy(20, 3)
+    kinds = set()
+    careful, risk = model.predict(X, risk=0.4), 0.4
+    all_of = zip(model.predict(X), model.predict_sets(X, risk), careful, strict=True)
+    for best, likely, found in all_of:
+        of_token = [set() for _ in range(6)]  # all that a token may be in
+        for start, end, *_ in [*best, *likely]:
+            for t in range(start, end):
+                of_token[t].add((start, end))
+        known = {one[:2] for one in likely}
+        for start, end, label in found:
+            assert (label is not None) == all(
+                of_token[t] == {(start, end)} <= known for t in range(start, end)
+            )
+        told = [t for start, end, _ in found for t in range(start, end)]
+        assert told == [t for t in range(6) if of_token[t]]
+        kinds |= {label for _, _, label in found}
+    assert kinds == {"w", None}
+    # What a model abstains from may be learnt from, and is no mistake.
+    assert tagger(max_length=6).fit(X, careful).predict(X)
+    assert segment_scores(model.predict(X), careful).overall.precision == 1.0
 
 
 @plain_only
