@@ -143,7 +143,7 @@ Risk = Annotated[
     float | None,
     typer.Option(
         help="Abstain where a set of answers that lacks the right one no more often "
-        "than this has several: a label is then ?, as are those of tokens that segments "
+        "than this has several: a label is then ?, as it is of tokens that segments "
         "may have, and a head _ (models trained with --calibrate).",
         metavar="SHARE",
     ),

@@ -213,10 +213,17 @@ def noisy(count: int, seed: int) -> tuple[Any, Any]:
     return X, y
 
 
-@plain_only
-def test_segment_tagger_sets_keep_their_promise(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def calibrated() -> SegmentTagger:
     model = tagger(calibrate="temperature", max_length=6, C=10.0)
-    model.fit(*noisy(30, 1), dev=noisy(120, 2))
+    return model.fit(*noisy(30, 1), dev=noisy(120, 2))
+
+
+@plain_only
+def test_segment_tagger_sets_keep_their_promise(
+    calibrated: SegmentTagger, tmp_path: Path
+) -> None:
+    model = calibrated
     X, y = noisy(150, 3)
     for risk in (0.1, 0.4):
         sets = [{one[:3] for one in some} for some in model.predict_sets(X, risk)]
@@ -231,15 +238,14 @@ def test_segment_tagger_sets_keep_their_promise(tmp_path: Path) -> None:
 
 
 @plain_only
-def test_segment_tagger_abstains_where_segments_are_disputed() -> None:
-    model = tagger(calibrate="temperature", max_length=6, C=10.0)
-    model.fit(*noisy(30, 1), dev=noisy(120, 2))
-    X, _ = noisy(20, 3)
-    kinds = set()
-    careful, risk = model.predict(X, risk=0.4), 0.4
-    all_of = zip(model.predict(X), model.predict_sets(X, risk), careful, strict=True)
-    for best, likely, found in all_of:
-        of_token = [set() for _ in range(6)]  # all that a token may be in
+def test_segment_tagger_abstains_where_segments_are_disputed(
+    calibrated: SegmentTagger,
+) -> None:
+    model, (X, _) = calibrated, noisy(20, 3)
+    kinds: set[Any] = set()
+    sets, careful = model.predict_sets(X, 0.4), model.predict(X, risk=0.4)
+    for best, likely, found in zip(model.predict(X), sets, careful, strict=True):
+        of_token: list[Any] = [set() for _ in range(6)]  # all that a token may be in
         for start, end, *_ in [*best, *likely]:
             for t in range(start, end):
                 of_token[t].add((start, end))
