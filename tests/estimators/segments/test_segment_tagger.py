@@ -182,6 +182,29 @@ def test_segment_tagger_obeys_constraints_and_weights_in_training() -> None:
 
 
 @plain_only
+def test_segment_tagger_class_weights_multiply_the_costs_of_labels(
+    tmp_path: Path,
+) -> None:
+    X, weights = dicts(WORDS), {"PER": 3.0, "O": 0.5}
+    given = tagger(costs={("PER", "LOC"): 2.0}, class_weight=weights)
+    s = given._prepare(X, CUTS).structure
+    assert given._labels.classes == ["LOC", "O", "PER"]
+    assert s.costs.labels.tolist() == [[0, 1, 1], [0.5, 0, 0.5], [6, 3, 0]]
+    balanced = tagger(class_weight="balanced")
+    even = balanced._prepare(X, CUTS).structure.costs.labels.max(axis=1)
+    np.testing.assert_allclose(even * [3, 6, 9], 18 / 3)
+    partly = [[(0, 2, "PER"), (2, 8, None)], *CUTS[1:]]
+    even = balanced._prepare(X, partly).structure.corpus.costs.labels.max(axis=1)
+    np.testing.assert_allclose(even * [1, 4, 7], 12 / 3)
+    model = given.fit(X, CUTS)
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").class_weight == {"LOC": 1.0, **weights}
+    free = tagger(class_weight=dict.fromkeys(["PER", "O", "LOC"], 0), border_cost=0)
+    with pytest.raises(DataError, match="every mistake costs nothing"):
+        free.fit(X, CUTS)
+
+
+@plain_only
 @pytest.mark.parametrize("metric", ["segment_f1", "accuracy", "sequence_accuracy"])
 def test_segment_tagger_stops_by_development_data(metric: str) -> None:
     X = dicts(WORDS)
