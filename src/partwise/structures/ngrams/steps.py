@@ -45,7 +45,7 @@ def step_shares(s: NGramChain, w: FloatArray) -> Iterator[tuple[float, FloatArra
     >>> from partwise.structures import make_dense_rows
     >>> from partwise.structures.ngrams import make_ngram_chain, make_ngrams
     >>> grams = make_ngrams([[-1, 0], [0, 0]], [[-1, -1, 0], [-1, 0, 0]], 1)
-    >>> s = make_ngram_chain(make_dense_rows([[1.0], [1.0]]), [0, 2], None, grams)
+    >>> s = make_ngram_chain(make_dense_rows([[1.0]] * 2), [0, 2], None, 1, grams)
     >>> [(_, shares)] = step_shares(s, np.zeros(s.layout.n_weights))
     >>> shares.tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
