@@ -55,8 +55,9 @@ def _(rows: DenseRows, t: int, w: FloatArray, out: FloatArray) -> None:
         places[n_places] = c
         n_places += rows.values[t, c] != 0.0
     for j in range(n_places):
-        c = np.int64(places[j])
-        value, row = rows.values[t, c], w[c * n_labels : (c + 1) * n_labels]
+        column = np.int64(places[j])
+        at, value = column * n_labels, rows.values[t, column]
+        row = w[at : at + n_labels]
         for k in range(n_labels):
             out[k] += value * row[k]
 
