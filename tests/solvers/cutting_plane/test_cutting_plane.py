@@ -323,7 +323,7 @@ def test_cutting_plane_huge_features_beside_an_intercept(
 def test_cutting_plane_huge_features_need_no_intercept(
     size: float, loss: str, C: float
 ) -> None:
-    """The value next to zero, -1, needs weights of a half over the size for a margin."""
+    """The value next to zero, -1, needs weights of half of one over the size."""
     rows = make_dense_rows([[size * value, 1.0] for value in (-3.0, -1.0, 2.0, 5.0)])
     problem = make_problem(make_multiclass(rows, [0, 0, 1, 1], 2), get_loss(loss), C)
     solution = solve(problem, CuttingPlane(), tol=1e-4, max_iter=50)
