@@ -64,8 +64,7 @@ def row_sums(p: MasterProblem, values: FloatArray) -> FloatArray:
     Wrong outputs that have the same features as the right one have none.
     """
     owner = np.repeat(np.arange(p.ptr.size - 1), np.diff(p.ptr))
-    sums: FloatArray = np.bincount(owner, values, p.ptr.size - 1)
-    return sums
+    return np.asarray(np.bincount(owner, values, p.ptr.size - 1), np.float64)
 
 
 @kernel
