@@ -34,8 +34,8 @@ class TimePlan:
     >>> with plan.share(0.5):
     ...     6.0 < plan.limit() < 10.0
     True
-    >>> plan.affordable_folds(4, took=3.0), plan.affordable_folds(4, took=7.0)
-    (4, 2)
+    >>> [plan.affordable_folds(4, took) for took in (3.0, 7.0, 20.0)]
+    [4, 3, 2]
     """
 
     def __init__(self, seconds: float | None) -> None:
