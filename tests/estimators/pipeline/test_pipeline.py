@@ -16,10 +16,11 @@ from partwise._jit.clock import preparing
 from partwise.data import Document, Sentence, read_paragraphs, read_trees, text_of
 from partwise.data.tree_notes import with_entries
 from partwise.errors import ConvergenceWarning
-from partwise.estimators.pipeline import training
+from partwise.estimators.pipeline import time_plan, training
 from partwise.estimators.pipeline.boundaries import MOST_TOKENS
 from partwise.estimators.pipeline.spans import EntityStep
 from partwise.estimators.pipeline.steps import Make, Step, learnt
+from partwise.estimators.pipeline.time_plan import TimePlan
 from partwise.estimators.pipeline.training import Trainer
 from places import GOLDEN
 from tiny_treebank import tiny_text, tiny_treebank
@@ -354,11 +355,43 @@ def test_only_what_is_read_is_predicted_for_the_treebank(
 
 
 def test_compiling_is_not_part_of_the_time() -> None:
-    trainer = Trainer(60.0, 1, {}, lambda text: None)
+    plan = TimePlan(60.0)
     with preparing("nothing"):
         time.sleep(0.5)
-    assert trainer._left is not None
-    assert trainer._left > 59.6
+    assert plan.left > 59.6
+
+
+def test_time_is_divided_between_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one step leaves is for those after it, and little time means few folds."""
+    now = [0.0]
+    monkeypatch.setattr(time_plan, "working_time", lambda: now[0])
+    plan = TimePlan(66.0)
+    plan.begin_step("upos", ["trees", "entities"])
+    with plan.share(0.5):
+        assert plan.limit() == pytest.approx(6.5)
+        assert plan.limit(0.5) == pytest.approx(3.25)
+    assert [plan.affordable_folds(4, took) for took in (1, 6, 10, 99)] == [4, 3, 2, 2]
+    assert plan.affordable_folds(1, 99) == 1
+    assert plan.can_try(4.0, 4)
+    assert not plan.can_try(4.1, 4)
+    now[0] += 1.0
+    plan.begin_step("trees", ["entities"])
+    assert plan.limit() == pytest.approx(65.0 * 40 / 53)
+    now[0] += 100.0
+    assert plan.limit() == time_plan.LEAST
+    endless = TimePlan(None)
+    endless.begin_step("trees", [])
+    assert endless.limit() is None
+    assert endless.affordable_folds(4, 99) == 4
+    assert not endless.can_try(0.0, 1)
+
+
+def test_pipeline_says_what_there_was_no_time_for() -> None:
+    treebank = tiny_treebank(1)
+    steps = "upos,lemmas"
+    made = Pipeline(steps=steps, minutes=1e-4).fit(treebank)
+    assert made.hurried_["upos"].endswith("2 folds instead of 4")
+    assert Pipeline(steps=steps).fit(treebank).hurried_ == {}
 
 
 def test_pipeline_interrupted_keeps_the_steps_it_has(

@@ -90,6 +90,8 @@ def show(found: dict[str, Any]) -> None:
     if found["tables"]:
         how = "by heart: it follows from upos and feats"
         print_pairs("without a model", [(name, how) for name in found["tables"]])
+    if found.get("hurried"):
+        print_pairs("short of time", list(found["hurried"].items()))
     if found["left_out"]:
         print_pairs("left out", list(found["left_out"].items()))
 

@@ -118,7 +118,7 @@ def pipeline(
         made.save(model)
     sizes = {"sentences": len(sentences), "words": sum(map(len, sentences))}
     numbers: dict[str, Any] = {"model": model, **sizes, "seconds": seconds}
-    numbers |= describe(made) | {"notes": made.notes_}
+    numbers |= describe(made) | {"notes": made.notes_, "hurried": made.hurried_}
     for note in made.notes_.values() if verbose else ():
         say(f"warning: {note}", err=True)
     if json:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from partwise._jit import kernel
 from partwise.data.treebank import Sentence
 from partwise.estimators.dependency.corpus import TreeSettings
 from partwise.estimators.explanation import Contribution
@@ -23,7 +24,7 @@ from partwise.structures.dependency.restricted import best_tree_with
 from partwise.structures.dependency.second_order import SecondOrderTrees
 from partwise.structures.dependency.second_order.corpus import is_last, sibling_of
 from partwise.structures.dependency.vector_arcs import N_CLASSES, ROOT
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import CodeArray, FloatArray, Structure
 
 
 class ArcChoice(NamedTuple):
@@ -64,9 +65,8 @@ def explain_arc(
 ) -> ArcChoice:
     """Compare the best tree that has an arc with the best one that does not."""
     n = len(sentence)
-    best = decode(s, w).codes
     if head is None:
-        head = int(best[word - 1])
+        head = int(decode(s, w).codes[word - 1])
     value, winner = best_tree_with(s, w, head, word)
     other_value, loser = best_tree_with(s, w, head, word, with_arc=False)
     if np.isneginf(value):
@@ -120,6 +120,12 @@ Columns: TypeAlias = dict[str, Sequence[str]]
 """What features see of the words, by the letters that codes use."""
 
 
+@kernel
+def _visit(s: Structure, ws: Any) -> None:
+    """Prepare the sentence: all its words and templates are too many for Python."""
+    waist.visit(s, 0, ws)
+
+
 def _contributions(
     columns: Columns,
     templates: ChosenTemplates,
@@ -135,7 +141,7 @@ def _contributions(
     forms, n_labels = columns["w"], len(classes)
     n = len(forms)
     ws, diff = waist.workspace(s, 1), waist.make_diff(s)
-    waist.visit(s, 0, ws)
+    _visit(s, ws)
     hashed = (s.first if isinstance(s, SecondOrderTrees) else s).arcs
     while isinstance(hashed, AddedArcs):
         hashed = hashed.hashed

@@ -101,14 +101,14 @@ class BoundaryStep(Step):
             for piece, cuts in counts
         ]
         weight = [min(n, 5) ** 0.5 for n in counts.values()]
-        self.models["tokens"] = learnt(make("tokens"), X, y, weight)
+        self.models["tokens"] = learnt(make("tokens", 0.6), X, y, weight)
 
     def _fit_spaces(self, written: list[list[Written]], make: Make) -> None:
         both = [pieces_of(part) for part in _windows(written)]
         if sum(labels.count(GOES_ON) for _, labels in both) >= FEWEST:
             X = as_columns([pieces for pieces, _ in both])
             y = [labels for _, labels in both]
-            self.models["spaces"] = learnt(make("spaces"), X, y)
+            self.models["spaces"] = learnt(make("spaces", 0.6), X, y)
 
     def _fit_sentences(self, written: list[list[Written]], make: Make) -> None:
         X, y = [], []

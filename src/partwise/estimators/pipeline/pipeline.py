@@ -57,6 +57,8 @@ class Pipeline(Estimator, PipelineSettings):
         How good each step is on development data, given what earlier steps predict:
         the share of words (of tokens, for "words") that it gets right; the mean F1 of
         tokens and sentences for "tokens", and the F1 of spans for entities and chunks.
+    hurried_ : dict of str to str
+        The steps that `minutes` were too short for, and what was left undone.
     interrupted_ : bool
         Whether Ctrl-C ended training; the steps that had been trained by then are kept.
 
@@ -76,6 +78,7 @@ class Pipeline(Estimator, PipelineSettings):
     steps_: dict[str, Step]
     left_out_: dict[str, str]
     scores_: dict[str, float]
+    hurried_: dict[str, str]
     interrupted_: bool = False
 
     def fit(
@@ -149,6 +152,7 @@ class Pipeline(Estimator, PipelineSettings):
         self.steps_ = trainer.steps
         self.left_out_ = trainer.left_out
         self.scores_ = trainer.scores
+        self.hurried_ = trainer.hurried
         self.interrupted_ = trainer.interrupted
         return self
 

@@ -18,8 +18,11 @@ SUFFIX = 6
 """How long the suffixes are that classifiers see, unless something else is chosen."""
 LONGEST_SUFFIX = 20
 
-Make = Callable[[str], Any]
-"""Returns an estimator by the name of its class, with the settings of the pipeline."""
+Make = Callable[..., Any]
+"""Returns an estimator by the name of its class, with the settings of the pipeline.
+
+Its second argument is the part of the time that the model may take, if others follow.
+"""
 
 
 class Step:
@@ -135,7 +138,7 @@ def _rows(sentence: Sentence, columns: Sequence[str]) -> Iterator[tuple[Any, ...
 def jackknifed(
     step: Callable[[], Step],
     sentences: Sequence[Sentence],
-    make: Make,
+    fit: Callable[[Step, list[Sentence]], Any],
     folds: int,
     choice: Mapping[str, Any],
 ) -> list[Sentence]:
@@ -151,7 +154,7 @@ def jackknifed(
         fitted = step()
         fitted.choice = choice
         try:
-            fitted.fit(rest, make)
+            fit(fitted, rest)
         except NothingToLearn:
             continue
         for i, one in zip(

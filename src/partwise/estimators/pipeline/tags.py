@@ -59,14 +59,17 @@ class TagStep(Step):
         parts = {label: self.bundles.split(label) for label in seen}
         X = columns_of(sentences, "forms", *self.reads)
         self.constant = []
-        for i in range(len(self.bundles.groups)):
+        n_groups = len(self.bundles.groups)
+        for i in range(n_groups):
             y = [[parts[label][i] for label in one] for one in labels]
             values = {label for one in y for label in one}
             # A part that never changes needs no tagger.
             self.constant.append(values.pop() if len(values) == 1 else "")
             if not self.constant[-1]:
                 name = self._model_name(i)
-                self.models[name] = learnt(make("SequenceTagger"), X, y)
+                self.models[name] = learnt(
+                    make("SequenceTagger", 1.0 / (n_groups - i)), X, y
+                )
         self._share_features()
         return self
 

@@ -28,7 +28,9 @@ from partwise.estimators.pipeline.steps import (
     jackknifed,
 )
 from partwise.estimators.pipeline.tags import FeatsStep, UposStep, XposStep
+from partwise.estimators.pipeline.time_plan import TimePlan
 from partwise.estimators.pipeline.trees import TreeStep
+from partwise.solvers.endings import MAX_ITER, TIME_LIMIT
 
 _ALL: tuple[type[Step], ...] = (
     *(BoundaryStep, MultiwordStep),
@@ -52,27 +54,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 """The settings of the estimators."""
 CLASSES = dict.fromkeys(("tokens", "spaces", "sentences", "spans"), "SequenceTagger")
-SHARES = {
-    "tokens": 0.05,
-    "spaces": 0.03,
-    "sentences": 0.03,
-    "SequenceTagger": 0.12,
-    "spans": 0.12,
-    "MulticlassClassifier": 0.04,
-    "DependencyParser": 1.0,
-}
-"""The share of the time that a step may take, of all or, for the last, of the rest."""
 FACTORS = (3.0, 0.3)
 """What `C` is multiplied with, if there is time to try other values."""
 LOOSER = 2.0
 """How much earlier the models end that show others what mistakes there are."""
-TRIES = 0.1
-"""The share of the time that goes to trying alternatives, for each step."""
 HELD_OUT = 10
 """Every so many sentences of a second corpus are held out to choose by."""
-
-LEAST_SECONDS = 0.5
-"""A model gets at least this much time, however little is left."""
 
 Tell = Callable[[str], None]
 Choice = Mapping[str, Any]
@@ -108,36 +95,32 @@ class Trainer:
     steps: dict[str, Step] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
+    hurried: dict[str, str] = field(default_factory=dict)
     right: list[Sentence] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Start the clock."""
-        self._begin = working_time()
-        self._parts = 1
+        self._time = TimePlan(self.seconds)
         self._work = Interruptible()
+        self._longest = 0.0
 
     @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended training."""
         return self._work.came
 
-    @property
-    def _left(self) -> float | None:
-        if self.seconds is None:
-            return None
-        return max(self.seconds - (working_time() - self._begin), 1.0)
-
-    def make(self, name: str, choice: Choice, looser: float = 1.0) -> Any:
+    def make(
+        self, name: str, part: float = 1.0, *, choice: Choice, looser: float = 1.0
+    ) -> Any:
         """Return an estimator for a step; none after Ctrl-C.
 
-        Its tolerance is that of its kind, or this many times looser.
+        It may take a part of what is left for the work at hand. Its tolerance is that
+        of its kind, or this many times looser.
         """
         if self.interrupted:
             raise KeyboardInterrupt
         made = estimator(CLASSES.get(name, name), **SETTINGS[name], **self.settings)
-        if self.seconds is not None and self._left is not None:
-            share = min(self.seconds * SHARES[name], self._left)
-            made.set_params(time_limit=max(share / self._parts, LEAST_SECONDS))
+        made.set_params(time_limit=self._time.limit(part))
         known = made.get_params()
         made.set_params(tol=looser * made.tol)
         made.set_params(**{k: v for k, v in choice.items() if k in known})
@@ -158,7 +141,8 @@ class Trainer:
         # What nothing learns from need not be predicted: trees, spans, the last tags.
         readers = [name for name in names if name not in self.corpora]
         with self._work:
-            for name in names:
+            for i, name in enumerate(names):
+                self._time.begin_step(name, names[i + 1 :])
                 train, dev = self._step(name, train, dev, is_read=name in readers[:-1])
                 if self.interrupted:
                     break
@@ -178,8 +162,6 @@ class Trainer:
         self.tell(f"training {name}")
         cls = STEPS[name]
         is_read = is_read and bool(cls.adds) and name not in ("trees", *SPAN_STEPS)
-        jackknifes = is_read and self.folds > 1
-        self._parts = 1 + (self.folds if jackknifes else 0)
         try:
             with warnings.catch_warnings(), self._work.here():
                 # What is left is shown with every certificate.
@@ -201,19 +183,49 @@ class Trainer:
         dev: list[Sentence] | None,
         is_read: bool,
     ) -> tuple[list[Sentence], list[Sentence] | None]:
+        folds = self.folds if is_read else 1
         begin = working_time()
-        self.steps[cls.name] = step = self._fit(cls, train, dev)
+        with self._time.share(1.0 if folds == 1 else 0.5):
+            self.steps[cls.name] = step = self._fit(cls, train, dev)
         took = working_time() - begin
+        # Taggers in the place of a table take as long as those of other steps.
+        self._longest = max(self._longest, took)
         gold = self.gold_dev
         if dev is not None and gold is not None and cls.can_be_judged(gold):
-            step, dev = self._chosen(step, train, dev, gold, took)
+            needs = self._longest if step.is_table else took
+            step, dev = self._chosen(step, train, dev, gold, needs, folds)
         self.steps[cls.name] = step
         if is_read and step.is_table:
-            train = step.apply(train)
-        elif is_read and self.folds > 1:
-            make = partial(self.make, choice=step.choice, looser=LOOSER)
-            train = jackknifed(cls, train, make, self.folds, step.choice)
+            return step.apply(train), dev
+        n_folds = self._time.affordable_folds(folds, took)
+        self._note_hurry(step, n_folds, folds)
+        if n_folds > 1:
+            train = self._jackknifed(cls, train, n_folds, step.choice)
         return train, dev
+
+    def _note_hurry(self, step: Step, n_folds: int, folds: int) -> None:
+        """Remember what there was too little time for."""
+        reasons = {model.solution_.reason for model in step.models.values()}
+        found = []
+        if self.seconds is not None and reasons & {TIME_LIMIT, MAX_ITER}:
+            found.append("ended early")
+        if n_folds < folds:
+            found.append(f"{n_folds} folds instead of {folds}")
+        if found:
+            self.hurried[step.name] = ", ".join(found)
+
+    def _jackknifed(
+        self, cls: type[Step], train: list[Sentence], folds: int, choice: Choice
+    ) -> list[Sentence]:
+        """Return sentences with what a step predicts that has not seen them."""
+        make = partial(self.make, choice=choice, looser=LOOSER)
+        left = iter(range(folds, 0, -1))
+
+        def fit(step: Step, rest: list[Sentence]) -> None:
+            with self._time.share(1.0 / next(left)):
+                step.fit(rest, make)
+
+        return jackknifed(cls, train, fit, folds, choice)
 
     def _learn_elsewhere(self, cls: type[Step], corpus: list[Sentence]) -> None:
         """Train a step on a corpus of its own, which the steps so far annotate.
@@ -230,10 +242,12 @@ class Trainer:
             return
         rest = [one for i, one in enumerate(words) if i % HELD_OUT]
         begin = working_time()
-        first = self._fit(cls, rest, None)
+        with self._time.share(0.5):
+            first = self._fit(cls, rest, None)
         took = working_time() - begin
         held_out = words[::HELD_OUT]
-        chosen, _ = self._chosen(first, rest, held_out, corpus[::HELD_OUT], took)
+        right = corpus[::HELD_OUT]
+        chosen, _ = self._chosen(first, rest, held_out, right, 2.0 * took)
         self.steps[cls.name] = self._fit(cls, words, None, chosen.choice)
 
     def _fit(
@@ -261,6 +275,7 @@ class Trainer:
         dev: list[Sentence],
         gold: list[Sentence],
         took: float,
+        folds: int = 1,
     ) -> tuple[Step, list[Sentence]]:
         """Return the best step on development data, and what it predicts there.
 
@@ -268,18 +283,13 @@ class Trainer:
         features first, and then other values of `C`. What is better stays.
         """
         best, found = step.score(gold, dev)
-        spent = 0.0
         for other in (*step.alternatives, *({"C_times": x} for x in FACTORS)):
-            if self.seconds is None or self._left is None:
+            if not self._time.can_try(took, folds):
                 break
-            if took > min(TRIES * self.seconds - spent, self._left / 2):
-                break
-            begin = working_time()
             rival = self._fit(type(step), train, dev, {**step.choice, **other})
             score, predicted = rival.score(gold, dev)
             if score > best:
                 step, best, found = rival, score, predicted
-            spent += working_time() - begin
         self.scores[step.name] = best
         self.tell(f"{step.name}: {best:.2%} on development data")
         return step, found
