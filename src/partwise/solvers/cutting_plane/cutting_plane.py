@@ -51,7 +51,7 @@ class CuttingPlaneState(State):
 
     kept = (
         *("planes", "alpha", "idle", "w", "iterate", "primal", "dual", "fruitless"),
-        "stride",
+        "share",
     )
     growing = ("alpha", "idle")
     unbounded = ("primal",)
@@ -67,7 +67,7 @@ class CuttingPlaneState(State):
         self.primal = np.inf
         self.dual = 0.0
         self.fruitless = 0
-        self.stride = 0.0
+        self.share = 0.0
 
     def form(self) -> tuple[Any, ...]:
         """Return the number of weights, and the sizes of the outputs."""
@@ -185,7 +185,7 @@ class CuttingPlane(Solver):
         After another solver, the first plane touches at its weights.
         """
         state = CuttingPlaneState(problem)
-        state.stride = self.step
+        state.share = self.step
         if (
             isinstance(previous, CuttingPlaneState)
             and previous.planes.squared == state.planes.squared
@@ -214,8 +214,8 @@ class CuttingPlane(Solver):
         # Steps that find better weights one after the other are too short, others long.
         better = state.primal < before[0]
         factor = 2.0 if better else 0.5
-        state.stride = min(max(factor * state.stride, self.step**2), 1.0)
-        state.iterate = state.w + state.stride * (proposed - state.w)
+        state.share = min(max(factor * state.share, self.step**2), 1.0)
+        state.iterate = state.w + state.share * (proposed - state.w)
         state.drop_idle(self.drop_after)
         improved = (state.primal, state.dual) != before
         state.fruitless = 0 if improved else state.fruitless + 1
