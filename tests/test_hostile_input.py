@@ -379,3 +379,16 @@ def test_draft_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> Non
             other.write(b"other")
     assert goal.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [goal]
+
+
+def test_too_little_memory_is_said_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_text("a b\n")
+
+    def load(path: str) -> None:
+        raise MemoryError("Unable to allocate 7. TiB")
+
+    monkeypatch.setattr("partwise.load", load)
+    said = message("predict", GOLDEN / "tagger-1.partwise", tmp_path / "text")
+    assert said == "error: Unable to allocate 7. TiB"

@@ -47,6 +47,18 @@ def test_terminal_line_fits_the_terminal(
     assert capsys.readouterr().err == "\r" + "x" * 19
 
 
+@pytest.mark.parametrize("screen", [TerminalLine, LogLines])
+def test_names_of_files_are_escaped(
+    screen: type, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = screen()
+    line.show("reading a\x1b[31m\u202eb", now=True)
+    line.keep("leaving out \x9b7")
+    shown = capsys.readouterr().err
+    assert r"reading a\x1b[31m\u202eb" in shown and r"leaving out \x9b7" in shown
+    assert "\x1b" not in shown and "\u202e" not in shown and "\x9b" not in shown
+
+
 def test_log_has_a_line_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
