@@ -24,7 +24,7 @@ from partwise import (
     load,
     model_file,
 )
-from partwise.data import read_csv, read_vectors
+from partwise.data import read_csv, read_paragraphs, read_vectors
 from partwise.data.files import read_text, replace_file
 from partwise.foreign import read_wapiti
 from partwise.pages.document import render
@@ -153,6 +153,30 @@ def test_matrix_of_vectors_that_is_damaged_is_refused(
     path.write_bytes(content)
     with pytest.raises(DataError, match="is not a NumPy file"):
         read_vectors(path, words=io.StringIO("a\n"))
+
+
+def test_matrix_that_promises_what_it_has_not_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npy"
+    np.save(path, np.ones((2, 3), np.float32))
+    path.write_bytes(
+        path.read_bytes().replace(b"(2, 3), }       ", b"(2, 30000000), }")
+    )
+    tracemalloc.start()
+    with pytest.raises(DataError, match="is not a NumPy file"):
+        read_vectors(path, words=io.StringIO("a\nb\n"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e6
+
+
+def test_text_of_blank_lines_takes_no_more_time_than_its_length(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "text").write_text("\n" * 400_000 + "word")
+    begin = time.process_time()
+    found = list(read_paragraphs(tmp_path / "text"))
+    assert time.process_time() - begin < 2.0
+    assert "".join(one.text for one in found).strip() == "word"
 
 
 # --- model files ---
@@ -379,3 +403,16 @@ def test_draft_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> Non
             other.write(b"other")
     assert goal.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [goal]
+
+
+def test_too_little_memory_is_said_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_text("a b\n")
+
+    def load(path: str) -> None:
+        raise MemoryError("Unable to allocate 7. TiB")
+
+    monkeypatch.setattr("partwise.load", load)
+    said = message("predict", GOLDEN / "tagger-1.partwise", tmp_path / "text")
+    assert said == "error: Unable to allocate 7. TiB"

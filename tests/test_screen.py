@@ -22,6 +22,8 @@ from partwise.features import FeatureDictEncoder, TemplateEncoder
 from partwise.structures import make_dense_rows, make_multiclass
 from partwise.structures.decoding import decode
 
+CONTROLS = set("\x1b\x9b\u202e")
+
 
 def test_terminal_line_is_written_over_and_removed(
     capsys: pytest.CaptureFixture[str],
@@ -45,6 +47,19 @@ def test_terminal_line_fits_the_terminal(
     monkeypatch.setenv("COLUMNS", "20")
     TerminalLine().show("x" * 50)
     assert capsys.readouterr().err == "\r" + "x" * 19
+
+
+@pytest.mark.parametrize("screen", [TerminalLine, LogLines])
+def test_names_of_files_are_escaped(
+    screen: type, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = screen()
+    line.show("reading a\x1b[31m\u202eb", now=True)
+    line.keep("leaving out \x9b7")
+    shown = capsys.readouterr().err
+    assert r"reading a\x1b[31m\u202eb" in shown
+    assert r"leaving out \x9b7" in shown
+    assert CONTROLS.isdisjoint(shown)
 
 
 def test_log_has_a_line_now_and_then(

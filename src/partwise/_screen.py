@@ -12,6 +12,7 @@ from typing import Protocol
 
 from partwise._jit.clock import Piece, listening, working_time
 from partwise._work import telling
+from partwise.characters import printable
 
 EVERY = 5.0
 """Seconds between two lines of a log."""
@@ -22,7 +23,10 @@ LEAST_KNOWN = 0.01
 
 
 class Screen(Protocol):
-    """Where the state of work is shown, on standard error."""
+    """Where the state of work is shown, on standard error.
+
+    Names of files and labels are part of it: what terminals would act on is escaped.
+    """
 
     def show(self, text: str, *, now: bool = False) -> None:
         """Show a text in the place of the last one; in a log it may be left out."""
@@ -59,7 +63,7 @@ class TerminalLine:
 
     def show(self, text: str, *, now: bool = False) -> None:
         """Write over the line."""
-        text = text[: _columns() - 1]
+        text = printable(text)[: _columns() - 1]
         padding = " " * (self._width - len(text))
         _write(f"\r{text}{padding}")
         self._width = len(text)
@@ -67,7 +71,7 @@ class TerminalLine:
     def keep(self, text: str) -> None:
         """Write a line above it."""
         self.close()
-        _write(f"{text}\n")
+        _write(f"{printable(text)}\n")
 
     def close(self) -> None:
         """Clear the line."""
@@ -90,7 +94,7 @@ class LogLines:
     def keep(self, text: str) -> None:
         """Write a line."""
         self._last = time.monotonic()
-        _write(f"{text}\n")
+        _write(f"{printable(text)}\n")
 
     def close(self) -> None:
         """Leave everything as it is."""

@@ -158,6 +158,11 @@ def test_dask_reads_encoded_folders(client: Client, tmp_path: Path) -> None:
         partwise.dask.fit(DependencyParser(), corpus, client)
     with pytest.raises(ValueError, match="order=1"):
         partwise.dask.fit(tagger(order=2), corpus, client)
+    labels = np.lib.format.open_memmap(tmp_path / "folder" / "labels.npy", "r+")
+    labels[0] = (labels[0] + 1) % corpus.n_classes
+    labels.flush()
+    with pytest.raises(partwise.ModelFileError, match="checksum"):
+        partwise.dask.fit(tagger(), corpus, client)
 
 
 def write(path: Path, numbers: Any) -> None:

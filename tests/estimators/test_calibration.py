@@ -1,5 +1,6 @@
 """Calibrated probabilities, sets with a promise, and models that abstain."""
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,18 @@ def test_calibration_is_saved(tagger: SequenceTagger, tmp_path: Path) -> None:
             continue
         if model.calibrate is not None:
             model.predict_sets(X, 0.2)
+
+
+def test_calibration_beyond_measure_is_refused(
+    tagger: SequenceTagger, tmp_path: Path
+) -> None:
+    path = tmp_path / "model"
+    for scale in (1e308, 1e-308):  # finite weights would become infinite, or all zero
+        model = copy.copy(tagger)
+        model._calibration = model._calibration._replace(scale=scale)
+        model.save(path)
+        with pytest.raises(ModelFileError, match="scale"):
+            load(path)
 
 
 # --- arcs -----------------------------------------------------------------------------

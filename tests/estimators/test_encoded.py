@@ -26,6 +26,7 @@ from partwise import (
     encoded,
     model_file,
 )
+from partwise.data import drafts
 from partwise.estimators.encoded_corpus import KIND
 from partwise.model_file import mapped
 from partwise.model_file.folder import MANIFEST
@@ -392,3 +393,34 @@ def test_encode_refuses_what_cannot_work(tmp_path: Path) -> None:
     assert "more than" in message(*train, folder, "--memory", "1MB")
     assert "leave out" in message(*train, folder, "--features", "ner")
     assert "min_count=1" in message(*train, folder, "--min-count", 3)
+
+
+def test_encoding_replaces_folders_as_a_whole(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, _ = FORMS["dicts"]
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    killed = tmp_path / ".folder.0123abcd.part"  # what a run has left
+    killed.mkdir()
+    (killed / "labels.npy").write_bytes(b"half")
+    os.mkfifo(tmp_path / ".folder.4567abcd.part")  # opening it would wait for ever
+    with drafts.begun_folder(folder) as busy:
+        encode(SequenceTagger(), (X, Y), link, overwrite=True)
+        assert busy.is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]
+    assert link.is_symlink()
+
+    before, replace = (folder / MANIFEST).read_bytes(), os.replace
+
+    def fail(source: Path, goal: Path) -> None:
+        if goal == folder and (source / "ptr.npy").stat().st_mtime > written:
+            raise OSError("no")
+        replace(source, goal)
+
+    written = (folder / "ptr.npy").stat().st_mtime
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no"):
+        encode(SequenceTagger(min_count=2), (X, Y), folder, overwrite=True)
+    assert (folder / MANIFEST).read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]

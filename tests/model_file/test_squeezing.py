@@ -51,12 +51,14 @@ BYTES = np.frombuffer(zlib.compress(bytes(64)), np.uint8)
 @pytest.mark.parametrize(
     ("squeezed", "said"),
     [
-        ({"w": ["uint8", [MOST_PER_BYTE * BYTES.size + 1]]}, "asks for more"),
-        ({"w": ["float64", [10**30]]}, "asks for more"),
+        ({"w": ["uint8", [MOST_PER_BYTE * (BYTES.size + 30) + 1]]}, "ask for more"),
+        ({"w": ["uint8", [64]], "raw": ["uint8", [1000]]}, "ask for more"),
+        ({"w": ["float64", [10**30]]}, "ask for more"),
         ({"w": ["uint8", [63]]}, "damaged"),
         ({"w": ["uint8", [65]]}, "damaged"),
         ({"w": ["uint8", [-64, -1]]}, "damaged"),
         ({"w": ["uint8", []]}, "damaged"),
+        ({"w": ["uint8", [1] * 9]}, "damaged"),
         ({"w": ["object", [64]]}, "damaged"),
         ({"w": ["uint8"]}, "damaged"),
         ({"w": "v"}, "damaged"),

@@ -54,7 +54,7 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        except (PartwiseError, ValueError, OSError) as error:
+        except (PartwiseError, ValueError, OSError, MemoryError) as error:
             if ctx.params.get("debug"):
                 raise
             typer.echo(f"error: {_in_one_line(error)}", err=True)

@@ -122,6 +122,7 @@ def _open(fitted: Any, corpus: EncodedCorpus, client: Client) -> TrainingData:
     fitted._check_settings()
     folder = str(corpus.path.absolute())
     check_readable([f"{folder}/{MANIFEST}"], client)
+    corpus.folder.check_integrity()
     fitted._take_encoding(corpus)
     settled = client.submit(_same, _for_workers(fitted), pure=False)
     held = [

@@ -1,4 +1,4 @@
-"""Files on their way: written beside the one that they will replace.
+"""Files and folders on their way: written beside the one that they will replace.
 
 A process that is killed leaves its draft behind; the next one that writes the same file
 finds that nobody holds a lock on it any more, and removes it.
@@ -10,6 +10,9 @@ import contextlib
 import glob
 import os
 import secrets
+import shutil
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -23,24 +26,64 @@ ENDING = ".part"
 
 def begin(goal: Path) -> tuple[Path, IO[bytes]]:
     """Open a new draft of a file; it is locked as long as it is open."""
-    draft = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}{ENDING}")
-    # It gets its name when it has its lock: until then nobody takes it for an orphan.
-    unlocked = draft.with_suffix(".new") if fcntl else draft
+    draft, unlocked = _names(goal)
     stream = unlocked.open("xb")
-    if fcntl:
-        try:
-            with contextlib.suppress(OSError):  # some network drives have no locks
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            unlocked.rename(draft)
-        except BaseException:
-            stream.close()
-            unlocked.unlink(missing_ok=True)
-            raise
+    try:
+        _lock(stream.fileno())
+        unlocked.rename(draft)
+    except BaseException:
+        stream.close()
+        unlocked.unlink(missing_ok=True)
+        raise
     return draft, stream
 
 
+@contextlib.contextmanager
+def begun_folder(goal: Path) -> Iterator[Path]:
+    """Make a new draft of a folder; it is locked, and gone at the end if still there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> goal = Path(tempfile.mkdtemp()) / "corpus"
+    >>> with begun_folder(goal) as draft:
+    ...     _ = draft.rename(goal)
+    >>> list(goal.parent.iterdir()) == [goal]
+    True
+    """
+    draft, unlocked = _names(goal)
+    unlocked.mkdir()
+    number = None
+    try:
+        if fcntl:
+            number = os.open(unlocked, os.O_RDONLY)
+            _lock(number)
+        unlocked.rename(draft)
+        yield draft
+    finally:
+        for path in (unlocked, draft):
+            shutil.rmtree(path, ignore_errors=True)
+        if number is not None:
+            os.close(number)
+
+
+def _names(goal: Path) -> tuple[Path, Path]:
+    """Return what a new draft is called, and what until it has its lock.
+
+    Until then nobody takes it for an orphan.
+    """
+    draft = goal.with_name(f".{goal.name}.{secrets.token_hex(4)}{ENDING}")
+    return draft, draft.with_suffix(".new") if fcntl else draft
+
+
+def _lock(number: int) -> None:
+    if fcntl:
+        with contextlib.suppress(OSError):  # some network drives have no locks
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def remove_orphans(goal: Path) -> None:
-    """Remove the drafts of a file that no process is writing any more.
+    """Remove the drafts of a file or folder that no process is writing any more.
 
     Examples
     --------
@@ -59,7 +102,11 @@ def remove_orphans(goal: Path) -> None:
         return
     pattern = str(goal.with_name(f".{glob.escape(goal.name)}.*{ENDING}"))
     for name in glob.glob(pattern):
-        with contextlib.suppress(OSError):  # it is in use, or gone already
-            with open(name, "rb") as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(name)
+        with contextlib.suppress(OSError):  # it is in use, gone already, or no draft
+            number = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_folder = stat.S_ISDIR(os.fstat(number).st_mode)
+                (shutil.rmtree if is_folder else os.unlink)(name)
+            finally:
+                os.close(number)

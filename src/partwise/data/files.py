@@ -400,7 +400,7 @@ def replace_file(
     """
     goal = Path(os.path.realpath(path))
     if goal.exists() and not goal.is_file() and not goal.is_dir():
-        with _naming(path), goal.open("wb") as device:
+        with naming(path), goal.open("wb") as device:
             yield device
         return
     if goal.is_dir():
@@ -411,7 +411,7 @@ def replace_file(
     except OSError as error:  # name the file that was asked for, not the draft
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:
-        with _naming(path), stream:
+        with naming(path), stream:
             yield stream
             stream.flush()
             if durable:
@@ -425,8 +425,17 @@ def replace_file(
 
 
 @contextlib.contextmanager
-def _naming(path: str | PathLike[str]) -> Iterator[None]:
-    """Let the error of a full disk say which file was being written."""
+def naming(path: str | PathLike[str]) -> Iterator[None]:
+    """Let the error of a full disk say which file was being written.
+
+    Examples
+    --------
+    >>> with naming("model.partwise"):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+        ...
+    OSError: [Errno 28] No space left on device: 'model.partwise'
+    """
     try:
         yield
     except OSError as error:

@@ -67,22 +67,26 @@ def read_paragraphs(
 def cut_paragraphs(texts: Iterable[str]) -> Iterator[Paragraph]:
     """Cut a text, which comes in parts that end with blank lines, into paragraphs."""
     at = 0
-    rest = ""  # white space before the first word
+    blank: list[str] = []  # white space before the first word
     for number, text in enumerate(texts):
         if number == 0:
             text = text.removeprefix(BYTE_ORDER_MARK)
-        text, rest = rest + text, ""
+        blank.append(text)
+        if not text.strip():
+            continue
+        text = "".join(blank)
         ends = [one.end() for one in _BLANK_LINE.finditer(text)]
-        first = 0
+        first = seen = 0
         for end in (*ends, len(text)):
-            part = text[first:end]
-            if not part.strip():  # further blank lines: before the next word
+            begin, seen = seen, end
+            if not text[begin:end].strip():  # further blank lines: before the next word
                 continue
+            part = text[first:end]
             for offset, piece in _short_parts(part):
                 last = first + offset + len(piece) == len(text)
                 yield Paragraph(piece, at + first + offset, offset == 0, last)
             first = end
-        rest = text[first:]
+        blank = [text[first:]]
         at += first
 
 

@@ -141,9 +141,9 @@ def _read_matrix(
 ) -> tuple[list[str], NDArray[np.float32]]:
     name = str(path)
     try:
-        # Not np.load, which would also open archives.
-        with path.open("rb") as file:
-            matrix: NDArray[Any] = np.lib.format.read_array(file)
+        # Not np.load, which would also open archives; mapped, as no room is made then
+        # for numbers that the header promises and the file does not have.
+        matrix: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise DataError("there is no such file", path=name) from None
     except Exception as error:  # damaged headers raise whatever a parser may
@@ -161,7 +161,7 @@ def _read_matrix(
             path=name,
         )
     with np.errstate(over="ignore"):  # what is too large is not finite then
-        matrix = np.ascontiguousarray(matrix[:limit], np.float32)
+        matrix = np.array(matrix[:limit], np.float32, order="C")
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if bad.size:
         raise DataError(

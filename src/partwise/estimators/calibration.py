@@ -174,7 +174,8 @@ def read_calibration(content: Content, method: str | None) -> Calibration | None
             raise content.error("the calibration is missing")
         return None
     part = content.part("calibration")
-    scale = part.setting("scale", float, above=0.0)
+    most = 2.0 * np.exp(MOST)  # of those that are found, with room to round
+    scale = part.setting("scale", float, above=1.0 / most, below=most)
     arrays = {
         name: part.tensor(name, dtype=np.float64)
         for name in ("given", "meant", "strangeness")

@@ -9,8 +9,8 @@ it is complete: it is there whole, or not at all.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,6 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from partwise._interrupts import waiting
+from partwise.data import drafts
+from partwise.data.files import naming
 from partwise.errors import DataError, ModelFileError
 from partwise.model_file.container import read, write
 from partwise.model_file.content import Content
@@ -104,6 +107,18 @@ def check_new_folder(path: Path, overwrite: bool) -> None:
         raise FileNotFoundError(
             f"{path}: there is no folder {path.parent} (create it, or choose another)"
         )
+    _check_free(path, overwrite)
+    try:
+        # Trying is the only sure test, before hours of work depend on it.
+        tempfile.TemporaryDirectory(dir=_linked_to(path).parent).cleanup()
+    except OSError as error:
+        raise PermissionError(
+            f"{path}: cannot write in {path.parent}: {error.strerror} (choose another "
+            "path)"
+        ) from error
+
+
+def _check_free(path: Path, overwrite: bool) -> None:
     if not path.exists():
         return
     if path.is_dir() and not any(path.iterdir()):
@@ -120,20 +135,38 @@ def check_new_folder(path: Path, overwrite: bool) -> None:
         )
 
 
+def _linked_to(path: Path) -> Path:
+    """Return the folder that a symbolic link leads to; the link stays as it is."""
+    return Path(os.path.realpath(path))
+
+
 @contextmanager
 def new_folder(path: Path, overwrite: bool = False) -> Iterator[FolderWriter]:
     """Write a folder; it takes its place at the end, if nothing went wrong."""
     check_new_folder(path, overwrite)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    draft.mkdir()
-    try:
-        with ExitStack() as closing:
+    goal = _linked_to(path)
+    drafts.remove_orphans(goal)
+    with drafts.begun_folder(goal) as draft:
+        with naming(path), ExitStack() as closing:
             yield FolderWriter(draft, closing)
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(draft, path)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        with waiting():
+            _replace(goal, draft)
+
+
+def _replace(goal: Path, draft: Path) -> None:
+    """Put a folder in the place of one that may be there, which goes afterwards."""
+    if not goal.exists():
+        os.replace(draft, goal)
+        return
+    shutil.copymode(goal, draft)
+    with drafts.begun_folder(goal) as old:
+        old.rmdir()
+        os.replace(goal, old)
+        try:
+            os.replace(draft, goal)
+        except BaseException:
+            os.replace(old, goal)
+            raise
 
 
 @dataclass(frozen=True)

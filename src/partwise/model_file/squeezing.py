@@ -20,8 +20,11 @@ from partwise.model_file.content import Content
 
 SMALLEST = 1024
 """Tensors of fewer bytes stay as they are."""
-MOST_PER_BYTE = 64
-"""How many bytes a byte of a file may stand for."""
+MOST_PER_BYTE = 16
+"""How many bytes a byte of a file may stand for, all in all: strings that are made of
+them take ten times as much again. Pipelines need two to three."""
+MOST_DIMENSIONS = 8
+"""The product of millions of numbers would take for ever."""
 _DTYPES = {
     name: np.dtype(name)
     for name in "float64 float32 int64 int32 uint64 uint32 uint16 uint8".split()
@@ -72,9 +75,16 @@ def expand(content: Content) -> Content:
         return content
     settings = content.setting("squeezed", dict)
     tensors = dict(content.tensors)
-    for name, how in settings.items():
-        if isinstance(how, list):
-            tensors[name] = _expanded(content, name, how)
+    forms = {
+        name: _form(content, name, how)
+        for name, how in settings.items()
+        if isinstance(how, list)
+    }
+    asked = sum(math.prod(shape) * dtype.itemsize for dtype, shape in forms.values())
+    if asked > MOST_PER_BYTE * sum(one.nbytes for one in content.tensors.values()):
+        raise content.error("its tensors ask for more than its bytes can hold")
+    for name, form in forms.items():
+        tensors[name] = _expanded(content, name, *form)
     for name, first in settings.items():
         if not isinstance(first, list):
             if not isinstance(first, str) or first not in tensors or name in tensors:
@@ -83,19 +93,27 @@ def expand(content: Content) -> Content:
     return replace(content, tensors=tensors)
 
 
-def _expanded(content: Content, name: str, how: list[Any]) -> NDArray[Any]:
-    packed = content.tensor(name, dtype=np.uint8)
+def _form(
+    content: Content, name: str, how: list[Any]
+) -> tuple[np.dtype[Any], list[int]]:
+    """Return of what type and shape a tensor is."""
     damaged = content.error(f"tensor {name!r} is damaged")
     if len(how) != 2 or not isinstance(how[0], str) or how[0] not in _DTYPES:
         raise damaged
-    dtype, shape = _DTYPES[how[0]], how[1]
-    if not isinstance(shape, list) or not shape:
+    shape = how[1]
+    if not isinstance(shape, list) or not 1 <= len(shape) <= MOST_DIMENSIONS:
         raise damaged
     if any(type(n) is not int or n < 0 for n in shape):
         raise damaged
+    return _DTYPES[how[0]], shape
+
+
+def _expanded(
+    content: Content, name: str, dtype: np.dtype[Any], shape: list[int]
+) -> NDArray[Any]:
+    packed = content.tensor(name, dtype=np.uint8)
+    damaged = content.error(f"tensor {name!r} is damaged")
     size = math.prod(shape) * dtype.itemsize
-    if size > MOST_PER_BYTE * packed.size:
-        raise content.error(f"tensor {name!r} asks for more than its bytes can hold")
     unpacker = zlib.decompressobj()
     try:
         raw = unpacker.decompress(packed.tobytes(), size + 1)

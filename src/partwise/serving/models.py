@@ -201,7 +201,7 @@ class ServedModel:
         try:
             self.model, self.about = self._load()
             self.problem, self.reloads = "", self.reloads + 1
-        except (PartwiseError, ValueError, OSError) as error:
+        except (PartwiseError, ValueError, OSError, MemoryError) as error:
             self.problem = f"{time.strftime('%H:%M:%S')}: {error}"
 
 

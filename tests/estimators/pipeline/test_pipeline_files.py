@@ -4,9 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from partwise import ModelFileError, load, model_file
+from partwise import (
+    ModelFileError,
+    MulticlassClassifier,
+    SequenceTagger,
+    load,
+    model_file,
+)
 from places import GOLDEN
 
 Settings = dict[str, Any]
@@ -82,3 +89,23 @@ def test_pipeline_file_with_lines_in_its_cells_is_refused(
     model_file.write(path, tensors, content.settings, kind="model")
     with pytest.raises(ModelFileError, match=said):
         load(path)
+
+
+def test_pipeline_file_with_models_of_other_inputs_is_refused(tmp_path: Path) -> None:
+    numbers = np.eye(2)
+    few: dict[str, Any] = {"solver": "perceptron", "max_iter": 1}
+    path = tmp_path / "pipeline.partwise"
+    taggers = [
+        SequenceTagger(**few).fit([x], [["END", "IN"]])
+        for x in ([{"w": "a"}, {"w": "b"}], numbers)
+    ]
+    classifier = MulticlassClassifier(**few).fit(numbers, ["-", "0"])
+    for step, name, model in (
+        *(("tokens", "tokens", tagger) for tagger in taggers),
+        ("lemmas", "lemmas", classifier),
+    ):
+        pipeline = load(GOLDEN / "pipeline-1.partwise")
+        pipeline.steps_[step].models[name] = model
+        pipeline.save(path)
+        with pytest.raises(ModelFileError, match="something else than words"):
+            load(path)

@@ -57,6 +57,10 @@ def test_split_scripts_carry_over_to_other_tokens(
     assert apply_split(script, other) == expected
 
 
+def test_split_scripts_with_endless_numbers_do_not_fit() -> None:
+    assert apply_split("9" * 5000 + " keep 0+ 1+ x", "del") is None
+
+
 def test_bundles_join_what_they_split() -> None:
     rng = random.Random(0)
     names = {"Case": "Nom Gen Dat".split(), "Number": "Sing Plur".split()}

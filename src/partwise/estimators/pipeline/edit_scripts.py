@@ -10,6 +10,8 @@ from __future__ import annotations
 
 LOWER, KEEP, TITLE, UPPER = "lower", "keep", "title", "upper"
 LITERAL = "="
+MOST_DIGITS = 9
+"""Of a number in a script that can be meant."""
 
 
 def edit_script(source: str, target: str) -> str:
@@ -99,7 +101,7 @@ def apply_split(script: str, token: str) -> list[str] | None:
     own, others = " ".join(cells[:length]), cells[length:]
     keep = own.replace(LOWER, KEEP, 1) if own.startswith(LOWER) else own
     stem = apply_script(keep, token)
-    if not stem or not number.isdecimal():
+    if not stem or not number.isdecimal() or len(number) > MOST_DIGITS:
         return None
     if token.isupper() and len(token) > 1:
         others = [word.upper() for word in others]

@@ -54,9 +54,18 @@ def _read_model(content: Content, expected: str) -> Any:
     if content.settings.get("estimator") != expected:
         raise content.error(f"the model should be a {expected}")
     model = model_from(content)
+    if not _reads_words(model):
+        raise content.error("the model reads something else than words")
     if not all(isinstance(label, str) and is_cell(label) for label in model.classes_):
         raise content.error("a label is empty or holds a tab or a line break")
     return model
+
+
+def _reads_words(model: Any) -> bool:
+    """Say whether a model reads what steps give: columns, names of features, words."""
+    if hasattr(model, "_input"):
+        return bool(model._input.kind == "template")
+    return getattr(model, "_encoder", True) is not None
 
 
 def is_cell(text: str) -> bool:
