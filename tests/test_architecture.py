@@ -31,7 +31,9 @@ LAYERS = [
 ]
 # What the lower layers may know of the leaves, and one leaf of the layers:
 # solvers write checkpoints, features are encoded in compiled code.
-LEAVES_FOR_ALL = {"_interrupts", "_moved", "_notebooks", "_work", "errors"}
+LEAVES_FOR_ALL = {
+    *("_collecting", "_interrupts", "_moved", "_notebooks", "_work", "errors"),
+}
 EXCEPTIONS = {
     ("solvers", "model_file"),
     ("features", "_jit"),

@@ -1,6 +1,8 @@
 """Log-probabilities and samples of estimators: those of all outputs add up to one."""
 
 import io
+from itertools import pairwise
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from partwise import (
     BayesianNetworkClassifier,
     ConstituencyParser,
+    DataError,
     DependencyParser,
     GraphLabeler,
     HiddenMarkovModel,
@@ -163,6 +166,41 @@ def test_distribution_of_chunks_sums_over_all_ways_to_spell_them(scheme) -> None
     found = model.predict_span_marginals(X, at_least=0.0, scheme=scheme)[0]
     assert {one[:3]: pytest.approx(one.score) for one in found} == expected
     assert [one.score for one in found] == sorted(o.score for o in found)[::-1]
+
+
+@plain_only
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"constraints": "BIO"}, {"order": 3}, {"transitions": "observed"}],
+    ids=str,
+)
+def test_distribution_of_higher_order_sums_over_tuples(settings: Any) -> None:
+    X = [[{"w": w} for w in words] for words in ("abca", "bb", "a", "")]
+    y = [["B-X", "I-X", "O", "B-Y"], ["O", "B-X"], ["O"], []]
+    model = SequenceTagger("log_loss", **{"order": 2, **settings}).fit(X, y)
+    allowed = [[None, ["I-X", "O"], None, None], None, None, None]
+    ranked = model.predict_kbest(X, 256, allowed=allowed)
+    pairs = model.predict_transitions(X, allowed=allowed)
+    spans_of = model.predict_span_marginals(X, at_least=0.0, allowed=allowed)
+    classes = model.classes_.tolist()
+    for i, ranking in enumerate(ranked):
+        scores = np.array([one.score for one in ranking])
+        chances = np.exp(scores - np.logaddexp.reduce(scores))
+        counts = np.zeros((max(len(X[i]) - 1, 0), len(classes), len(classes)))
+        chunks: dict = {}
+        for p, (labels, _) in zip(chances, ranking, strict=True):
+            codes = [classes.index(label) for label in labels]
+            for t, pair in enumerate(pairwise(codes)):
+                counts[t][pair] += p
+            for span in spans(labels):
+                chunks[span] = chunks.get(span, 0.0) + p
+        np.testing.assert_allclose(pairs[i], counts, atol=1e-12)
+        found = {one[:3]: pytest.approx(one.score) for one in spans_of[i]}
+        assert found == chunks
+    if "constraints" in settings:
+        stuck = [[["O"], ["I-X"]], None]
+        with pytest.raises(DataError, match=r"sequence 0: .* labels up to token 1;"):
+            model.predict_transitions(X[1:3], allowed=stuck)
 
 
 @plain_only

@@ -21,6 +21,7 @@ from partwise.features import (
     TemplateEncoder,
     default_template,
 )
+from partwise.features.cell_numbers import FEWEST_CELLS
 from partwise.features.modifiers import MODIFIERS, modify
 from partwise.features.template_encoder import BOUNDARIES
 
@@ -294,6 +295,38 @@ def test_template_encoder_grows_its_table():
     assert encoder.n_attributes == 2 * n
     assert learnt.idx.tolist() == list(range(2 * n))
     assert encoder.encode(make_data(corpus)).nodes.idx.tolist() == learnt.idx.tolist()
+
+
+def test_template_encoder_tells_keys_with_the_same_hash_apart():
+    """Hashes are 31 bits, so that keys may share one."""
+    encoder = TemplateEncoder("U00:%x[0,0]/%x[0,1]")
+    forged, wanted = ("a", "b"), ("c", "d")
+    data = make_data([[forged, wanted]])
+    assert encoder.fit_encode(data).nodes.idx.tolist() == [0, 1]
+    slots = encoder._nodes.table.slots
+    own = next(slot for slot in slots.tolist() if slot >= 0 and slot & 0xFFFFFFFF == 1)
+    at = (own >> 32) & (slots.size - 1)
+    assert slots[at] == own
+    slots[at] = own - 1  # the hash of `wanted`, but the key of `forged`
+    assert encoder.encode(make_data([[wanted, wanted]])).nodes.idx.tolist() == []
+    slots[(at + 1) & (slots.size - 1)] = own
+    assert encoder.encode(make_data([[wanted, wanted]])).nodes.idx.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("known", ["a word of many bytes", "zero\0"])
+@pytest.mark.parametrize("new", ["new", "another\0", "\ud800", "long " * 9])
+def test_template_encoder_finds_cells_of_long_columns(known, new):
+    """Cells of long columns are looked up as bytes, whatever they hold."""
+    words = ["", "a", "ab", "é", known]
+    encoder = TemplateEncoder("U00:%x[0,0]\nU01:%x[-1,0]/%x[0,0]")
+    encoder.fit_encode(make_data([[(word,) for word in words]], 1))
+    sentence = [(word,) for word in (*words, new, *reversed(words))]
+    short = encoder.encode(make_data([sentence], 1)).nodes.idx.tolist()
+    long = encoder.encode(make_data([sentence] * FEWEST_CELLS, 1)).nodes.idx.tolist()
+    assert long == short * FEWEST_CELLS
+    copied = pickle.loads(pickle.dumps(encoder))
+    assert copied._rows == encoder._rows
+    assert copied._rows._table is None
 
 
 @pytest.mark.parametrize("hash_bits", [None, 12])

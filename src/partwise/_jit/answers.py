@@ -26,6 +26,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import intrinsic
 
+from partwise._collecting import without_collecting
 from partwise._interrupts import waiting
 from partwise._jit.behind import behind, value_at
 from partwise._jit.cache import Store, source_of
@@ -216,7 +217,7 @@ class Answers:
         missing = [q for q in questions if not self.table[q.number]]
         if missing:
             # Ctrl-C would be lost in a callback of the compiler, and code with it.
-            with waiting(), self._lock:
+            with waiting(), without_collecting(), self._lock:
                 self._prepare([q for q in missing if not self.table[q.number]])
 
     def _prepare(self, questions: list[Any]) -> None:

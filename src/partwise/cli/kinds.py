@@ -88,8 +88,8 @@ class Kind:
 
     Examples
     --------
-    >>> taggers = built_in_kinds()[0]
-    >>> taggers.one, taggers.command, taggers.has("predict"), taggers.has("show")
+    >>> taggers, segment_taggers, *_ = built_in_kinds()
+    >>> taggers.one, taggers.command, taggers.has("demo"), segment_taggers.has("demo")
     ('a tagger', 'tag', True, False)
     >>> taggers.function("predict").__module__
     'partwise.cli.sequence.predict'

@@ -143,8 +143,8 @@ Risk = Annotated[
     float | None,
     typer.Option(
         help="Abstain where a set of answers that lacks the right one no more often "
-        "than this has several: a label is then ?, a head _, and a segment is left out "
-        "(models trained with --calibrate).",
+        "than this has several: a label is then ?, as it is of tokens that segments "
+        "may have, and a head _ (models trained with --calibrate).",
         metavar="SHARE",
     ),
 ]
@@ -153,7 +153,9 @@ Risk = Annotated[
 def check_risk_alone(risk: float | None, others: bool) -> None:
     """Refuse --risk with options whose answers do not abstain."""
     if risk is not None and others:
-        raise ValueError("--risk goes with none of --marginals, --kbest and --spans")
+        raise ValueError(
+            "--risk goes with none of --marginals, --kbest, --spans and --sample"
+        )
 
 
 Confusion = Annotated[

@@ -1,4 +1,4 @@
-"""``partwise show``: trees and lattices as drawings, in the terminal or as SVG."""
+"""``partwise show``: labels, trees, lattices, in the terminal or as SVG."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ LIMIT = 10
 def show(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A treebank or lattices: a file or -."),
+        typer.Argument(
+            metavar="FILE",
+            help="Labels in columns, a treebank or lattices: a file or -.",
+        ),
     ],
     predicted: Annotated[
         str | None,
@@ -31,9 +34,7 @@ def show(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model", "-m", help="Draw what this parser or ranker predicts instead."
-        ),
+        typer.Option("--model", "-m", help="Draw what this model predicts instead."),
     ] = None,
     sentence: Annotated[
         int | None,
@@ -79,8 +80,8 @@ def show(
 ) -> None:
     """Draw the trees of a treebank, or those that a parser predicts for it.
 
-    For lattices, one JSON object per line, draw the right path, or the one that a
-    ranker predicts.
+    For labels in columns, draw these, or those that a tagger predicts. For lattices,
+    one JSON object per line, draw the right path, or the one that a ranker predicts.
 
     With two files, show how the outputs in PREDICTED differ from those in FILE, worst
     sentences first. With --output, write a page for a browser.

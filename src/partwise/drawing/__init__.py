@@ -10,6 +10,7 @@ from partwise.drawing.constituents_svg import draw_constituents_svg
 from partwise.drawing.constituents_text import draw_constituents_text
 from partwise.drawing.graph_svg import draw_graph_svg
 from partwise.drawing.labels_svg import draw_labels_svg, draw_spans_svg
+from partwise.drawing.labels_text import draw_labels_text
 from partwise.drawing.lattice_svg import draw_lattice_svg
 from partwise.drawing.lattice_text import draw_lattice_text
 from partwise.drawing.marginals import draw_marginals_text
@@ -23,6 +24,7 @@ __all__ = [
     "draw_constituents_text",
     "draw_graph_svg",
     "draw_labels_svg",
+    "draw_labels_text",
     "draw_lattice_svg",
     "draw_lattice_text",
     "draw_marginals_svg",

@@ -174,6 +174,7 @@ def _box(
 
 
 def _said(said: Sequence[Any]) -> str:
-    """Return a label, and its probability if there is one."""
+    """Return a label, or ? if it is not known, and its probability if there is one."""
     label, *more = said
+    label = "?" if label is None else label
     return f"{label} {more[0]:.2f}" if more else str(label)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from partwise._jit import kernel
+from partwise._jit import kernel, prefetch
 from partwise.features.csr import UNKNOWN
 
 Int32s = NDArray[np.int32]
@@ -225,13 +225,57 @@ def _find_hashed(
 
 
 @kernel
+def _find_tags(line: int, n: int, table: AttributeTable, block: TokenBlock) -> None:
+    """Find the first key with the hash of each token, or UNKNOWN.
+
+    Keys are compared later, and memory is asked for all of them by then: to wait for
+    each is most of the work of looking it up.
+    """
+    slots, hashes, found = table.slots, block.hashes[line], block.found[line]
+    flat, width = table.keys.reshape(table.keys.size), table.keys.shape[1]
+    mask = slots.size - 1
+    for t in range(n):
+        prefetch(slots, (hashes[t] >> 1) & mask)
+    for t in range(n):
+        tag = hashes[t] >> 1
+        at = tag & mask
+        slot = slots[at] if tag >= 0 else UNKNOWN
+        while slot >= 0 and slot >> 32 != tag:
+            at = (at + 1) & mask
+            slot = slots[at]
+        found[t] = slot & LOW_WORD if slot >= 0 else UNKNOWN
+        prefetch(flat, (slot & LOW_WORD) * width if slot >= 0 else 0)
+
+
+@kernel
+def _all_right(
+    plan: Plan, line: int, n: int, table: AttributeTable, block: TokenBlock
+) -> bool:
+    """Say whether all keys found are the right ones, as they are but for rare luck."""
+    keys, found, skeleton = table.keys, block.found[line], plan.skeleton[line]
+    begin, end = plan.ptr[line], plan.ptr[line + 1]
+    wrong = 0
+    for macro in range(begin, end):
+        codes, place = block.codes[plan.source[macro]], 1 + macro - begin
+        offset = plan.offset[macro]
+        for t in range(n):
+            at = max(found[t], 0)
+            wrong += (keys[at, place] != codes[offset + t]) & (found[t] >= 0)
+    for t in range(n):
+        wrong += (keys[max(found[t], 0), 0] != skeleton) & (found[t] >= 0)
+    return wrong == 0
+
+
+@kernel
 def _find_all(plan: Plan, n: int, table: AttributeTable, block: TokenBlock) -> None:
     """Find the attributes of all lines at the first `n` tokens of a block."""
     for line in range(plan.skeleton.size):
         place = table.place[plan.skeleton[line]]
         if place < 0:
             _hash_line(plan, line, n, block)
-            _find_hashed(plan, line, 0, n, table, block, UNKNOWN)
+            _find_tags(line, n, table, block)
+            if not _all_right(plan, line, n, table, block):
+                _find_hashed(plan, line, 0, n, table, block, UNKNOWN)
             continue
         source, offset = plan.source[plan.ptr[line]], plan.offset[plan.ptr[line]]
         for t in range(n):

@@ -159,7 +159,7 @@ class TemplateEncoder:
     def _set_vocabulary(self, strings: list[str], words: Iterable[str]) -> None:
         """Prepare the tables that `encode` reads; strings are in code order."""
         self._codes = dict(zip(strings, range(len(strings)), strict=True))
-        self._rows = {word: row for row, word in enumerate(words)}
+        self._rows = cell_numbers.KnownStrings(words)
         self._known = self._rows_of(self._rows)
         self._before, self._after = self._outside()
 

@@ -279,7 +279,8 @@ def segment_scores(y_true: Segments, y_pred: Segments) -> ChunkScores:
     Parameters
     ----------
     y_true, y_pred : lists of lists of (start, end, label)
-        The right segments of every sequence and the predicted ones.
+        The right segments of every sequence and the predicted ones. Where a model
+        abstains, with a label that is None, nothing is predicted.
 
     Returns
     -------
@@ -295,7 +296,10 @@ def segment_scores(y_true: Segments, y_pred: Segments) -> ChunkScores:
     if len(gold) != len(predicted):
         raise shared.unequal("sequence", y_true=len(gold), y_pred=len(predicted))
     pairs = zip(gold, predicted, strict=True)
-    return _compare(([*map(_named, a)], [*map(_named, b)]) for a, b in pairs)
+    return _compare(
+        ([*map(_named, a)], [_named(one) for one in b if one[2] is not None])
+        for a, b in pairs
+    )
 
 
 def _named(segment: tuple[int, int, Any]) -> Span:

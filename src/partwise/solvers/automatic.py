@@ -40,9 +40,9 @@ class Batch(NamedTuple):
     With few weights, `few` for every example or less, a batch solver that remembers
     curvature soon knows all of it, whatever C is.
 
-    With the squared hinge, simplicial decomposition is far ahead of cutting planes
-    where much can be learnt, and behind them where little can: so it goes first, as
-    long as it gets on.
+    With the squared hinge, simplicial decomposition is ahead of cutting planes where
+    much can be learnt, and far behind them where little can: so it goes first, as long
+    as it gets on.
     """
 
     solver: str

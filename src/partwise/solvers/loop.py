@@ -258,7 +258,10 @@ def _conclude(
     w = run.state.w
     if run.scale != 1.0 and run.best_w is None:
         w = run.scale * w
-        status += f"; the weights are {run.scale:.4g} times those of the last pass"
+        more = run.scale - 1.0
+        # With a large C, a millionth counts.
+        times = f"{run.scale:.4g}" if abs(more) > 1e-3 else f"1 + {more:.2g}"
+        status += f"; the weights are {times} times those of the last pass"
     if run.best_w is not None:
         w = run.best_w
         certificate = _certify_kept(problem, w, certificate)

@@ -447,10 +447,6 @@ def test_parse_options_with_a_tagger_are_refused(folder: Path, tagger: Path) -> 
     said = message("predict", tagger, file, "--format", "conllu")
     assert "was not trained with --predict" in said
     assert "--no-subtypes is for" in message("evaluate", tagger, file, "--no-subtypes")
-    said = message("show", file, "--model", tagger)
-    assert (
-        "is a tagger; partwise show is for dependency parsers, pipelines, const" in said
-    )
 
 
 # --- evaluate ---------------------------------------------------------------------

@@ -125,6 +125,13 @@ def test_hmm_model_predicts_columns(model: Path, folder: Path) -> None:
     assert ranked.count("# rank 2") == 4
 
 
+def test_hmm_model_is_refused_where_it_has_nothing_to_say(
+    model: Path, folder: Path
+) -> None:
+    said = message("show", folder / "test", "--model", model)
+    assert "is a hidden Markov model; partwise show is for taggers, segment" in said
+
+
 def test_hmm_model_chooses_states_of_least_cost(model: Path, folder: Path) -> None:
     how = ("--decoding", "minimum-risk")
     lines = run("predict", model, folder / "test", *how).stdout.splitlines()

@@ -45,6 +45,31 @@ def test_train_segments_passes_every_setting_on(folder: Path) -> None:
     assert model.gazetteers[0].types == ("LOC",)
 
 
+def test_train_segments_takes_costs(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "costs").write_text("PER LOC 4\n")
+    train = ("train", "segments", folder / "train", "-m", tmp_path / "m", "-q")
+    run(*train, "--costs", tmp_path / "costs", "--class-weight", "PER=2,O=0.5")
+    model = load(tmp_path / "m")
+    assert model.costs.tolist() == [[0, 1, 1], [1, 0, 1], [4, 1, 0]]
+    assert model.class_weight == {"LOC": 1.0, "O": 0.5, "PER": 2.0}
+    (tmp_path / "costs").write_text("PER FOO 4\n")
+    said = message(*train, "--costs", tmp_path / "costs")
+    assert "FOO" in said
+    tag = (
+        "train",
+        "tag",
+        folder / "train",
+        "-m",
+        tmp_path / "t",
+        "-q",
+        "--max-iter",
+        1,
+    )
+    (tmp_path / "costs").write_text("B-PER O 4\n")
+    run(*tag, "--costs", tmp_path / "costs")
+    assert load(tmp_path / "t").costs.max() == 4.0
+
+
 def test_predict_spells_segments(folder: Path) -> None:
     out = run("predict", folder / "m", folder / "train").stdout
     rows = [line.split() for line in out.splitlines() if line]
@@ -59,6 +84,18 @@ def test_predict_spells_segments(folder: Path) -> None:
     first = json.loads(lines.splitlines()[0])["spans"]
     assert [one["label"] for one in first] == ["PER", "PER"]
     assert 0.0 < first[0]["score"] <= 1.0
+
+
+def test_show_draws_segments(folder: Path) -> None:
+    asked = "show", folder / "train", "-m", folder / "m", "--sentence", 2
+    assert run(*asked).stdout.splitlines()[2:] == ["New   B-LOC", "York  I-LOC"]
+    [model, words] = load(folder / "m"), [["in"], ["New"], ["York"]]
+    share = model.predict_marginals([words])[0][1][model.classes_.tolist().index("LOC")]
+    sure = run(*asked, "--marginals").stdout.splitlines()
+    assert sure[2] == f"New   B-LOC  {share:.2f}"
+    assert run(*asked, "--kbest", 2).stdout.count("rank") == 2
+    run(*asked, "--svg", folder / "s.svg")
+    assert "LOC: New York" in (folder / "s.svg").read_text()
 
 
 def test_evaluate_counts_segments(folder: Path) -> None:
@@ -121,7 +158,7 @@ def test_predict_abstains_at_a_risk(folder: Path) -> None:
         return {line.split()[-1] for line in out.splitlines() if line}
 
     assert predicted(0.2) >= {"B-LOC", "I-LOC"}
-    assert predicted(0.001) == {"O"}  # so much cannot be promised: all is disputed
+    assert predicted(0.001) == {"?"}  # so much cannot be promised: all is disputed
     both = ("--risk", 0.2, "--spans")
     assert "goes with none" in message("predict", folder / "c", folder / "train", *both)
 

@@ -55,6 +55,13 @@ def test_conllu_tagger_changes_nothing_but_its_column(
     assert written == expected.get(column, emptied)
 
 
+def test_conllu_tagger_is_drawn(treebank: Path) -> None:
+    model = train(treebank, "upos")
+    treebank.write_text("# nothing but words\n\n" + SENTENCE)
+    shown = run("show", treebank, "-m", model).stdout.splitlines()
+    assert shown[1:] == ["The   DET", "dogs  NOUN", "'     PART", "bark  NOUN"]
+
+
 def test_conllu_tagger_knows_where_labels_are(treebank: Path) -> None:
     model = train(treebank, "upos", "--columns", "form,xpos")
     assert partwise.load(model).conllu_column == "upos"

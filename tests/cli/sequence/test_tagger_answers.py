@@ -37,6 +37,36 @@ def test_predict_sample_draws_from_the_model(folder: Path) -> None:
     assert run(*asked, "--seed", 4).stdout.splitlines() != lines
 
 
+def test_show_draws_labels_and_what_is_predicted(folder: Path) -> None:
+    data, asked = folder / "data.txt", ("show", folder / "data.txt")
+    own = run(*asked).stdout
+    assert own.startswith("sentence 1\nthe    D\ndog    N\nbarks  V\n")
+    model = partwise.load(folder / "m.partwise")
+    best = model.predict(X)
+    drawn = run(*asked, "-m", folder / "m.partwise", "--sentence", 2).stdout
+    assert drawn == f"sentence 2\na    {best[1][0]}\ncat  {best[1][1]}\n"
+    shares = model.predict_marginals(X)[1].max(axis=1)
+    sure = run(*asked, "-m", folder / "m.partwise", "--marginals").stdout
+    assert sure.split()[-1] == f"{shares[1]:.2f}"
+    ranked = run(*asked, "-m", folder / "m.partwise", "--kbest", 3).stdout
+    assert ranked.count("rank 3, score") == 2
+    run(*asked, "-m", folder / "m.partwise", "--svg", folder / "l.svg", "--limit", 1)
+    assert (folder / "l.svg").read_text().count("<rect") >= 3
+    (folder / "words.txt").write_text("the\ndog\n\n")
+    unlabelled = "show", folder / "words.txt", "--format", "columns"
+    assert "only one column" in message(*unlabelled)
+    assert run("show", folder / "words.txt", "-m", folder / "m.partwise").stdout
+    assert data.read_text() == TEXT
+
+
+def test_show_draws_what_has_no_words(tmp_path: Path) -> None:
+    tagger = SequenceTagger().fit([[["a"], ["b"]]], [["A", "B"]])
+    tagger.save(tmp_path / "m")
+    (tmp_path / "d").write_text("A\ta\nB\tb\n\n")
+    asked = ("show", tmp_path / "d", "--format", "crfsuite", "-m", tmp_path / "m")
+    assert run(*asked).stdout.split()[3::2] == ["A", "B"]
+
+
 def test_evaluate_shows_the_mean_log_probability(folder: Path) -> None:
     asked = "evaluate", folder / "m.partwise", folder / "data.txt"
     scores = json.loads(run(*asked, "--log-probability", "--json").stdout)

@@ -182,6 +182,29 @@ def test_segment_tagger_obeys_constraints_and_weights_in_training() -> None:
 
 
 @plain_only
+def test_segment_tagger_class_weights_multiply_the_costs_of_labels(
+    tmp_path: Path,
+) -> None:
+    X, weights = dicts(WORDS), {"PER": 3.0, "O": 0.5}
+    given = tagger(costs={("PER", "LOC"): 2.0}, class_weight=weights)
+    s = given._prepare(X, CUTS).structure
+    assert given._labels.classes == ["LOC", "O", "PER"]
+    assert s.costs.labels.tolist() == [[0, 1, 1], [0.5, 0, 0.5], [6, 3, 0]]
+    balanced = tagger(class_weight="balanced")
+    even = balanced._prepare(X, CUTS).structure.costs.labels.max(axis=1)
+    np.testing.assert_allclose(even * [3, 6, 9], 18 / 3)
+    partly = [[(0, 2, "PER"), (2, 8, None)], *CUTS[1:]]
+    even = balanced._prepare(X, partly).structure.corpus.costs.labels.max(axis=1)
+    np.testing.assert_allclose(even * [1, 4, 7], 12 / 3)
+    model = given.fit(X, CUTS)
+    model.save(tmp_path / "m")
+    assert load(tmp_path / "m").class_weight == {"LOC": 1.0, **weights}
+    free = tagger(class_weight=dict.fromkeys(["PER", "O", "LOC"], 0), border_cost=0)
+    with pytest.raises(DataError, match="every mistake costs nothing"):
+        free.fit(X, CUTS)
+
+
+@plain_only
 @pytest.mark.parametrize("metric", ["segment_f1", "accuracy", "sequence_accuracy"])
 def test_segment_tagger_stops_by_development_data(metric: str) -> None:
     X = dicts(WORDS)
@@ -213,10 +236,17 @@ def noisy(count: int, seed: int) -> tuple[Any, Any]:
     return X, y
 
 
-@plain_only
-def test_segment_tagger_sets_keep_their_promise(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def calibrated() -> SegmentTagger:
     model = tagger(calibrate="temperature", max_length=6, C=10.0)
-    model.fit(*noisy(30, 1), dev=noisy(120, 2))
+    return model.fit(*noisy(30, 1), dev=noisy(120, 2))
+
+
+@plain_only
+def test_segment_tagger_sets_keep_their_promise(
+    calibrated: SegmentTagger, tmp_path: Path
+) -> None:
+    model = calibrated
     X, y = noisy(150, 3)
     for risk in (0.1, 0.4):
         sets = [{one[:3] for one in some} for some in model.predict_sets(X, risk)]
@@ -224,13 +254,36 @@ def test_segment_tagger_sets_keep_their_promise(tmp_path: Path) -> None:
         spread = 3 * np.sqrt(risk * (1 - risk) * (1 / len(hits) + 1 / 200))
         assert np.mean(hits) >= 1 - risk - spread
     assert np.mean(hits) <= 1 - risk + spread
-    best, sure = model.predict(X), model.predict(X, risk=0.4)
-    assert all(set(a) <= set(b) for a, b in zip(sure, best, strict=True))
-    assert 0 < sum(map(len, sure)) < sum(map(len, best))
     model.save(tmp_path / "m")
     loaded = load(tmp_path / "m")
     assert loaded.predict_sets(X[:5], 0.2) == model.predict_sets(X[:5], 0.2)
     assert loaded.predict_spans(X[:5]) == model.predict_spans(X[:5])
+
+
+@plain_only
+def test_segment_tagger_abstains_where_segments_are_disputed(
+    calibrated: SegmentTagger,
+) -> None:
+    model, (X, _) = calibrated, noisy(20, 3)
+    kinds: set[Any] = set()
+    sets, careful = model.predict_sets(X, 0.4), model.predict(X, risk=0.4)
+    for best, likely, found in zip(model.predict(X), sets, careful, strict=True):
+        of_token: list[Any] = [set() for _ in range(6)]  # all that a token may be in
+        for start, end, *_ in [*best, *likely]:
+            for t in range(start, end):
+                of_token[t].add((start, end))
+        known = {one[:2] for one in likely}
+        for start, end, label in found:
+            assert (label is not None) == all(
+                of_token[t] == {(start, end)} <= known for t in range(start, end)
+            )
+        told = [t for start, end, _ in found for t in range(start, end)]
+        assert told == [t for t in range(6) if of_token[t]]
+        kinds |= {label for _, _, label in found}
+    assert kinds == {"w", None}
+    # What a model abstains from may be learnt from, and is no mistake.
+    assert tagger(max_length=6).fit(X, careful).predict(X)
+    assert segment_scores(model.predict(X), careful).overall.precision == 1.0
 
 
 @plain_only

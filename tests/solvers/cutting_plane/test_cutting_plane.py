@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog, minimize, nnls
 
 import problems
 from hinge_problems import HINGE, WEIGHTS, passes, small
@@ -182,7 +182,7 @@ def test_cutting_plane_smaller_steps_save_passes() -> None:
 
 
 @plain_only
-@pytest.mark.parametrize("C", [0.1, 3.0])
+@pytest.mark.parametrize("C", [0.1, 3.0, 1e3])
 @pytest.mark.parametrize("make", problems.EACH_KIND, ids=lambda make: make.__name__)
 def test_cutting_plane_of_squared_losses_reaches_the_optimum(
     make: Maker, C: float
@@ -316,6 +316,22 @@ def test_cutting_plane_huge_features_beside_an_intercept(
     assert solution.certificate.primal == pytest.approx(best, rel=2e-4)
 
 
+@plain_only
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("size", [1e4, 1e8])
+def test_cutting_plane_huge_features_need_no_intercept(
+    size: float, loss: str, C: float
+) -> None:
+    """The value next to zero, -1, needs weights of half of one over the size."""
+    rows = make_dense_rows([[size * value, 1.0] for value in (-3.0, -1.0, 2.0, 5.0)])
+    problem = make_problem(make_multiclass(rows, [0, 0, 1, 1], 2), get_loss(loss), C)
+    solution = solve(problem, CuttingPlane(), tol=1e-4, max_iter=50)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    assert solution.certificate.primal == pytest.approx(0.25 / size**2, rel=2e-4)
+
+
 def test_cutting_plane_vectors_keep_what_is_small_beside_the_rest() -> None:
     """Also where planes are dropped, which the others in the basis stood on."""
     rng = np.random.default_rng(0)
@@ -363,6 +379,21 @@ def test_plane_qp_is_the_optimum(seed: int, scale: float) -> None:
     np.testing.assert_allclose(u, w, rtol=0, atol=1e-6 * np.abs(w).max())
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_plane_qp_of_squared_losses_is_the_optimum(scale: float) -> None:
+    """Of the same programme without a limit, as non-negative least squares."""
+    rng = np.random.default_rng(0)
+    x = np.hstack([rng.normal(size=(12, 5)), np.full((12, 1), np.sqrt(0.5))])
+    costs = rng.uniform(0, 3, 12) * scale
+    alpha, u = solve_plane_qp(x[:, :5].T, costs, squared=True)
+    # The shortest w with x w >= costs, by Lawson and Hanson.
+    goal = np.append(np.zeros(6), 1.0)
+    z, _ = nnls(np.vstack([x.T, costs / scale]), goal)
+    peer = z / (1.0 - costs / scale @ z) * scale
+    np.testing.assert_allclose(alpha, peer, atol=1e-9 * peer.max())
+    np.testing.assert_allclose(u, x[:, :5].T @ alpha, atol=1e-9 * np.abs(u).max())
+
+
 def test_plane_qp_without_costs_stays_at_zero() -> None:
     assert solve_plane_qp(np.eye(2), np.zeros(2)).alpha.tolist() == [0.0, 0.0]
 
@@ -383,7 +414,7 @@ def test_cutting_plane_poor_multipliers_are_not_taken(
     monkeypatch.setattr(
         module,
         "solve_plane_qp",
-        lambda factor, costs, start: Best(*np.zeros((2, costs.size))),
+        lambda factor, costs, *how: Best(*np.zeros((2, costs.size))),
     )
     rng = np.random.default_rng(0)
     count = 0

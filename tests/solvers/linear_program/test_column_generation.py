@@ -458,6 +458,24 @@ def test_estimators_refuse_what_is_for_linear_programs(settings: Any) -> None:
 CLASSES = make_multiclass(make_dense_rows([[1.0], [-1.0]]), [0, 2], 3)
 
 
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("x", [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+@pytest.mark.parametrize("master", MASTERS)
+def test_column_generation_outputs_without_a_difference(
+    master: str, x: list[float], positive: bool
+) -> None:
+    """An example without features costs C whatever the weights: its rows are empty."""
+    s = make_multiclass(make_dense_rows([[value] for value in x]), [0, 1], 3)
+    problem = make_problem(s, get_loss("hinge"), C, l1_ratio=1.0, positive=positive)
+    solver = ColumnGeneration(master)
+    solution = solve(problem, solver, tol=1e-4, max_iter=200)
+    assert solution.converged, solution.status
+    assert solution.certificate is not None
+    # A single weight of one tells the classes of an example with a feature.
+    best = sum(1.0 if value else C for value in x)
+    assert solution.certificate.primal == pytest.approx(best, rel=2e-4)
+
+
 @pytest.mark.parametrize(
     ("outputs", "says"),
     [

@@ -95,10 +95,12 @@ def test_eg_qp_bound_is_not_loose():
 
 
 @settings(max_examples=40)
-@given(problem=problems, eta=st.sampled_from(["search", "theory"]))
+@given(problem=problems, eta=st.sampled_from(["search", "theory", "Lemma 3"]))
 def test_eg_qp_objective_never_increases(problem, eta):
     seed, sizes, rank = problem
     A, b = random_qp(seed, sizes, rank)
+    if eta == "Lemma 3":  # the longest step that it allows, not the 0.4 of Theorem 2
+        eta = 0.567 / 0.4 * QuadraticProgram(A, b, sizes).theory_step()
     values = []
     eg_qp(
         A,

@@ -13,5 +13,6 @@ KIND = Kind(
     evaluate="partwise.cli.segments.predict:evaluate",
     labelled="partwise.cli.segments.predict:labelled",
     inspect="partwise.cli.sequence.inspect:inspect",
+    show="partwise.cli.segments.predict:show",
     try_out="partwise.estimators.segments.tryout:try_out",
 )

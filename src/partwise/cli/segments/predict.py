@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from partwise.cli.drawings import Drawings
 from partwise.cli.options import (
     LABEL_COLUMN,
     Confusion,
     JsonLines,
     KBest,
+    KBestDrawn,
     LabelColumn,
     LogProbability,
     Marginals,
@@ -24,6 +26,7 @@ from partwise.cli.output import Report
 from partwise.cli.sequence.evaluate import measure, shown, summed_up
 from partwise.cli.sequence.files import ColumnsOnly
 from partwise.cli.sequence.predict import Spans, columns_read
+from partwise.cli.sequence.show import drawings
 from partwise.cli.sequence.tagging import Tagging, check_columns
 from partwise.cli.vectors import Vectors, attach, refuse_matrices
 from partwise.errors import DataError, PartwiseError
@@ -68,6 +71,22 @@ def predict(
         *(output, pieces, input),
         marginals=marginals, kbest=kbest, spans=spans, json=json,
     )  # fmt: skip
+
+
+def show(
+    model: SegmentTagger,
+    file: str,
+    *,
+    marginals: Marginals = False,
+    kbest: KBestDrawn = None,
+    vectors: Vectors = None,
+    files: ColumnsOnly,
+) -> Drawings:
+    """Draw the segments that a segment tagger predicts."""
+    attach(model, vectors)
+    spelled = Spelled(model)
+    tagging = SegmentTagging(spelled, spelled.predict, _columns(model))
+    return drawings(tagging, files.stream(file), file, marginals, kbest)
 
 
 def evaluate(
@@ -177,10 +196,10 @@ def _spell_one(segments: Any, length: int) -> list[str]:
 class SegmentTagging(Tagging):
     """How segments are written out."""
 
-    def _probabilities(self, X: Any, predicted: Sequence[Any]) -> list[list[float]]:
+    def probabilities(self, X: Any, predicted: Sequence[Any]) -> list[list[float]]:
         """Return the probability of each token's label, wherever segments begin."""
         names = [
             [label.partition("-")[2] or ("O" if label == "O" else "_") for label in one]
             for one in predicted
         ]
-        return super()._probabilities(X, names)
+        return super().probabilities(X, names)

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from partwise.cli.cost_files import (
+    CLASS_WEIGHT,
+    Costs,
+    chosen_costs,
+    costs_file,
+    read_class_weight,
+)
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -28,6 +35,7 @@ from partwise.estimators.segments.settings import SegmentTaggerSettings
     *options_in(FEATURES, "boundaries", "min_count", "hash_bits", "pairs"),
     *options_in(FEATURES, "whole_min_count", "lengths", "start", "end"),
     *options_in(FEATURES, "scale_vectors"),
+    CLASS_WEIGHT,
     SettingOption("border_cost"),
     SettingOption("segment_cost"),
     SettingOption("calibrate"),
@@ -40,6 +48,7 @@ def segments(
     label_column: LabelColumn = LABEL_COLUMN,
     go_on_from: Continue = None,
     partial: Partial = False,
+    costs: Costs = "hamming",
     max_length: Annotated[
         str | None,
         in_panel(
@@ -98,7 +107,7 @@ def segments(
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--template": template},
-        **{"--continue": go_on_from},
+        **{"--continue": go_on_from, "--costs": costs_file(costs)},
         **{f"--gazetteer {path}": path for path in gazetteer or []},
         **{f"--vectors {path}": path for path in vectors or []},
     }
@@ -120,6 +129,8 @@ def segments(
     tagger = run.make(
         SegmentTagger,
         max_length=_limits(max_length),
+        class_weight=read_class_weight(learning.settings["class_weight"]),
+        costs=chosen_costs(costs, files),
         gazetteers=list(phrases),
         vectors=read_word_vectors(vectors, keep_vectors),
     )

@@ -73,7 +73,7 @@ class ConlluTagging(Tagging):
         if not marginals:
             yield from sentences
             return
-        shares = self._probabilities(data, labels)
+        shares = self.probabilities(data, labels)
         for sentence, own in zip(sentences, shares, strict=True):
             yield with_entries(sentence, PROBABILITY, (f"{p:.4f}" for p in own))
 

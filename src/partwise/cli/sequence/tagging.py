@@ -98,7 +98,7 @@ class Tagging:
                 out.flush()
 
     def _write_drawn(self, out: IO[str], X: Any, drawn: Any) -> None:
-        for one, samples in zip(_singles(X), drawn, strict=True):
+        for one, samples in zip(singles(X), drawn, strict=True):
             for number, labels in enumerate(samples, start=1):
                 out.write(f"# sample {number}\n")
                 _append(out, one, [labels])
@@ -106,13 +106,13 @@ class Tagging:
     def _write_labels(self, out: IO[str], X: Any, marginals: bool) -> None:
         extra: list[Any] = [self.labels_of(X)]
         if marginals:
-            shares = self._probabilities(X, extra[0])
+            shares = self.probabilities(X, extra[0])
             extra.append([[f"{p:.6f}" for p in row] for row in shares])
         _append(out, X, *extra)
 
     def _write_ranked(self, out: IO[str], X: Any, k: int) -> None:
         for one, ranking in zip(
-            _singles(X), self.model.predict_kbest(X, k), strict=True
+            singles(X), self.model.predict_kbest(X, k), strict=True
         ):
             for rank, (labels, score) in enumerate(ranking, start=1):
                 out.write(f"# rank {rank} score {score:.6f}\n")
@@ -135,7 +135,7 @@ class Tagging:
         else:
             fields["labels"] = self.labels_of(X)
             if marginals:
-                fields["probabilities"] = self._probabilities(X, fields["labels"])
+                fields["probabilities"] = self.probabilities(X, fields["labels"])
         self._write_fields(out, X, fields)
 
     def _write_fields(self, out: IO[str], X: Any, fields: dict[str, list[Any]]) -> None:
@@ -145,7 +145,7 @@ class Tagging:
         for values in zip(*fields.values(), strict=True):
             out.write(as_json(dict(zip(fields, values, strict=True))) + "\n")
 
-    def _probabilities(self, X: Any, predicted: Sequence[Any]) -> list[list[float]]:
+    def probabilities(self, X: Any, predicted: Sequence[Any]) -> list[list[float]]:
         """Return the probability of each predicted label."""
         column = {label: c for c, label in enumerate(self.model.classes_.tolist())}
         shares = self.model.predict_marginals(X)
@@ -169,7 +169,7 @@ def _append(out: IO[str], X: Any, *extra: list[list[Any]]) -> None:
         out.write("\n")
 
 
-def _singles(X: Any) -> Iterator[Any]:
+def singles(X: Any) -> Iterator[Any]:
     """Yield each sequence as a piece of its own."""
     from partwise.data import ColumnData
 

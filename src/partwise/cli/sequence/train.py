@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
+from partwise.cli.cost_files import (
+    CLASS_WEIGHT,
+    Costs,
+    chosen_costs,
+    costs_file,
+    read_class_weight,
+)
 from partwise.cli.learning import Learning, SettingOption, options_in, takes_learning
 from partwise.cli.options import (
     FEATURES,
@@ -35,11 +42,7 @@ from partwise.estimators.sequence.settings import TaggerSettings
         help="Allow only label sequences of this scheme: IOB1, IOB2 (BIO), IOBES, "
         "BILOU or BMEWO.",
     ),
-    SettingOption(
-        "class_weight",
-        help="What a wrong label costs: 'balanced' (rare labels more), or factors such "
-        "as B-PER=2,O=0.5.",
-    ),
+    CLASS_WEIGHT,
     SettingOption("calibrate"),
     SettingOption("dev_metric"),
 )
@@ -49,6 +52,7 @@ def tag(
     dev: Dev = None,
     go_on_from: Continue = None,
     partial: Partial = False,
+    costs: Costs = "hamming",
     vectors: TrainVectors = None,
     keep_vectors: KeepVectors = True,
     memory: Annotated[
@@ -75,6 +79,7 @@ def tag(
 
     sources = {
         **{"TRAIN": train, "--dev": dev, "--continue": go_on_from},
+        **{"--costs": costs_file(costs)},
         **tokens.sources,
         **{f"--vectors {path}": path for path in vectors or []},
     }
@@ -86,7 +91,7 @@ def tag(
                 "--columns, --features, --gazetteer, --clusters, --vectors, --partial "
                 "and --continue"
             )
-        _train_from_folder(run, train, dev, memory, tokens, files)
+        _train_from_folder(run, train, dev, memory, costs, tokens, files)
         return
     if memory is not None:
         raise ValueError(
@@ -104,11 +109,12 @@ def tag(
         )
     tokens.check(files, train)
     token_features = tokens.read_features()
-    class_weight = _class_weight(learning.settings["class_weight"])
+    class_weight = read_class_weight(learning.settings["class_weight"])
     tables = read_word_vectors(vectors, keep_vectors)
     tagger = run.make(
         SequenceTagger,
         class_weight=class_weight,
+        costs=chosen_costs(costs, files),
         conllu_column=tokens.predict,
         vectors=tables,
     )
@@ -127,6 +133,7 @@ def _train_from_folder(
     folder: str,
     dev: str | None,
     memory: str | None,
+    costs: str,
     tokens: TokenOptions,
     files: SequenceFiles,
 ) -> None:
@@ -134,29 +141,15 @@ def _train_from_folder(
     from partwise import SequenceTagger, encoded
 
     corpus = encoded(folder, memory)
-    weights = _class_weight(run.learning.settings["class_weight"])
+    weights = read_class_weight(run.learning.settings["class_weight"])
     place = corpus.setting("conllu_column", str)
-    tagger = run.make(SequenceTagger, class_weight=weights, conllu_column=place)
+    tagger = run.make(
+        SequenceTagger,
+        class_weight=weights,
+        costs=chosen_costs(costs, files),
+        conllu_column=place,
+    )
     tokens = replace(tokens, predict=place)
     held_out = None if dev is None else tokens.labelled(files, dev)
     sizes = {"sentences": corpus.n_examples, "tokens": corpus.n_labels}
     run.fit_and_save(tagger, corpus, None, held_out, sizes)
-
-
-def _class_weight(text: str | None) -> Any:
-    """Read ``balanced`` or ``B-PER=2,O=0.5``; a label may hold commas and equals."""
-    if text is None or text == "balanced":
-        return text
-    weights: dict[str, float] = {}
-    for part in text.split(","):
-        label, found, weight = part.rpartition("=")
-        try:
-            weights[label] = float(weight)
-        except ValueError:
-            found = ""
-        if not found:
-            raise ValueError(
-                "--class-weight must be 'balanced' or factors such as B-PER=2,O=0.5, "
-                f"not {text!r}"
-            )
-    return weights

@@ -138,28 +138,37 @@ def likely_segments(
     return result
 
 
-def undisputed(
+def abstaining(
     cut: Sequence[Segment], likely: Sequence[ScoredSegment]
 ) -> list[Segment]:
     """Return the segments of a cut that are likely, and that no other likely one meets.
+
+    The label of all other tokens of segments is None: they may be something else.
 
     Examples
     --------
     >>> cut = [Segment(0, 2, "PER"), Segment(3, 4, "LOC"), Segment(5, 6, "LOC")]
     >>> likely = [ScoredSegment(*one, 0.9) for one in cut[:2]]
-    >>> undisputed(cut, [*likely, ScoredSegment(1, 3, "LOC", 0.1)])
-    [Segment(start=3, end=4, label='LOC')]
+    >>> abstaining(cut, [*likely, ScoredSegment(1, 3, "LOC", 0.1)])[:2]
+    [Segment(start=0, end=3, label=None), Segment(start=3, end=4, label='LOC')]
     """
-    known = {one[:3] for one in likely}
-    return [
+    own, known = set(cut), {Segment(*one[:3]) for one in likely}
+    sure = [
         one
         for one in cut
         if one in known
         and not any(
-            other.start < one.end and one.start < other.end and other[:3] != one
-            for other in likely
+            other.start < one.end and one.start < other.end and other != one
+            for other in known
         )
     ]
+    disputed = sorted((own | known) - set(sure), key=lambda one: one[:2])
+    found: list[Segment] = []
+    for start, end, _ in disputed:
+        if found and start <= found[-1].end:
+            start, end = found[-1].start, max(end, found.pop().end)
+        found.append(Segment(start, end, None))
+    return sorted(sure + found)
 
 
 def spell(
@@ -167,15 +176,20 @@ def spell(
 ) -> list[list[str]]:
     """Return a label for every token: B-LABEL, I-LABEL, or the one outside.
 
+    It is ? where the label of a segment is None: where nothing is known.
+
     Examples
     --------
-    >>> spell([[(0, 2, "PER"), (3, 4, "_")]], [4], "O")
-    [['B-PER', 'I-PER', 'O', 'B']]
+    >>> spell([[(0, 2, "PER"), (3, 4, "_"), (4, 5, None)]], [5], "O")
+    [['B-PER', 'I-PER', 'O', 'B', '?']]
     """
     result = []
     for cut, length in zip(cuts, lengths, strict=True):
         spelled = [str(outside)] * length
         for start, end, label in cut:
+            if label is None:
+                spelled[start:end] = ["?"] * (end - start)
+                continue
             rest = "" if label == "_" else f"-{label}"
             spelled[start:end] = ["B" + rest] + ["I" + rest] * (end - start - 1)
         result.append(spelled)

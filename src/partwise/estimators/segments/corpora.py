@@ -101,6 +101,7 @@ class SegmentCorpora(HasVectors, StructuredEstimator, Samples, SegmentTaggerSett
         *,
         token_weight: FloatArray | None = None,
         forbidden: NDArray[np.bool_] | None = None,
+        costs: FloatArray | None = None,
     ) -> Segments:
         """Wrap encoded tokens, with everything the model knows, into a structure."""
         nodes = tokens.nodes
@@ -118,7 +119,7 @@ class SegmentCorpora(HasVectors, StructuredEstimator, Samples, SegmentTaggerSett
             lengths=self.lengths,
             start=self.start,
             end=self.end,
-            costs=self._costs,
+            costs=self._costs if costs is None else costs,
             border_cost=self.border_cost,
             segment_costs=self.segment_cost * np.array(is_inside, np.float64),
             token_weight=token_weight,

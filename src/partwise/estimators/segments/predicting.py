@@ -84,8 +84,9 @@ class PredictsSegments(SegmentCorpora):
         known : list, optional
             Per sequence None or segments that are known to be right.
         risk : float, optional
-            Leave out segments that overlap with others of the `predict_sets` of this
-            risk, or are not among them. For models with `calibrate`.
+            Abstain: a segment is one of the `predict_sets` of this risk, and no other
+            one of it overlaps with it. The label of a stretch where this is not so is
+            None, as in `fit`. For models with `calibrate`.
 
         Returns
         -------
@@ -97,7 +98,7 @@ class PredictsSegments(SegmentCorpora):
         if risk is None:
             return best
         sets = self._sets(s, risk)
-        return [answers.undisputed(*pair) for pair in zip(best, sets, strict=True)]
+        return [answers.abstaining(*pair) for pair in zip(best, sets, strict=True)]
 
     def predict_sets(
         self, X: Any, risk: float = 0.1, *, allowed: Any = None, known: Any = None

@@ -61,6 +61,9 @@ class SegmentTaggerSettings(VectorSettings, VocabularySettings, LearningSettings
     costs : matrix, dict or callable
         What a token costs that has one label instead of another; 1 for every wrong one
         by default.
+    class_weight : dict or "balanced"
+        What multiplies the cost of a wrong label for tokens of each label; "balanced"
+        makes mistakes of rare labels cost more.
     border_cost
         What a token of the right label costs that wrongly begins a segment, or goes on
         with one.
@@ -95,6 +98,7 @@ class SegmentTaggerSettings(VectorSettings, VocabularySettings, LearningSettings
     start: bool = setting(default=True, allowed=FLAG)
     end: bool = setting(default=True, allowed=FLAG)
     costs: Any = None
+    class_weight: Any = None
     border_cost: float = setting(default=1.0, allowed=number(at_least=0))
     segment_cost: float = setting(default=0.0, allowed=number(at_least=0))
     constraints: Any = None

@@ -200,22 +200,43 @@ class SegmentTagger(ExplainsSegments):
         if self.pairs == "observed" and isinstance(tokens.nodes, SparseRows):
             self._pairs = _observed_pairs(tokens.nodes, codes, len(self._labels))
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
-        structure: Any = self._segments(X, tokens, codes, token_weight=token_weight)
+        sample_weight = weighting.sample_weights(sample_weight, len(cuts))
+        by_class = self._class_weights(codes, tokens.ptr, sample_weight, known)
+        costs = by_class[:, None] * self._costs
+        structure: Any = self._segments(
+            X, tokens, codes, token_weight=token_weight, costs=costs
+        )
         self._check_costs(structure)
         if in_part:
             structure = self._known(structure, known)
         else:
             self._check_gold(structure)
-        sample_weight = weighting.sample_weights(sample_weight, len(cuts))
         calibrate = None
         if self.calibrate is not None:
             dev, held_out = split_dev(dev, self.calibrate)
             calibrate = self._calibrator(dev, held_out)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
-        given = self.costs is not None or token_weight is not None
-        wanted = given or self.segment_cost > 0.0
+        given = (self.costs, self.class_weight, token_weight)
+        wanted = any(one is not None for one in given) or self.segment_cost > 0.0
         structure = self._with_costs(structure, wanted)
         return TrainingData(structure, sample_weight, evaluate, calibrate=calibrate)
+
+    def _class_weights(
+        self,
+        codes: CodeArray,
+        ptr: IntArray,
+        sample_weight: FloatArray | None,
+        cuts: list[list[Segment]],
+    ) -> FloatArray:
+        """Return what multiplies the cost of the tokens of each label."""
+        per_token = np.ones(codes.size)
+        if sample_weight is not None:
+            per_token = np.repeat(sample_weight, np.diff(ptr))
+        if known_in_part(cuts):  # count what is known
+            wrong = wrong_codes(cuts, ptr, self._labels, self.outside)
+            per_token = per_token * (wrong.sum(axis=1) == wrong.shape[1] - 1)
+        gold = codes % len(self._labels)
+        return weighting.class_weights(self.class_weight, self._labels, gold, per_token)
 
     def _learn_labels(self, cuts: list[list[Segment]], some_outside: bool) -> None:
         """Give the labels numbers: those of segments, and `outside` if it is needed."""

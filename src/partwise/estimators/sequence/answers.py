@@ -17,7 +17,7 @@ from partwise.estimators.labels import Label, LabelCodes
 from partwise.estimators.sequence.orders import stuck_at
 from partwise.metrics.chunks import spans
 from partwise.structures import decoding
-from partwise.structures.chain import Chain, segment_probabilities, untied
+from partwise.structures.chain import Chain, segment_probabilities
 from partwise.structures.interface import FloatArray
 
 Codes = LabelCodes | HiddenStates
@@ -78,22 +78,6 @@ def label_probabilities(
     ptr, mu, log_z = decoding.part_marginals(chain, w, wanted, n_jobs)
     check_possible(log_z, partial(stuck_at, chain))
     return [mu[a:b].reshape(-1, n_labels) for a, b in pairwise(ptr.tolist())]
-
-
-def transition_probabilities(
-    chain: Chain, w: FloatArray, n_labels: int, n_jobs: int
-) -> list[NDArray[np.float64]]:
-    """Return the probability of every pair of labels at neighbouring tokens."""
-    square = n_labels * n_labels
-    lengths = np.diff(chain.ptr)
-    # Nodes come first, then transitions, here with parts of their own everywhere.
-    wanted = n_labels * lengths + square * np.maximum(lengths - 1, 0)
-    ptr, mu, log_z = decoding.part_marginals(untied(chain), w, wanted, n_jobs)
-    check_possible(log_z, partial(stuck_at, chain))
-    return [
-        mu[a + n_labels * n : b].reshape(-1, n_labels, n_labels)
-        for (a, b), n in zip(pairwise(ptr.tolist()), lengths.tolist(), strict=True)
-    ]
 
 
 def check_chunks(labels: Sequence[Label]) -> None:

@@ -24,6 +24,7 @@ from partwise.estimators.sequence.corpora import TaggerCorpora
 from partwise.estimators.sequence.orders import illegal_of, stuck_at
 from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
+from partwise.estimators.sequence.walks import transition_probabilities, walks
 from partwise.structures.chain import Chain, legal_sequences
 from partwise.structures.chain.known import wrong_parts
 from partwise.structures.interface import CodeArray, FloatArray
@@ -176,9 +177,8 @@ class PredictsLabels(TaggerCorpora):
         list of arrays of shape (n_tokens - 1, n_classes, n_classes)
             ``[t, a, b]``: token `t` has label `a`, and the next one label `b`.
         """
-        self._refuse_memory("predict_transitions")
         chain, states = self._encode(X, allowed), self._states
-        pairs = answers.transition_probabilities(
+        pairs = transition_probabilities(
             chain, self._scaled_weights, len(states), self._jobs()
         )
         return [states.gather(one, 1, 2) for one in pairs]
@@ -212,16 +212,10 @@ class PredictsLabels(TaggerCorpora):
         list of list of Span
             ``(start, end, label, score)``, the most probable first.
         """
-        self._refuse_memory("predict_span_marginals")
-        chain, K = self._encode(X, allowed), len(self._states)
-        w, jobs = self._scaled_weights, self._jobs()
-        pairs = answers.transition_probabilities(chain, w, K, jobs)
-        nodes = answers.label_probabilities(chain, w, K, jobs)
+        chain = self._encode(X, allowed)
         spelling = Spelling(self._states.classes, scheme)
-        return Shown(
-            span_probabilities(*both, spelling, at_least)
-            for both in zip(nodes, pairs, strict=True)
-        )
+        found = walks(chain, self._scaled_weights, len(self._states), self._jobs())
+        return Shown(span_probabilities(walk, spelling, at_least) for walk in found)
 
     def predict_kbest(
         self, X: Any, k: int = 5, *, allowed: Any = None
@@ -285,9 +279,3 @@ class PredictsLabels(TaggerCorpora):
 
     def _check_scored(self, y: Any) -> None:
         check_complete(y, "y")
-
-    def _refuse_memory(self, method: str) -> None:
-        """Refuse what only chains of first order answer."""
-        self._check_fitted()
-        if self._memory is not None:
-            raise ValueError(f"{method} is for order=1; this model's is {self.order}")

@@ -1,8 +1,8 @@
 """The probability of every chunk, whatever labels spell it.
 
-The labels of a chain are a Markov chain: given a label, those before it say nothing
-about the next one. So a chunk is followed from the label that opens it, label by label,
-for as long as the next one goes on with it.
+The labels of a sequence are a walk from state to state: given one, those before it say
+nothing about the next one. So a chunk is followed from the state that opens it, step by
+step, for as long as the next one goes on with it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partwise._notebooks import ShownSpans
 from partwise.estimators.labels import Label
 from partwise.estimators.sequence.answers import Span, check_chunks
+from partwise.estimators.sequence.walks import Walk
 from partwise.metrics.chunks import OUTSIDE, chunk_step, resolve_scheme
 from partwise.structures.interface import FloatArray
 
@@ -48,53 +48,39 @@ class Spelling:
         self.types = [steps[n][b].type for b in range(n)]
 
 
-def span_probabilities(
-    nodes: FloatArray, pairs: FloatArray, spelling: Spelling, at_least: float
-) -> list[Span]:
-    """Return the chunks of a sequence that are probable enough, by probability.
-
-    `nodes` are the probabilities of labels, `pairs` those of neighbouring labels.
-    """
+def span_probabilities(walk: Walk, spelling: Spelling, at_least: float) -> list[Span]:
+    """Return the chunks of a sequence that are probable enough, by probability."""
     if not 0.0 <= at_least <= 1.0:
         raise ValueError(f"at_least must lie between 0 and 1, not {at_least!r}")
     found: list[Span] = []
-    for start in range(len(nodes)):
-        if start == 0:
-            opening = nodes[0] * spelling.opens[-1]
-        else:
-            opening = (pairs[start - 1] * spelling.opens[:-1]).sum(axis=0)
+    length, label = len(walk.share), walk.label
+    pairs = label[walk.source], label[walk.target]
+    following = _given_state(walk)
+    continuing = following * spelling.continues[pairs]
+    ending = following * spelling.complete[pairs]
+    types = np.array(spelling.types)
+    for start in range(length):
+        opening = walk.arrivals(walk.share[start] * spelling.opens[pairs])
         for kind in sorted(set(spelling.types)):
-            of_kind = np.array([one == kind for one in spelling.types])
-            inside = opening * of_kind
-            for end in range(start + 1, len(nodes) + 1):
+            inside = opening * (types == kind)[label]
+            for end in range(start + 1, length + 1):
                 if inside.sum() < at_least or not inside.any():
                     break
-                share = _ending(inside, end, nodes, pairs, spelling)
+                if end == length:
+                    share = float(inside @ spelling.complete[label, -1])
+                else:
+                    share = float(inside[walk.source] @ ending[end])
                 if share >= at_least and share > 0.0:
                     found.append(Span(start, end, kind, min(share, 1.0)))
-                if end < len(nodes):
-                    on = _given_label(nodes, pairs, end) * spelling.continues
-                    inside = inside @ on
+                if end < length:
+                    inside = walk.arrivals(inside[walk.source] * continuing[end])
     return ShownSpans(sorted(found, key=lambda span: (-span.score, span)))
 
 
-def _given_label(nodes: FloatArray, pairs: FloatArray, t: int) -> FloatArray:
-    """Return the probability of the label at `t`, a column, given the one before."""
-    both, before = pairs[t - 1], nodes[t - 1][:, None]
-    result: FloatArray = np.zeros(both.shape)
-    np.divide(both, before, out=result, where=before > 0)
+def _given_state(walk: Walk) -> FloatArray:
+    """Return the probability of every step given the state that it leads from."""
+    result: FloatArray = np.zeros(walk.share.shape)
+    for t in range(1, len(result)):
+        there = walk.arrivals(walk.share[t - 1])[walk.source]
+        np.divide(walk.share[t], there, out=result[t], where=there > 0)
     return result
-
-
-def _ending(
-    inside: NDArray[np.float64],
-    end: int,
-    nodes: FloatArray,
-    pairs: FloatArray,
-    spelling: Spelling,
-) -> float:
-    """Return the probability that the chunk ends here, and counts."""
-    if end == len(nodes):
-        return float(inside @ spelling.complete[:, -1])
-    ends = _given_label(nodes, pairs, end) * spelling.complete[:, :-1]
-    return float(inside @ ends.sum(axis=1))

@@ -1,7 +1,8 @@
 """The cutting plane method with one slack (Joachims, Finley and Yu, 2009).
 
 The sum of all the losses is a convex function of the weights that lies above a plane
-for every choice of one output per example. Each pass adds the plane that touches it at
+for every choice of one output per example; of squared ones, the root of their sum is.
+Each pass adds the plane that touches it at
 the weights, and the next weights minimise the objective with the planes in place of
 the losses, by a small quadratic programme: its value is a lower bound on the objective
 of any weights, so that every pass ends with an exact certificate.
@@ -90,10 +91,15 @@ class CuttingPlaneState(State):
         The bound never falls, whatever rounding does.
         """
         planes = self.planes
-        self.alpha, u = solve_plane_qp(planes.factor, planes.costs, self.alpha)
+        self.alpha, u = solve_plane_qp(
+            planes.factor, planes.costs, self.alpha, planes.squared
+        )
         w = planes.combine(problem, self.alpha)
         # From the weights themselves, free of what rounding did to the products.
-        self.dual = max(self.dual, float(planes.costs @ self.alpha - 0.5 * w @ w))
+        dual = float(planes.costs @ self.alpha - 0.5 * w @ w)
+        if planes.squared:
+            dual -= 0.25 * float(self.alpha.sum()) ** 2
+        self.dual = max(self.dual, dual)
         return planes.weights_at(problem, u) if self._lacks_digits(u) else w
 
     def _lacks_digits(self, u: FloatArray) -> bool:
@@ -119,10 +125,11 @@ class CuttingPlane(Solver):
     Parameters
     ----------
     step : float
-        Where the next plane touches: this share of the way from the best weights so
-        far to those that the planes propose, or twice the last share while that finds
-        better weights. With 1, the original method, early proposals are far off the
-        mark and the passes many.
+        Where the second plane touches: this share of the way from the best weights so
+        far to those that the planes propose. The share doubles after every pass that
+        finds better weights, and is halved after others, to no less than its square.
+        With 1, the original method, early proposals are far off the mark and the
+        passes many.
     drop_after : int
         A plane that has had no part in the weights for this many passes is dropped.
 
@@ -178,6 +185,7 @@ class CuttingPlane(Solver):
         After another solver, the first plane touches at its weights.
         """
         state = CuttingPlaneState(problem)
+        state.stride = self.step
         if (
             isinstance(previous, CuttingPlaneState)
             and previous.planes.squared == state.planes.squared
@@ -203,10 +211,10 @@ class CuttingPlane(Solver):
         if primal < state.primal:
             state.primal, state.w = primal, w
         proposed = (1.0 + ROOM) * state.solve_planes(problem)
-        # Steps that find better weights one after the other are too short.
+        # Steps that find better weights one after the other are too short, others long.
         better = state.primal < before[0]
-        state.stride = min(2.0 * state.stride, 1.0) if better else 0.0
-        state.stride = max(state.stride, self.step)
+        factor = 2.0 if better else 0.5
+        state.stride = min(max(factor * state.stride, self.step**2), 1.0)
         state.iterate = state.w + state.stride * (proposed - state.w)
         state.drop_idle(self.drop_after)
         improved = (state.primal, state.dual) != before

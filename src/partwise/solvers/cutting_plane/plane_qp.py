@@ -1,7 +1,9 @@
 """The quadratic programme of the cutting plane method, solved by an active set method.
 
 ``max  b . a - 1/2 |sum_k a_k g_k|^2   subject to  a >= 0,  sum(a) <= 1``, in as many
-variables as there are planes: tens or hundreds, whatever the size of the corpus. The
+variables as there are planes: tens or hundreds, whatever the size of the corpus. Of
+squared losses the planes lie below their root: ``1/4 sum(a)^2`` is subtracted, and the
+sum may be anything. That is one more entry, ``sqrt(1/2)``, in the vector of each. The
 planes with a multiplier are few. As Lawson and Hanson (1974, chapter 23) do for least
 squares, the steepest of the others joins them, and those whose multiplier falls to zero
 leave.
@@ -33,7 +35,9 @@ ROUNDING = 1e-14
 """What rounding leaves uncertain of how steep a plane is, as a share of its parts."""
 
 TOO_FAR = 1e3
-"""No multiplier gets so large: it is one at most."""
+"""No multiplier gets so large, as a multiple of what all of them may add up to."""
+
+ROOT_HALF = np.sqrt(0.5)
 
 MOST_STEPS = 10
 """For every plane; usually about one is enough."""
@@ -51,7 +55,10 @@ class Best(NamedTuple):
 
 
 def solve_plane_qp(
-    factor: FloatArray, costs: FloatArray, start: FloatArray | None = None
+    factor: FloatArray,
+    costs: FloatArray,
+    start: FloatArray | None = None,
+    squared: bool = False,
 ) -> Best:
     """Return the best multipliers of the planes.
 
@@ -63,6 +70,8 @@ def solve_plane_qp(
         What the planes say the losses are at ``w = 0``.
     start : array of shape (n_planes,), optional
         Feasible multipliers; the nearer to the best ones, the sooner these are found.
+    squared : bool
+        Whether the losses are the square of what lies above the planes.
 
     Returns
     -------
@@ -77,6 +86,10 @@ def solve_plane_qp(
     >>> solve_plane_qp(np.eye(2), np.array([3.0, 3.0])).alpha.round(6).tolist()
     [0.5, 0.5]
     """
+    n_weights, limit = len(factor), 1.0
+    if squared:
+        factor = np.vstack([factor, np.full(costs.size, ROOT_HALF)])
+        limit = np.inf
     size = np.sqrt(np.einsum("ij,ij->j", factor, factor))
     # Planes differ in size by orders of magnitude; one without slope has any.
     size = np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
@@ -89,7 +102,7 @@ def solve_plane_qp(
     for _ in range(MOST_STEPS * (1 + costs.size)):
         check_time()
         used[joining] = True
-        a, u = _go_to_best(vectors, heights, price, a, u, used)
+        a, u = _go_to_best(vectors, heights, price, a, u, used, limit)
         new_value = float(heights @ a - 0.5 * u @ u)
         slope = costs - size * (u @ vectors)
         # Planes in use are all as steep: flat, or, with a sum of one, as steep as mass
@@ -112,7 +125,7 @@ def solve_plane_qp(
         joining = [int(able[slope[able].argmax()])] if able.size else []
     a, u = best
     alpha = a / size
-    return Best(alpha / max(float(alpha.sum()), 1.0), u)
+    return Best(alpha / max(float(alpha.sum()) / limit, 1.0), u[:n_weights])
 
 
 def _go_to_best(
@@ -122,6 +135,7 @@ def _go_to_best(
     a: FloatArray,
     u: FloatArray,
     used: NDArray[np.bool_],
+    limit: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Go towards the best multipliers of the planes in use, while none gets negative.
 
@@ -131,7 +145,8 @@ def _go_to_best(
     while used.any():
         at = np.flatnonzero(used)
         here = a[at]
-        there, best_u = _best_of(vectors[:, at], heights[at], price[at], here)
+        own = vectors[:, at], heights[at], price[at]
+        there, best_u = _best_of(*own, here, limit)
         way = there - here
         # One that is zero but for rounding is in use: it holds the weights where it is.
         falling = there < -DEPENDENT * np.abs(there).max()
@@ -148,16 +163,22 @@ def _go_to_best(
 
 
 def _best_of(
-    vectors: FloatArray, heights: FloatArray, price: FloatArray, here: FloatArray
+    vectors: FloatArray,
+    heights: FloatArray,
+    price: FloatArray,
+    here: FloatArray,
+    limit: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the best multipliers of planes, of any sign, and the weights.
 
     At the best weights all planes are at the same height: zero, or, if the price of the
-    multipliers is more than one then, at the height where it is one.
+    multipliers is more than the limit then, at the height where it is one.
     """
-    far = TOO_FAR / float(price.min())
+    # Without a limit, planes only contradict each other where the price stays as it is.
+    most = limit if np.isfinite(limit) else float(here @ price)
+    far = TOO_FAR * most / float(price.min())
     free, u = _meet(vectors, heights, np.zeros(len(vectors)), here, far)
-    if free @ price <= 1.0:
+    if free @ price <= limit:
         return free, u
     # A reflection after which the first multiplier alone has a price, and so is known.
     norm = float(np.sqrt(price @ price))

@@ -2,12 +2,13 @@
 
 A plane takes one output of every example. Its vector is ``g = sum_i C_i dPhi(i, y_i)``
 and its cost ``b = sum_i C_i cost(i, y_i)``: whatever the weights, all the losses add
-up to at least ``b - w . g``. Squared losses lie above their tangents as well: where the
-slack is `s`, the loss of an example is at least ``2 s (cost - w . dPhi) - s^2``, which
-is the same with a slope of ``2 s``. The vectors are as long as the weights and dense,
-the outputs are short, so the outputs are what is kept, and the vectors in an
-orthonormal basis of themselves: as many numbers as their products, with twice the
-digits. Of features of 1e8 beside some of 1 the products say nothing about the latter.
+up to at least ``b - w . g``. Of squared losses it is the root of their sum that lies
+above planes, the norm of the slacks: each has a slope ``s_i``, its share of the norm
+where the plane touches, so that ``sum_i C_i s_i^2`` is one. The vectors are as long as
+the weights and dense, the outputs are short, so the outputs are what is kept, and the
+vectors in an orthonormal basis of themselves: as many numbers as their products, with
+twice the digits. Of features of 1e8 beside some of 1 the products say nothing about the
+latter.
 """
 
 from __future__ import annotations
@@ -126,7 +127,6 @@ def _add_costs(
     ptr: IntArray,
     codes: Codes,
     slopes: FloatArray,
-    squared: bool,
     out: FloatArray,
 ) -> None:
     """Add the share of some examples in ``b_k`` to ``out[k]``."""
@@ -136,8 +136,6 @@ def _add_costs(
         for k in range(out.size):
             cost = waist.cost(s, i, codes[k, ptr[i] : ptr[i + 1]])
             out[k] += C[i] * slopes[k, i] * cost
-            if squared:
-                out[k] -= C[i] * (0.5 * slopes[k, i]) ** 2
 
 
 @kernel
@@ -218,17 +216,25 @@ class Planes(Keeper):
         found = make_worst_outputs(self.ptr)
         yield from find_worst_outputs(problem, w, found, slack)
         self.codes = np.vstack([self.codes, found.codes])
-        slope = 2.0 * slack if self.squared else np.ones(slack.size)
-        cost = slope * found.costs - (slack**2 if self.squared else 0.0)
-        self.slopes = np.vstack([self.slopes, slope])
-        self.costs = np.append(self.costs, problem.C @ cost)
+        slope = slack[None] if self.squared else np.ones((1, slack.size))
+        self.slopes = np.vstack([self.slopes, self._of_norm_one(problem, slope)])
+        self.costs = np.append(self.costs, problem.C @ (self.slopes[-1] * found.costs))
         self._place_last(problem)
+
+    def _of_norm_one(self, problem: Problem, slopes: FloatArray) -> FloatArray:
+        """Return the slopes of squared losses as shares of their norm."""
+        if not self.squared:
+            return slopes
+        norm = np.sqrt(slopes**2 @ problem.C)[:, None]
+        # Where there is no slack, zeros are a plane as well.
+        return np.divide(slopes, norm, out=np.zeros_like(slopes), where=norm > 0.0)
 
     def weigh_again(self, problem: Problem) -> None:
         """Compute costs and vectors for other weights C_i of the examples."""
+        self.slopes = self._of_norm_one(problem, self.slopes)
         codes, slopes, count = self.codes, self.slopes, len(self)
         self.costs, self.factor = np.zeros(count), np.zeros((0, 0))
-        things = *self._shared(problem), self.squared, summed(self.costs)
+        things = *self._shared(problem), summed(self.costs)
         problem.crew(n_sums=count).run(_add_costs, *things)
         for n in range(1, count + 1):
             self.codes, self.slopes = codes[:n], slopes[:n]

@@ -25,6 +25,10 @@ MOST_PASSES = 20
 SHARE = 0.3
 """The proximal problem is solved to this share of the gap."""
 
+FLAT = 1e-30
+"""A row without entries counts as this share of the longest one: its multiplier goes
+to where it ends in one step."""
+
 LOOK_EVERY = 5
 """Passes between looks at the gap."""
 
@@ -113,11 +117,12 @@ class ProximalMaster(Master):
         """Take `effort` proximal steps, one as long as there are rows to be found."""
         rows, w = task.rows, task.w
         p = master.make_master_problem(rows, task.C, self.positive)
-        sqnorm = np.add.reduceat(rows.val**2, rows.ptr[:-1])
+        sqnorm = master.row_sums(p, rows.val**2)
+        sqnorm = np.maximum(sqnorm, FLAT * sqnorm.max() or 1.0)
         if self.rho == 0.0:
             # One over the size of weights that would give a typical row its margin.
             size = np.abs(rows.val).sum() / len(rows)
-            self.rho = size / (float(p.margin.mean()) or 1.0)
+            self.rho = (size or 1.0) / (float(p.margin.mean()) or 1.0)
         lam, pull = task.lam.copy(), np.zeros(w.size)
         best, bound = master.primal_value(p, w), master.dual_bound(p, lam, w.size)
         master.multiply_transposed(p, lam, pull)

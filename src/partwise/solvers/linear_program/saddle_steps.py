@@ -161,7 +161,9 @@ def _step_lengths(p: MasterProblem, n: int) -> tuple[FloatArray, FloatArray]:
     """Return the lengths of steps for weights and for multipliers."""
     size = np.abs(p.val)
     columns = np.bincount(p.idx, size, n)
-    rows = np.add.reduceat(size, p.ptr[:-1])
+    rows = master.row_sums(p, size)
+    # Where there are no entries, any step is short enough.
+    rows = np.where(rows > 0.0, rows, rows.max() or 1.0)
     # Steps must not differ within an example, or the projection would be another one.
     longest = np.maximum.reduceat(rows[p.order], p.group_ptr[:-1])
     sigma = np.zeros(rows.size)

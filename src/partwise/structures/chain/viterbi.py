@@ -50,6 +50,28 @@ def make_viterbi_space(longest: int, n_labels: int, k: int) -> ViterbiSpace:
 
 
 @kernel
+def reach(before: FloatArray, steps: FloatArray, out: FloatArray) -> None:
+    """Set ``out[b]`` to the largest ``before[a] + steps[a, b]``.
+
+    Four labels before at a time, or every one would wait for the sums of the last.
+    """
+    n = before.size
+    first = steps[0]
+    for b in range(out.size):
+        out[b] = before[0] + first[b]
+    for a in range(1, n - 3, 4):
+        p, q, r, s = before[a], before[a + 1], before[a + 2], before[a + 3]
+        to_p, to_q, to_r, to_s = steps[a], steps[a + 1], steps[a + 2], steps[a + 3]
+        for b in range(out.size):
+            one, two = max(p + to_p[b], q + to_q[b]), max(r + to_r[b], s + to_s[b])
+            out[b] = max(out[b], max(one, two))
+    for a in range(n - (n - 1) % 4, n):
+        p, to_p = before[a], steps[a]
+        for b in range(out.size):
+            out[b] = max(out[b], p + to_p[b])
+
+
+@kernel
 def viterbi(given: ChainScores, y: CodeArray, space: ViterbiSpace) -> float:
     """Write the best legal labels to `y`; return their score, or -inf.
 
@@ -67,13 +89,8 @@ def viterbi(given: ChainScores, y: CodeArray, space: ViterbiSpace) -> float:
         if t > 0:
             if not tied and t > 1:
                 mask_transitions(transition[t - 1], mask.transitions, legal)
-            here, before = arrive[t], best[t - 1]
-            for b in range(n_labels):
-                here[b] = before[0] + legal[0, b]
-            for a in range(1, n_labels):
-                reached = before[a]
-                for b in range(n_labels):
-                    here[b] = max(here[b], reached + legal[a, b])
+            here = arrive[t]
+            reach(best[t - 1], legal, here)
             for b in range(n_labels):
                 best[t, b] = here[b] + node[t, b]
         if token_mask.shape[0] > 0:
@@ -119,12 +136,7 @@ def _look_ahead(given: ChainScores, space: ViterbiSpace) -> None:
         for b in range(n_labels):
             legal = token_mask.shape[0] == 0 or token_mask[t + 1, b]
             onward[b] = node[t + 1, b] + after[t + 1, b] if legal else -np.inf
-        here = after[t]
-        here[:] = -np.inf
-        for b in range(n_labels):
-            reached = onward[b]
-            for a in range(n_labels):
-                here[a] = max(here[a], into[b, a] + reached)
+        reach(onward, into, after[t])
 
 
 @kernel

@@ -6,19 +6,18 @@ right, the tree to choose is the one whose arcs have the largest sum of probabil
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from partwise._jit import kernel
+from partwise._jit import generic, kernel
 from partwise.structures import interface as waist
 from partwise.structures.decoding import Decoded, output_pointers
 from partwise.structures.dependency.corpus import DependencyTrees
 from partwise.structures.dependency.families import best_tree
 from partwise.structures.dependency.labels import labels_of_arc
 from partwise.structures.dependency.parts import as_matrix, n_words
-from partwise.structures.interface import FloatArray
+from partwise.structures.interface import CodeArray, FloatArray, Structure
 from partwise.structures.parallel import Worker, make_crew
 from partwise.structures.sharing import borders, filled
 from partwise.structures.vectors import exponentials, largest, place_of_largest, sum_of
@@ -37,50 +36,60 @@ def _best_label(
     return best, ws.label_shares[best] / sum_of(ws.label_shares)
 
 
+@generic
+def safest(
+    s: Structure, i: int, theta: FloatArray, mu: FloatArray, y: CodeArray, ws: Any
+) -> float:
+    """Write the tree whose arcs have the largest sum of probabilities; return that sum.
+
+    `theta` has the scores of parts and `mu` their marginals, which are overwritten.
+    """
+    raise NotImplementedError("safest is required for trees of minimum risk")
+
+
+@safest.implement(DependencyTrees)
+def _(
+    s: DependencyTrees,
+    i: int,
+    theta: FloatArray,
+    mu: FloatArray,
+    y: CodeArray,
+    ws: Any,
+) -> float:
+    n, is_labelled = n_words(s, i), s.labels.n_labels > 0
+    worth = as_matrix(mu, n)
+    if is_labelled:
+        for h in range(n + 1):
+            for m in range(1, n + 1):
+                if worth[h, m] > 0.0:
+                    worth[h, m] *= _best_label(s, i, h, m, theta, ws)[1]
+    score = best_tree(s.family, worth, s.layout.single_root > 0, y[:n], ws.trees)
+    if is_labelled:
+        for m in range(1, n + 1):
+            y[n + m - 1] = _best_label(s, i, y[m - 1], m, theta, ws)[0]
+    return score
+
+
 @kernel
 def _decode_minimum_risk(
-    s: DependencyTrees,
-    start: int,
-    stop: int,
-    worker: Worker,
-    w: FloatArray,
-    found: Decoded,
+    s: Structure, start: int, stop: int, worker: Worker, w: FloatArray, found: Decoded
 ) -> None:
-    scratch, ws = worker.scratch, worker.ws
-    is_labelled = s.labels.n_labels > 0
+    theta, mu, ws = worker.scratch.theta, worker.scratch.mu, worker.ws
     for i in range(start, stop):
-        n = n_words(s, i)
         waist.visit(s, i, ws)
-        waist.part_scores(s, i, w, scratch.theta, ws)
-        waist.marginals(s, i, scratch.theta, scratch.mu, ws)
-        worth = as_matrix(scratch.mu, n)
-        if is_labelled:
-            for h in range(n + 1):
-                for m in range(1, n + 1):
-                    if worth[h, m] > 0.0:
-                        worth[h, m] *= _best_label(s, i, h, m, scratch.theta, ws)[1]
+        waist.part_scores(s, i, w, theta, ws)
+        waist.marginals(s, i, theta, mu, ws)
         y = found.codes[found.ptr[i] : found.ptr[i + 1]]
-        found.scores[i] = best_tree(
-            s.family, worth, s.layout.single_root > 0, y[:n], ws.trees
-        )
-        if is_labelled:
-            for m in range(1, n + 1):
-                y[n + m - 1] = _best_label(s, i, y[m - 1], m, scratch.theta, ws)[0]
+        found.scores[i] = safest(s, i, theta, mu, y, ws)
 
 
-def decode_by(s: Any, job: Any, w: FloatArray, n_jobs: int) -> Decoded:
-    """Return what a job finds for every sentence."""
-    ptr = output_pointers(s)
-    found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
-    shared = Decoded(borders(ptr), filled(found.codes, ptr), filled(found.scores))
-    make_crew(s, n_jobs).run(job, w, shared)
-    return found
-
-
-@singledispatch
-def decode_minimum_risk(s: Any, w: FloatArray, n_jobs: int = 1) -> Decoded:
+def decode_minimum_risk(s: Structure, w: FloatArray, n_jobs: int = 1) -> Decoded:
     """Return for every sentence the tree with the most arcs right, on average.
 
     Its score is that number: the sum of the probabilities of its arcs.
     """
-    return decode_by(s, _decode_minimum_risk, w, n_jobs)
+    ptr = output_pointers(s)
+    found = Decoded(ptr, np.zeros(ptr[-1], np.int32), np.zeros(ptr.size - 1))
+    shared = Decoded(borders(ptr), filled(found.codes, ptr), filled(found.scores))
+    make_crew(s, n_jobs).run(_decode_minimum_risk, w, shared)
+    return found

@@ -15,6 +15,7 @@ from partwise.structures.ngrams.corpus import (
     illegal_positions,
     make_ngram_chain,
 )
+from partwise.structures.ngrams.steps import step_shares
 from partwise.structures.ngrams.table import NGrams, make_ngrams, observed_tuples
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "make_ngrams",
     "observed_tuples",
     "parts",
+    "step_shares",
 ]

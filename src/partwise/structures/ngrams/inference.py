@@ -114,5 +114,5 @@ def _(s: NGramChain, i: int, theta: FloatArray, mu: FloatArray, ws: Any) -> floa
     mu[:n] = 0.0
     log_z = sum_logs(s, given, ws)
     if log_z > -np.inf:
-        expect_logs(s, given, counts, log_z, ws)
+        expect_logs(s, given, counts, counts.step.reshape(1, -1), log_z, ws)
     return log_z

@@ -12,6 +12,7 @@ import numpy as np
 
 from partwise._jit import kernel
 from partwise.structures import vectors
+from partwise.structures.interface import FloatArray
 from partwise.structures.ngrams.corpus import NGramChain
 from partwise.structures.ngrams.scores import NGramScores, last_score, node_score
 
@@ -179,9 +180,17 @@ def _arrive(s: NGramChain, given: NGramScores, t: int, e: int, ws: Any) -> float
 
 @kernel
 def expect_logs(
-    s: NGramChain, given: NGramScores, mu: NGramScores, log_z: float, ws: Any
+    s: NGramChain,
+    given: NGramScores,
+    mu: NGramScores,
+    steps: FloatArray,
+    log_z: float,
+    ws: Any,
 ) -> None:
-    """Add expected counts, after `sum_logs`."""
+    """Add expected counts, after `sum_logs`.
+
+    Those of `steps` are of all positions together if it has one row, else of each.
+    """
     grams, n_states = s.grams, s.grams.label.size
     length = given.node.shape[0]
     behind, ahead, top = ws.behind, ws.ahead, ws.last
@@ -206,7 +215,8 @@ def expect_logs(
                     if turn == 0:
                         top[before] = max(top[before], value)
                         come = _arrive(s, given, t, e, ws)
-                        mu.step[e] += _exp_or_zero(come + here, log_z)
+                        row = t % steps.shape[0]
+                        steps[row, e] += _exp_or_zero(come + here, log_z)
                     else:
                         behind[before] += _exp_or_zero(value, top[before])
         for j in range(n_states):

@@ -47,13 +47,19 @@ def _(rows: DenseRows, t: int) -> int:
 
 @interface.row_dot.implement(DenseRows)
 def _(rows: DenseRows, t: int, w: FloatArray, out: FloatArray) -> None:
-    n_labels = out.size
-    for c in range(rows.values.shape[1]):
-        value = rows.values[t, c]
-        if value != 0.0:  # bitmaps are mostly zero
-            row = w[c * n_labels : (c + 1) * n_labels]
-            for k in range(n_labels):
-                out[k] += value * row[k]
+    n_labels, n_columns = out.size, rows.values.shape[1]
+    # Bitmaps are mostly zero, and the processor cannot foresee where they are not: to
+    # list these places first takes half the time of asking before each of them.
+    places, n_places = np.empty(n_columns, np.int32), 0
+    for c in range(n_columns):
+        places[n_places] = c
+        n_places += rows.values[t, c] != 0.0
+    for j in range(n_places):
+        column = np.int64(places[j])
+        at, value = column * n_labels, rows.values[t, column]
+        row = w[at : at + n_labels]
+        for k in range(n_labels):
+            out[k] += value * row[k]
 
 
 @interface.row_add.implement(DenseRows)

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from partwise._jit import kernel
+from partwise._jit import kernel, prefetch
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.rows import interface
-from partwise.structures.rows.sparse import SparseRows
-from partwise.structures.vectors import add_scaled, shrink
+from partwise.structures.rows.sparse import AHEAD, SparseRows
+from partwise.structures.vectors import add_scaled, fill, shrink
 
 WORD = 32  # labels per word of the bit mask
 
@@ -129,19 +129,54 @@ def _(rows: PairRows, t: int) -> int:
     return rows.ptr[t + 1] - rows.ptr[t]
 
 
+@kernel
+def _fetch_pairs(rows: PairRows, j: int, w: FloatArray) -> None:
+    """Ask for the pairs of an entry further on, and where those behind it are."""
+    pairs = rows.pairs
+    if j + AHEAD < rows.idx.size:
+        prefetch(pairs.ptr, rows.idx[j + AHEAD])
+        first = pairs.ptr[rows.idx[j]]
+        prefetch(w, first)
+        prefetch(pairs.label, first)
+
+
+@kernel
+def _add_scores(
+    rows: PairRows, first: int, last: int, n_labels: int, w: FloatArray, out: FloatArray
+) -> None:
+    """Add the scores of the positions ``first:last``, all labels of each in turn."""
+    for t in range(first, last):
+        own = out[(t - first) * n_labels : (t - first + 1) * n_labels]
+        for j in range(rows.ptr[t], rows.ptr[t + 1]):
+            _fetch_pairs(rows, j + AHEAD, w)
+            attribute = rows.idx[j]
+            value = 1.0 if rows.val.size == 0 else rows.val[j]
+            begin, end = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
+            row, label = w[begin:end], rows.pairs.label[begin:end]
+            if row.size == n_labels:  # all labels in order: whole vectors
+                for k in range(n_labels):
+                    own[k] += value * row[k]
+            else:
+                for p in range(row.size):
+                    own[np.uint32(label[p])] += value * row[p]
+
+
 @interface.row_dot.implement(PairRows)
 def _(rows: PairRows, t: int, w: FloatArray, out: FloatArray) -> None:
-    for j in range(rows.ptr[t], rows.ptr[t + 1]):
-        attribute = rows.idx[j]
-        value = 1.0 if rows.val.size == 0 else rows.val[j]
-        first, last = rows.pairs.ptr[attribute], rows.pairs.ptr[attribute + 1]
-        row, label = w[first:last], rows.pairs.label[first:last]
-        if row.size == out.size:  # all labels in order: whole vectors
-            for k in range(out.size):
-                out[k] += value * row[k]
-        else:
-            for p in range(row.size):
-                out[np.uint32(label[p])] += value * row[p]
+    _add_scores(rows, t, t + 1, out.size, w, out)
+
+
+@interface.rows_dot.implement(PairRows)
+def _(
+    rows: PairRows,
+    first: int,
+    last: int,
+    n_labels: int,
+    w: FloatArray,
+    out: FloatArray,
+) -> None:
+    fill(out, (last - first) * n_labels, 0.0)
+    _add_scores(rows, first, last, n_labels, w, out)
 
 
 @interface.row_add.implement(PairRows)

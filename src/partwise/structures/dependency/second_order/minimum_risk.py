@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from partwise._jit import kernel
-from partwise.structures import interface as waist
-from partwise.structures.decoding import Decoded
-from partwise.structures.dependency.minimum_risk import (
-    decode_by,
-    decode_minimum_risk,
-)
+from partwise.structures.dependency.minimum_risk import safest
 from partwise.structures.dependency.second_order.candidates import arcs_of, find_arc
 from partwise.structures.dependency.second_order.corpus import SecondOrderTrees
 from partwise.structures.dependency.second_order.inference import labels_of_arc
 from partwise.structures.dependency.second_order.parts import part_views
 from partwise.structures.dependency.second_order.trees import best_second_order_tree
-from partwise.structures.interface import FloatArray
-from partwise.structures.parallel import Worker
+from partwise.structures.interface import CodeArray, FloatArray
 from partwise.structures.vectors import fill, place_of_largest, softmax
 
 
@@ -32,43 +26,26 @@ def _best_label(
     return best, ws.label_shares[best]
 
 
-@kernel
-def _decode(
+@safest.implement(SecondOrderTrees)
+def _(
     s: SecondOrderTrees,
-    start: int,
-    stop: int,
-    worker: Worker,
-    w: FloatArray,
-    found: Decoded,
-) -> None:
-    theta, mu, ws = worker.scratch.theta, worker.scratch.mu, worker.ws
-    is_labelled = s.first.labels.n_labels > 0
-    for i in range(start, stop):
-        arcs = arcs_of(s.arcs, i)
-        waist.visit(s, i, ws)
-        waist.part_scores(s, i, w, theta, ws)
-        waist.marginals(s, i, theta, mu, ws)
-        worth = part_views(s, i, mu)
-        for b in range(arcs.n_arcs if is_labelled else 0):
-            if worth.arc[b] > 0.0:
-                worth.arc[b] *= _best_label(s, i, b, theta, ws)[1]
-        # What counts is arcs: how they meet makes no difference.
-        fill(worth.siblings, worth.siblings.size, 0.0)
-        fill(worth.grand, worth.grand.size, 0.0)
-        y = found.codes[found.ptr[i] : found.ptr[i + 1]]
-        found.scores[i] = best_second_order_tree(
-            arcs,
-            worth,
-            s.first.layout.single_root > 0,
-            y,
-            ws.chart,
-            ws.waiting,
-        )
-        for m in range(1, arcs.n + 1 if is_labelled else 1):
-            b = find_arc(arcs, y[m - 1], m)
-            y[arcs.n + m - 1] = _best_label(s, i, b, theta, ws)[0]
-
-
-@decode_minimum_risk.register
-def _(s: SecondOrderTrees, w: FloatArray, n_jobs: int = 1) -> Decoded:
-    return decode_by(s, _decode, w, n_jobs)
+    i: int,
+    theta: FloatArray,
+    mu: FloatArray,
+    y: CodeArray,
+    ws: Any,
+) -> float:
+    arcs, is_labelled = arcs_of(s.arcs, i), s.first.labels.n_labels > 0
+    worth = part_views(s, i, mu)
+    for b in range(arcs.n_arcs if is_labelled else 0):
+        if worth.arc[b] > 0.0:
+            worth.arc[b] *= _best_label(s, i, b, theta, ws)[1]
+    # What counts is arcs: how they meet makes no difference.
+    fill(worth.siblings, worth.siblings.size, 0.0)
+    fill(worth.grand, worth.grand.size, 0.0)
+    single_root = s.first.layout.single_root > 0
+    score = best_second_order_tree(arcs, worth, single_root, y, ws.chart, ws.waiting)
+    for m in range(1, arcs.n + 1 if is_labelled else 1):
+        b = find_arc(arcs, y[m - 1], m)
+        y[arcs.n + m - 1] = _best_label(s, i, b, theta, ws)[0]
+    return score
