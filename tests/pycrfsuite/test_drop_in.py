@@ -15,6 +15,10 @@ import partwise.pycrfsuite as ours
 from partwise.foreign import read_crfsuite_model
 from partwise.pycrfsuite._dumpparser import CRFsuiteDumpParser
 from partwise.pycrfsuite._logparser import TrainLogParser
+from partwise.pycrfsuite.parameters import Parameters
+from partwise.pycrfsuite.training import make_plan
+from partwise.structures.chain import make_chain
+from partwise.structures.rows import make_dense_rows
 
 theirs = pytest.importorskip("pycrfsuite")
 
@@ -354,3 +358,55 @@ def test_tagger_finds_the_same_attributes_at_once_as_one_by_one(tmp_path: Path) 
             assert mine.tag(items) == peer.tag(items)
             found = mine.probability(labels)
             assert found == pytest.approx(peer.probability(labels), rel=1e-9)
+
+
+def test_tagger_sorts_texts_flags_and_numbers_as_the_original_does(
+    tmp_path: Path,
+) -> None:
+    """The same names in all tokens, as in tutorials; then a kind that is new there."""
+    pytest.importorskip("numba")
+    draw = random.Random(1)
+
+    def token(**other: Any) -> dict[str, Any]:
+        usual = {"bias": 1.0, "word": draw.choice("abcd"), "up": draw.random() < 0.5}
+        return (
+            usual | {"end": draw.choice("xy"), "n": draw.choice([0.5, 2, 3.25])} | other
+        )
+
+    data = [
+        (items, [draw.choice("AB") for _ in items])
+        for items in ([token() for _ in range(1 + i % 4)] for i in range(40))
+    ]
+    odd: list[dict[str, Any]] = [
+        {"up": 2.5}, {"up": -1}, {"up": 300}, {"up": "a"}, {"up": b"a"},
+        {"up": {"deep": 1.0}}, {"n": "0.5"}, {"n": True}, {"n": np.float32(0.5)},
+        {"word": 1.5}, {"word": False}, {"word": b"a"}, {"word": "a\0b"},
+        {"bias": "bias"},
+    ]  # fmt: skip
+    path = tmp_path / "m.crfsuite"
+    strange = [([token(**one), token()], ["A", "B"]) for one in odd]
+    train(theirs, data + strange, path, "ap", {"max_iterations": 5})
+    mine, peer = ours.Tagger(), theirs.Tagger()
+    mine.open(str(path))
+    peer.open(str(path))
+    later = [([token(), token(**one), token()], ["A", "B", "A"]) for one in odd]
+    for items, labels in [*data * 3, *later * 2, *data]:
+        assert mine.tag(items) == peer.tag(items)
+        found, expected = mine.probability(labels), peer.probability(labels)
+        if not math.isnan(expected):  # large scores overflow in the original
+            assert found == pytest.approx(expected, rel=1e-9)
+    for wrong in (None, ("a",)):
+        for tagger in (mine, peer):
+            with pytest.raises((TypeError, SystemError)):
+                tagger.tag([token(), token(up=wrong), token()])
+
+
+def test_few_iterations_with_c1_end_at_a_larger_proven_gap() -> None:
+    chain = make_chain(make_dense_rows(np.eye(2)), [0, 2], [0, 1], 2)
+    tolerances = []
+    for most in (50, 100, 1000, 10**9):
+        parameters = Parameters("lbfgs")
+        parameters.set("c1", "0.1")
+        parameters.set("max_iterations", str(most))
+        tolerances.append(make_plan(chain, parameters).tol)
+    assert tolerances == pytest.approx([1e-3, 1e-3, 1e-4, 1e-4])

@@ -205,20 +205,21 @@ def _find(
     for i in range(ids.size):
         places[i] = hashes[i] & mask
         found[i] = slots[places[i]]
+    heads = np.empty(ids.size, np.uint64)
     for i in range(ids.size):
         slot, at = found[i], places[i]
         while slot != ZERO and slot >> HALF != hashes[i]:
             at = (at + ONE) & mask
             slot = slots[at]
         found[i], places[i] = slot, at
+        heads[i] = entries[slot & LOW_HALF]
     start = ZERO
     for i in range(ids.size):
         ids[i] = UNKNOWN
-        slot, at = found[i], places[i]
+        slot, at, head = found[i], places[i], heads[i]
         while slot != ZERO:
             if slot >> HALF == hashes[i]:
                 to = slot & LOW_HALF
-                head = entries[to]
                 if head >> HALF == np.uint64(names[i]) and _is_at(
                     text, start, ends[i], entries, to + ONE
                 ):
@@ -226,6 +227,7 @@ def _find(
                     break
             at = (at + ONE) & mask
             slot = slots[at]
+            head = entries[slot & LOW_HALF]
         start = ends[i]
     return True
 

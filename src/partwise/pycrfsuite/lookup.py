@@ -7,9 +7,11 @@ before, Python only lines up the values, and `partwise.features.byte_table` find
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate, chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from partwise.pycrfsuite.items import Items
 from partwise.pycrfsuite.records import Records
 
 MOST_SHAPES = 1 << 12
-MOST_PATTERNS, LONGEST_PATTERN = 512, 128  # what is remembered stays small
+MOST_VALUES = 1 << 18  # and tokens, in all patterns; what is remembered stays small
 NUMBERS = frozenset({bool, int, float})
 NO_AMOUNTS = np.empty(0)
 
@@ -29,32 +31,55 @@ NO_AMOUNTS = np.empty(0)
 # same: text with such characters has no bytes, and python-crfsuite refuses it.
 THERE, NOT_THERE = "\ud800", "\ud801"
 AS_TEXT = {True: THERE, False: NOT_THERE}
+TEXT, FLAG, NUMBER = range(3)  # kinds of values
+KINDS = {str: TEXT, bool: FLAG}
 
 
 @dataclass(frozen=True, eq=False, slots=True)  # told apart by what they are, quickly
 class _Shape:
     """What tokens with the same names have in common.
 
-    `numbers` are those of their names, as the bytes of int32; `has_flags` says
-    whether some values were no text when these names were first met.
+    `numbers` are those of their names, as the bytes of int32; `kinds` are those of
+    their values when these names were first met, a byte each.
     """
 
     numbers: bytes
-    size: int
-    has_flags: bool
+    kinds: bytes
 
 
-NESTED = _Shape(b"", 0, False)
+NESTED = _Shape(b"", b"")
 """Names of values that have names themselves, which are not looked for here."""
 
 
-class _Pattern(NamedTuple):
+class _Kind(NamedTuple):
+    """Where the values of one kind are, and what takes them out."""
+
+    at: NDArray[np.intp]
+    taken: Callable[[list[Any]], tuple[Any, ...]]
+
+
+class _Parts(NamedTuple):
+    """How values are sorted into texts, which are looked up, and all others.
+
+    `starts` are where the records of the others begin, and 0 for texts.
+    """
+
+    texts: _Kind
+    flags: _Kind
+    numbers: _Kind
+    names: NDArray[np.int32]
+    starts: NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class _Pattern:
     """What sequences of tokens with the same shapes have in common."""
 
     numbers: NDArray[np.int32]
     ends: NDArray[np.int64]
     has_flags: bool
     is_nested: bool
+    parts: _Parts | None = None
 
 
 class SentenceLookup:
@@ -68,7 +93,8 @@ class SentenceLookup:
         self._contents = contents
         self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._expected: dict[tuple[str, ...], _Shape] = {}
-        self._patterns: dict[tuple[_Shape, ...], _Pattern] = {}
+        self._patterns: dict[tuple[Any, ...], _Pattern] = {}
+        self._n_remembered = 0
         self._names: dict[str, int] = {}
         self._table: ByteTable | None = None
         self._is_usable = IS_USABLE
@@ -89,6 +115,11 @@ class SentenceLookup:
             return None
         if self._table is None or pattern.is_nested:
             return None
+        if pattern.parts is not None:
+            try:
+                return _read_parts(self._table, pattern.parts, values, pattern.ends)
+            except (TypeError, ValueError):  # a name has texts here, numbers there
+                pattern.parts = None
         numbers, amounts = pattern.numbers, NO_AMOUNTS
         try:
             if pattern.has_flags:
@@ -104,26 +135,29 @@ class SentenceLookup:
 
     def _pattern(self, sequence: list[Any]) -> _Pattern:
         """Return what is known of a sequence by its names."""
-        shapes = self._shapes
+        names = list(map(tuple, sequence))
         # Most tokens have the names of the one in the middle; comparing is quick.
-        usual = tuple(sequence[len(sequence) // 2])
-        shape = shapes[usual]
-        found = tuple(
-            [
-                shape if (names := tuple(token)) == usual else shapes[names]
-                for token in sequence
-            ]
-        )
-        known = self._patterns.get(found)
+        usual = names[len(names) // 2]
+        key: tuple[Any, ...] = names[0], usual, names[-1], len(names)
+        if names[1:-1].count(usual) != len(names) - 2:
+            shape = self._shapes[usual]
+            key = tuple([shape if own == usual else self._shapes[own] for own in names])
+        known = self._patterns.get(key)
         if known is None:
+            found = [self._shapes[own] for own in names]
             known = _Pattern(
                 np.frombuffer(b"".join([s.numbers for s in found]), np.int32),
-                np.array([0, *accumulate([s.size for s in found])], np.int64),
-                any(s.has_flags for s in found),
+                np.array([0, *accumulate([len(s.kinds) for s in found])], np.int64),
+                any(any(s.kinds) for s in found),
                 NESTED in found,
             )
-            if len(self._patterns) < MOST_PATTERNS and len(found) <= LONGEST_PATTERN:
-                self._patterns[found] = known
+            size = len(names) + known.numbers.size
+            if self._n_remembered + size <= MOST_VALUES:
+                self._n_remembered += size
+                self._patterns[key] = known
+                if self._table is not None and known.has_flags:
+                    kinds = b"".join([s.kinds for s in found])
+                    known.parts = _make_parts(self._table, known.numbers, kinds)
         return known
 
     def _expect(self, sequence: Iterable[Any]) -> None:
@@ -152,7 +186,8 @@ class SentenceLookup:
             known = self._names
             numbers = [known.setdefault(name, len(known)) for name in names]
             packed = np.array(numbers, np.int32).tobytes()
-            self._expected[names] = _Shape(packed, len(names), kinds != {str})
+            each = [KINDS.get(type(value), NUMBER) for value in token.values()]
+            self._expected[names] = _Shape(packed, bytes(each))
         else:
             self._shapes[names] = NESTED
 
@@ -178,6 +213,47 @@ class SentenceLookup:
             self.records = self._table.entries
         self._shapes |= self._expected
         self._expected = {}
+        # What is remembered knows where records are in the table before.
+        self._patterns, self._n_remembered = {}, 0
+
+
+def _make_parts(
+    table: ByteTable, names: NDArray[np.int32], kinds: bytes
+) -> _Parts | None:
+    """Return how values are sorted, or None if the table cannot say."""
+    kind_of = np.frombuffer(kinds, np.uint8)
+    texts, flags, numbers = (_kind(kind_of == kind) for kind in (TEXT, FLAG, NUMBER))
+    others = np.flatnonzero(kind_of)
+    known = ids_in(table, [THERE] * others.size, names[others])
+    if known is None:
+        return None
+    starts = np.zeros(names.size, np.int32)
+    starts[others] = known
+    return _Parts(texts, flags, numbers, names[texts.at], starts)
+
+
+def _kind(is_one: NDArray[np.bool_]) -> _Kind:
+    at = np.flatnonzero(is_one)
+    if at.size > 1:
+        return _Kind(at, itemgetter(*at.tolist()))
+    places = at.tolist()  # for less than two, `itemgetter` returns no tuple
+    return _Kind(at, lambda values: tuple([values[place] for place in places]))
+
+
+def _read_parts(
+    table: ByteTable, parts: _Parts, values: list[Any], ends: NDArray[np.int64]
+) -> Items | None:
+    """Look the texts up; raise an error if the others are of other kinds."""
+    texts, flags, numbers, names, starts = parts
+    amounts = np.ones(len(values))
+    amounts[flags.at] = np.frombuffer(bytes(flags.taken(values)), np.uint8)
+    amounts[numbers.at] = array("d", numbers.taken(values))
+    found = ids_in(table, texts.taken(values), names)
+    if found is None:
+        return None
+    starts = starts.copy()
+    starts[texts.at] = found
+    return Items(ends, starts, amounts)
 
 
 def _take_numbers(values: list[Any]) -> NDArray[np.float64]:

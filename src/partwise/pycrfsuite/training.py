@@ -39,6 +39,7 @@ from partwise.structures.interface import FloatArray, IntArray
 
 LEAST_PENALTY = 1e-12  # as good as none at all
 LOOSEST, TIGHTEST = 1e-3, 1e-10
+LEFT_BY_PASSES = 0.1  # OWL-QN leaves far more than this, divided by its iterations
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,17 @@ def _tolerance(parameters: Parameters) -> float:
 
     It stops when a gradient is small (`epsilon`), or when the objective has improved by
     little over some iterations (`delta`); what is left then is of that size. With `c1`,
-    where progress is slow, it is more than ten times that.
+    where progress is slow, it is more than ten times that, and more again if there may
+    only be few iterations: whoever says so wants to have it soon.
     """
+    has_l1 = parameters.algorithm == "lbfgs" and parameters["c1"] > 0
     tests = [parameters["delta"]] if parameters["period"] > 0 else []
     if parameters.algorithm == "lbfgs":
         tests.append(parameters["epsilon"])
-    left = 10.0 if parameters.algorithm == "lbfgs" and parameters["c1"] > 0 else 0.1
-    return min(max(left * min(tests, default=0.0), TIGHTEST), LOOSEST)
+    gap = (10.0 if has_l1 else 0.1) * min(tests, default=0.0)
+    if has_l1:
+        gap = max(gap, LEFT_BY_PASSES / max(parameters["max_iterations"], 1))
+    return min(max(gap, TIGHTEST), LOOSEST)
 
 
 def usable_threads() -> int:
