@@ -23,6 +23,7 @@ RENAMED = {"seed": "random_state", "jobs": "n_jobs", "missing_values": "missing"
 # the command line recommends, and there costs have names.
 DIFFERENT = {
     *{("hmm", "objective"), ("hmm", "costs"), ("bayesnet", "costs")},
+    *{("tag", "costs"), ("segments", "costs")},
     *{("bayesnet", "missing"), ("bayesnet", "target")},
 }
 

@@ -21,7 +21,8 @@ from partwise.features import (
     TemplateEncoder,
     default_template,
 )
-from partwise.features.cell_numbers import FEWEST_CELLS
+from partwise.features.byte_table import IS_USABLE
+from partwise.features.cell_numbers import FEWEST_CELLS, MANY_CELLS
 from partwise.features.modifiers import MODIFIERS, modify
 from partwise.features.template_encoder import BOUNDARIES
 
@@ -322,8 +323,11 @@ def test_template_encoder_finds_cells_of_long_columns(known, new):
     encoder.fit_encode(make_data([[(word,) for word in words]], 1))
     sentence = [(word,) for word in (*words, new, *reversed(words))]
     short = encoder.encode(make_data([sentence], 1)).nodes.idx.tolist()
-    long = encoder.encode(make_data([sentence] * FEWEST_CELLS, 1)).nodes.idx.tolist()
-    assert long == short * FEWEST_CELLS
+    count = max(FEWEST_CELLS, MANY_CELLS // len(sentence) + 1)
+    long = encoder.encode(make_data([sentence] * count, 1)).nodes.idx.tolist()
+    assert long == short * count
+    is_found_as_bytes = encoder._rows._table is not None
+    assert is_found_as_bytes == (IS_USABLE and "\0" not in known)
     copied = pickle.loads(pickle.dumps(encoder))
     assert copied._rows == encoder._rows
     assert copied._rows._table is None

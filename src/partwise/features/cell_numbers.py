@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from partwise.features.byte_table import ByteTable
 
 FEWEST_CELLS = 1024  # for fewer it is not worth it to line their bytes up
+MANY_CELLS = 30_000  # for fewer, all in all, it is not worth it to load what finds them
 
 
 class Numbers(dict[str, int]):
@@ -30,8 +31,8 @@ class Numbers(dict[str, int]):
 class KnownStrings(dict[str, int]):
     """Numbers of strings that stay as they are: columns of them are soon found.
 
-    Once as many cells were asked for as there are strings, these are kept as bytes,
-    too, among which compiled code finds the cells of a column.
+    Once many cells were asked for, and as many as there are strings, these are kept as
+    bytes, too, among which compiled code finds the cells of a column.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class KnownStrings(dict[str, int]):
         from partwise.features.byte_table import IS_USABLE, byte_table, ids_in
 
         self._n_asked += len(column)
-        if self._table is None and self._n_asked >= len(self):
+        if self._table is None and self._n_asked >= max(len(self), MANY_CELLS):
             numbers = np.arange(len(self), dtype=np.int32)
             if IS_USABLE:
                 self._table = byte_table(self, np.zeros_like(numbers), numbers)
