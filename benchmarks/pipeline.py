@@ -144,6 +144,7 @@ def _trained(
         return found
     found = train()
     if is_udpipe and not bench.quick:
+        bench.out.mkdir(parents=True, exist_ok=True)
         kept.with_suffix(".model").write_bytes(model.read_bytes())
         kept.with_suffix(".json").write_text(json.dumps(found))
     return found
