@@ -129,6 +129,8 @@ class Pipeline(Estimator, PipelineSettings):
             if corpus is not None
         }
         wanted = wanted_steps(self.steps, train, corpora)
+        for name in set(wanted).intersection(SPAN_STEPS):
+            SPAN_STEPS[name].check(corpora.get(name, train))
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
             if not held_out:
