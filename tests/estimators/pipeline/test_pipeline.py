@@ -439,3 +439,40 @@ def test_documents_come_back_from_spacy(pipeline: Pipeline) -> None:
     assert [one.lemmas for one in back] == [one.lemmas for one in document]
     assert EntityStep.labels(back.sentences) == EntityStep.labels(named)
     assert [t.start for t in back.tokens[1]] == [t.start for t in document.tokens[1]]
+
+
+def test_steps_read_what_they_will_be_given() -> None:
+    treebank, seen = tiny_treebank(), []
+
+    class Reads(Trainer):
+        def _fit(self, cls: type[Step], train, dev, choice=None) -> Step:  # type: ignore[no-untyped-def]
+            seen.append((cls.name, train[0].xpos, dev[0].xpos, dev[0].heads))
+            return super()._fit(cls, train, dev, choice)
+
+    trainer = Reads(None, 1, {}, lambda _: None, {}, treebank)
+    trainer.train(["upos"], treebank, treebank)
+    gold, blank = treebank[0].xpos, ("_",) * len(treebank[0])
+    trainer.train(["tokens", "upos"], treebank, treebank)
+    assert gold != blank
+    assert seen == [
+        ("upos", gold, gold, None),  # CoNLL-U is given, and so is this column
+        ("tokens", blank, blank, None),  # text is given
+        ("upos", blank, blank, None),
+    ]
+
+
+def test_columns_that_no_step_fills_change_nothing() -> None:
+    treebank = tiny_treebank()
+    pipeline = Pipeline(steps="tokens,upos,trees", folds=1).fit(treebank)
+    read: list[tuple[str, ...]] = []
+    step = pipeline.steps_["trees"]
+    apply = step.apply
+
+    def spy(sentences: Sequence[Sentence]) -> list[Sentence]:
+        read.extend(one.xpos for one in sentences)
+        return apply(sentences)
+
+    step.apply = spy  # type: ignore[method-assign]
+    found = pipeline.annotate_sentences(treebank)
+    assert {tag for tags in read for tag in tags} == {"_"}
+    assert [one.xpos for one in found] == [one.xpos for one in treebank]

@@ -10,6 +10,7 @@ import partwise
 from partwise import DataError, Pipeline
 from partwise.data import Sentence, read_columns, read_trees
 from partwise.estimators.pipeline.spans import ChunkStep, EntityStep
+from partwise.estimators.pipeline.training import Trainer
 from partwise.metrics import text_span_scores
 from tiny_treebank import tiny_text, tiny_treebank
 
@@ -76,10 +77,12 @@ def test_entities_of_the_treebank_need_no_second_corpus() -> None:
     assert not ChunkStep.can_be_judged(tiny_treebank(1))
 
 
-def test_entities_that_are_none_are_refused() -> None:
+def test_entities_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = read_columns(io.StringIO("Ada PERSON\nslept O\n"))
-    with pytest.raises(DataError, match="one is 'PERSON'"):
-        Pipeline(steps="upos", folds=1).fit(tiny_treebank(1), entities=wrong)
+    with monkeypatch.context() as patch:  # before other steps have taken their time
+        patch.setattr(Trainer, "train", lambda *_: pytest.fail("training began"))
+        with pytest.raises(DataError, match="one is 'PERSON'"):
+            Pipeline(steps="upos", folds=1).fit(tiny_treebank(1), entities=wrong)
     words = read_columns(io.StringIO("Ada\nslept\n"))
     with pytest.raises(DataError, match="only one column"):
         Pipeline(steps="upos", folds=1).fit(tiny_treebank(1), entities=words)

@@ -61,6 +61,7 @@ def evaluate(
     from partwise.cli.pipeline.files import read_treebank
     from partwise.data import text_of
     from partwise.estimators.pipeline.spans import SPAN_STEPS
+    from partwise.estimators.pipeline.training import with_words_only
     from partwise.metrics import conll18_scores, text_span_scores
 
     if of is not None:
@@ -70,7 +71,10 @@ def evaluate(
         found = model.annotate(text_of(gold)).sentences
     else:
         kept = ("lemma", "upos", "xpos", "feats") if start is Start.gold else ()
-        found = model.annotate_sentences(gold, keep=kept)
+        given = gold
+        if start is Start.tokens and "tokens" in model.steps_:
+            given = with_words_only(gold)  # what no step fills is not to look right
+        found = model.annotate_sentences(given, keep=kept)
     scores = dict(conll18_scores(gold, found).by_name)
     for name, step in SPAN_STEPS.items():
         if name in model.steps_ and step.can_be_judged(gold):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,12 @@ from partwise.estimators.pipeline.spans import (
 )
 from partwise.estimators.pipeline.steps import Step
 from partwise.estimators.pipeline.tables import is_cell
-from partwise.estimators.pipeline.training import STEPS, Trainer, with_words_only
+from partwise.estimators.pipeline.training import (
+    STEPS,
+    Trainer,
+    unfilled,
+    without_columns,
+)
 from partwise.estimators.protocol import Estimator
 from partwise.estimators.settings import check_settings, document
 from partwise.model_file import Content, prefixed
@@ -123,6 +129,8 @@ class Pipeline(Estimator, PipelineSettings):
             if corpus is not None
         }
         wanted = wanted_steps(self.steps, train, corpora)
+        for name in set(wanted).intersection(SPAN_STEPS):
+            SPAN_STEPS[name].check(corpora.get(name, train))
         held_out = None if dev is None else [one for one in dev if len(one)]
         if held_out is not None:
             if not held_out:
@@ -139,7 +147,7 @@ class Pipeline(Estimator, PipelineSettings):
             corpora,
             held_out,
         )
-        trainer.train(wanted, train, held_out and with_words_only(held_out))
+        trainer.train(wanted, train, held_out)
         if screen:
             screen.close()
         if trainer.interrupted and not trainer.steps:
@@ -302,12 +310,16 @@ class Pipeline(Estimator, PipelineSettings):
         found = list(sentences)
         filled = [i for i, one in enumerate(found) if len(one)]
         words = [found[i] for i in filled]
+        # Steps that learnt to start from text know nothing of columns they do not fill.
+        hidden = unfilled(self.steps_) if "tokens" in self.steps_ else []
+        words = without_columns(words, hidden)
         with without_collecting():
             for step in self.steps_.values():
                 if step.adds and not kept.intersection(step.adds):
                     words = step.apply(words)
         for i, one in zip(filled, words, strict=True):
-            found[i] = one
+            own: Any = {column: getattr(found[i], column) for column in hidden}
+            found[i] = replace(one, **own) if own else one
         return found
 
     def predict(self, X: Any) -> Any:

@@ -40,16 +40,21 @@ class SpanStep(Step):
         seen = {label for one in labels for label in one}
         if seen <= {OUTSIDE}:
             raise NothingToLearn(f"no word has an entry {self.entry}= in MISC")
-        if not are_chunk_labels(seen):
-            odd = min(seen - {OUTSIDE})
-            raise DataError(
-                f"{self.name}: labels look like B-PER, I-PER and O, but one is {odd!r}"
-            )
         tagger = make("spans")
         if all(map(_is_bio, labels)):
             tagger.set_params(constraints="BIO")
         self.models[self.name] = learnt(tagger, _inputs(sentences), labels)
         return self
+
+    @classmethod
+    def check(cls, sentences: Sequence[Sentence]) -> None:
+        """Refuse labels that are not those of spans, before anything is trained."""
+        seen = {label for one in cls.labels(sentences) for label in one} - {OUTSIDE}
+        if seen and not are_chunk_labels(seen):
+            odd = min(seen)
+            raise DataError(
+                f"{cls.name}: labels look like B-PER, I-PER and O, but one is {odd!r}"
+            )
 
     def apply(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """Return sentences with predicted entries."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -58,6 +58,7 @@ FACTORS = (3.0, 0.3)
 """What `C` is multiplied with, if there is time to try other values."""
 LOOSER = 2.0
 """How much earlier the models end that show others what mistakes there are."""
+COLUMNS = ("lemmas", "upos", "xpos", "feats")
 HELD_OUT = 10
 """Every so many sentences of a second corpus are held out to choose by."""
 
@@ -136,8 +137,14 @@ class Trainer:
         Ctrl-C ends it: the steps that have been trained are kept.
         """
         if "tokens" in names:  # nothing but text is given later
-            train = _without_unfilled(train, names)
+            train = without_columns(train, unfilled(names))
+            dev = dev and without_columns(dev, unfilled(names))
         self.right = train
+        if dev:  # begins without what the steps are to say
+            dev = [
+                replace(one, heads=None, labels=None)
+                for one in without_columns(dev, set(COLUMNS) - set(unfilled(names)))
+            ]
         # What nothing learns from need not be predicted: trees, spans, the last tags.
         readers = [name for name in names if name not in self.corpora]
         with self._work:
@@ -295,31 +302,28 @@ class Trainer:
         return step, found
 
 
-def _without_unfilled(
-    sentences: list[Sentence], names: Sequence[str]
-) -> list[Sentence]:
-    """Return sentences without the columns that no step will fill."""
+def unfilled(names: Iterable[str]) -> list[str]:
+    """Return the columns that none of these steps fills."""
     filled = {column for name in names for column in STEPS[name].adds}
-    empty: Any = [x for x in ("lemmas", "upos", "xpos", "feats") if x not in filled]
+    return [column for column in COLUMNS if column not in filled]
+
+
+def without_columns(
+    sentences: Sequence[Sentence], columns: Iterable[str]
+) -> list[Sentence]:
+    """Return sentences without what these columns say."""
+    names = list(columns)
 
     def without(one: Sentence) -> Sentence:
-        cells: Any = dict.fromkeys(empty, ("_",) * len(one))
+        cells: Any = dict.fromkeys(names, ("_",) * len(one))
         return replace(one, **cells)
 
-    return [without(one) for one in sentences] if empty else sentences
+    return [without(one) for one in sentences] if names else list(sentences)
 
 
 def with_words_only(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return sentences without any annotation, as development data begins."""
+    """Return sentences without any annotation."""
     return [
-        replace(
-            one,
-            lemmas=("_",) * len(one),
-            upos=("_",) * len(one),
-            xpos=("_",) * len(one),
-            feats=("_",) * len(one),
-            heads=None,
-            labels=None,
-        )
-        for one in sentences
+        replace(one, heads=None, labels=None)
+        for one in without_columns(sentences, COLUMNS)
     ]
