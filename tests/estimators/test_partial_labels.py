@@ -167,6 +167,28 @@ TREES = [
 ]
 
 
+def test_partial_nodes_and_classes_have_probabilities_and_no_scores() -> None:
+    path, y = nx.path_graph(3), ["a", "b", "a"]
+    graphs = GraphLabeler("log_loss", C=5.0).fit([path], [y])
+    given = [[None, "b", {"a", "b"}]]
+    whole = [[k, "b", m] for k in "ab" for m in "ab"]
+    each = graphs.log_probability([path] * 4, whole)
+    found = graphs.log_probability([path], given)
+    np.testing.assert_allclose(found, np.logaddexp.reduce(each))
+    with pytest.raises(DataError, match="node 0: the label is None; what is scored"):
+        graphs.score([path], given)
+
+    x = np.array([[0.0], [1.0], [2.0], [3.0]])
+    some = np.array(["a", "b", "c", None], object)
+    classes = MulticlassClassifier("log_loss").fit(x, some)
+    listed = MulticlassClassifier("log_loss").fit(x, some.tolist())
+    np.testing.assert_array_equal(classes.weights_, listed.weights_)
+    p = classes.predict_proba(x)
+    found = classes.log_probability(x, [None, {"a", "c"}, "b", {"c"}])
+    right = [1.0, p[1, 0] + p[1, 2], p[2, 1], p[3, 2]]
+    np.testing.assert_allclose(np.exp(found), right)
+
+
 def test_partial_trees_are_completed_and_written(tmp_path: Path) -> None:
     assert TREES[1].unknown == (2, 3)
     assert TREES[0].without_heads([2, 3]) == TREES[1]

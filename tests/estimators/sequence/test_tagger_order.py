@@ -113,6 +113,20 @@ def test_order_says_which_token_contradicts_and_what_is_too_much() -> None:
         possible_tuples(np.zeros((3, 2), bool), [0, 3], 3, most=7)
 
 
+def test_order_refuses_too_many_tuples_before_it_lists_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    labels = [f"L{k}" for k in range(60)]
+    free: list[list[Any]] = [labels, [None] * 5]
+    # No pattern alone is too much, but the labels known last tell them apart.
+    ends: list[list[Any]] = [labels, *([None, None, None, k] for k in labels[:50])]
+    monkeypatch.delattr("partwise.structures.ngrams.known.product")
+    for y in (free, ends):
+        x = [[["x"]] * len(own) for own in y]
+        with pytest.raises(DataError, match="4,000,000 tuples of 4 of the 60 labels"):
+            SequenceTagger(order=3).fit(x, y)
+
+
 def test_order_is_saved_and_damage_is_found(
     tagger: SequenceTagger, tmp_path: Path
 ) -> None:

@@ -50,7 +50,7 @@ from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import interface as waist
 from partwise.structures.decoding import decode, decode_kbest, part_marginals
-from partwise.structures.interface import CodeArray, FloatArray
+from partwise.structures.interface import CodeArray, FloatArray, IntArray
 from partwise.structures.multiclass import Multiclass, make_multiclass
 from partwise.structures.partial import make_partial
 from partwise.structures.rows import (
@@ -226,9 +226,8 @@ class MulticlassClassifier(
             self._row_size = row_size(X, sample_weight)
         structure: Any = self._structure(rows, gold)
         if wrong is not None:
-            at = np.concatenate([[0], np.cumsum(wrong.sum(axis=1))])
             costs = least_costs(wrong, self._costs)[wrong]
-            structure = make_partial(structure, at, np.nonzero(wrong)[1], costs)
+            structure = make_partial(structure, *_wrong_parts(wrong), costs)
         structure = self._with_costs(structure, self.costs is not None)
         evaluate = None if dev is None else self._evaluator(*checks.as_pair(dev))
         return TrainingData(structure, sample_weight, evaluate)
@@ -362,13 +361,17 @@ class MulticlassClassifier(
         return self._structure(self._rows(row), np.zeros(1, np.int32))
 
     def _given(self, X: Any, y: Any = None) -> Given:
-        s = self._encode(X)
-        if y is not None:
+        s, without = self._encode(X), None
+        sets = label_sets(y)
+        if sets is not None:
+            checks.check_same_length(s.labels.size, len(sets))
+            without = _wrong_parts(wrong_labels(sets, self._labels))
+        elif y is not None:
             target = _whole_numbers(y) if isinstance(y, np.ndarray) else label_list(y)
             checks.check_same_length(s.labels.size, len(target))
             s = s._replace(labels=self._labels.encode(target, "y"))
         classes = self._labels.classes
-        return Given(s, self.weights_, lambda i, y: classes[y[0]])
+        return Given(s, self.weights_, lambda i, y: classes[y[0]], without=without)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the best class of every example."""
@@ -475,3 +478,9 @@ def _whole_numbers(target: NDArray[Any]) -> list[Label]:
     if target.dtype.kind == "b":
         raise DataError("labels must be strings or integers, not booleans")
     return list(target.tolist())
+
+
+def _wrong_parts(wrong: NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return where the classes that an example does not have begin, and which."""
+    ptr = np.concatenate([[0], np.cumsum(wrong.sum(axis=1))])
+    return ptr, np.nonzero(wrong)[1]

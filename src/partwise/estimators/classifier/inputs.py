@@ -33,6 +33,8 @@ def has_names(X: Any) -> tuple[bool, Any]:
 
 def label_sets(y: Any) -> list[Any] | None:
     """Return the labels if some are known in part; None if all are complete."""
+    if isinstance(y, np.ndarray) and y.dtype == object and y.ndim == 1:
+        y = y.tolist()
     if not isinstance(y, list | tuple) or not any(map(is_partial, y)):
         return None
     check_sets([y], "y,", "example")

@@ -255,8 +255,12 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
 
     def _given(self, graphs: Any, labels: Any = None) -> Given:
         read, corpus = self._encode(graphs, "the probability of labels")
-        if labels is not None:
-            right = read_labels(labels, read)
+        without, right = None, None if labels is None else read_labels(labels, read)
+        if right is not None and check_sets(right, "graph", "node"):
+            wrong = wrong_labels([y for own in right for y in own], self._labels)
+            known = know_vertices(corpus, self._graphs.of_own_labels(read, wrong))
+            without = known.forbidden.ptr, known.forbidden.ids
+        elif right is not None:
             corpus = self._graphs.structure(
                 read,
                 self._graphs.encode(read),
@@ -269,6 +273,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
             corpus,
             self.weights_,
             lambda i, y: _named(read[i], decode(read[i], y.tolist())),
+            without=without,
         )
 
     def predict(self, graphs: Iterable[Any]) -> list[Labels]:
@@ -372,6 +377,7 @@ class GraphLabeler(StructuredEstimator, Samples, GraphSettings):
         """Return the share of nodes with the right label."""
         read, corpus = self._encode(graphs)
         right = read_labels(labels, read)
+        check_complete(right, "labels", "node")
         found = decoding.decode(corpus, self.weights_, self._jobs())
         return TAGGING["accuracy"](right, self._lists(read, found.ptr, found.codes))
 

@@ -22,7 +22,7 @@ from partwise.structures.ngrams import (
     make_ngrams,
     observed_tuples,
 )
-from partwise.structures.ngrams.known import possible_tuples
+from partwise.structures.ngrams.known import list_tuples, possible_patterns
 from partwise.structures.ngrams.table import (
     BORDER,
     FORGOTTEN,
@@ -61,7 +61,9 @@ def learn_memory(
     if wrong is None:
         states, weighted = (observed_tuples(gold, ptr, n) for n in sizes)
     else:
-        states, weighted = (possible_tuples(wrong, ptr, n) for n in sizes)
+        # Too many of the longer ones are refused before the shorter ones are listed.
+        patterns = [possible_patterns(wrong, ptr, n) for n in sizes]
+        states, weighted = (list_tuples(p, masks.start.size) for p in patterns)
     if unseen:
         weighted = np.vstack([all_pairs(masks.start.size, order + 1), weighted])
     return make_memory(states, weighted, masks, start)
