@@ -208,6 +208,16 @@ def test_partial_trees_are_completed_and_written(tmp_path: Path) -> None:
     assert "known in part" in load(tmp_path / "m").status_
 
 
+def test_partial_trees_may_know_nothing_of_a_sentence(tmp_path: Path) -> None:
+    blank = TREES[0].without_heads([1, 2, 3])
+    (tmp_path / "t.conllu").write_text(TREES[0].to_text() + blank.to_text())
+    read = read_trees(tmp_path / "t.conllu", partial=True)
+    assert [s.unknown for s in read] == [(), (1, 2, 3)]
+    assert "known in part" in DependencyParser(hash_bits=8).fit(read).status_
+    said = refusal(DependencyParser(hash_bits=8, labelled=False), read[1:])
+    assert said.startswith("sentences: no head is known")
+
+
 def test_sets_of_labels_spell_segments_of_several_types() -> None:
     rest = [["B-LOC", "O", "B-PER"], ["O", "B-PER", "I-PER"]]
     spelled = [[{"B-PER", "B-LOC"}, {"I-PER", "I-LOC"}, {"O"}], *rest]

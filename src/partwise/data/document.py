@@ -146,6 +146,7 @@ def make_sentence(
     words: Sequence[Sequence[str]],
     comments: Sequence[str],
     start: int | None = None,
+    closes: bool = False,
 ) -> Sentence:
     """Return a sentence of tokens, their words and the spaces after them.
 
@@ -159,6 +160,9 @@ def make_sentence(
         Comments, without the ``#``.
     start : int, optional
         Where its first token begins in the text.
+    closes : bool
+        Whether nothing follows in its paragraph: a space at the end is then written,
+        which between sentences goes without saying.
 
     Returns
     -------
@@ -174,7 +178,7 @@ def make_sentence(
             entries.append(f"SpacesBefore={escape_spaces(written.before)}")
         if gap == "":
             entries.append("SpaceAfter=No")
-        elif gap != " ":
+        elif gap != " " or (closes and i + 1 == len(written.gaps)):
             entries.append(f"SpacesAfter={escape_spaces(gap)}")
         if at is not None:
             entries.append(f"{RANGE}={at}:{at + len(token.form)}")

@@ -184,7 +184,8 @@ def text_of(sentences: Iterable[Sentence]) -> str:
                 pieces.append(before)
             for token, gap in zip(tokens, gaps, strict=True):
                 pieces += [token.form, gap]
-        if pieces and pieces[-1] == " ":
+            is_told = entry_of(tokens[-1].misc, "SpacesAfter") is not None
+        if pieces[-1] == " " and not is_told:
             pieces.pop()
     return "".join(pieces)
 

@@ -118,7 +118,7 @@ class TreeReader:
             )
         cells = table[format.places["heads"]]
         unknown: tuple[int, ...] = ()
-        if self.partial and NOT_GIVEN in cells and set(cells) != {NOT_GIVEN}:
+        if self.partial and NOT_GIVEN in cells:
             unknown = tuple(w for w, cell in enumerate(cells, 1) if cell == NOT_GIVEN)
             cells = tuple("0" if cell == NOT_GIVEN else cell for cell in cells)
         heads = self._heads(cells, places)

@@ -66,6 +66,15 @@ def test_pipeline_annotates_what_it_has_seen(pipeline: Pipeline) -> None:
     ]
 
 
+@pytest.mark.parametrize("end", ["", " ", "\n", " \n", "  "])
+def test_pipeline_reproduces_the_end_of_the_text(pipeline: Pipeline, end: str) -> None:
+    text = "Cats sleep. Dogs bark." + end
+    document = pipeline.annotate(text)
+    assert document.to_text() == text
+    again = read_trees(io.StringIO(document.to_conllu()), "conllu")
+    assert text_of(again) == text
+
+
 def test_pipeline_reproduces_the_text(pipeline: Pipeline) -> None:
     document = pipeline.annotate(TEXT)
     assert document.to_text().rstrip() == TEXT.rstrip()

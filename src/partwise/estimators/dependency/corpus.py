@@ -282,6 +282,8 @@ def check_training_trees(
     """
     if not any(len(sentence) for sentence in sentences):
         raise DataError(f"{what}: there are no words to learn from")
+    if partial and not any(map(_is_known, sentences)):
+        raise DataError(f"{what}: no head is known, so that nothing can be learnt")
     for i, sentence in enumerate(sentences):
         if partial and sentence.unknown:
             continue  # whether there is a tree with these arcs shows later
@@ -299,6 +301,11 @@ def check_training_trees(
             single_root=settings.single_root,
             forms=sentence.forms,
         )
+
+
+def _is_known(sentence: Sentence) -> bool:
+    """Say whether a head is known, or a label of a word whose head is not."""
+    return len(sentence.unknown) < len(sentence) or sentence.labels is not None
 
 
 def refuse_unknown(sentence: Sentence, i: int, what: str = "sentences") -> None:
@@ -348,7 +355,10 @@ def _why_impossible(sentence: Sentence, projective: bool) -> str:
     spans = [(min(arc), max(arc), arc[1]) for arc in arcs]
     for (a, b, word), (c, d, other) in permutations(spans, 2) if projective else ():
         if a < c < b < d:
-            return f": the arcs to words {word} and {other} cross"
+            return (
+                f": the arcs to words {word} and {other} cross (first-order parsers "
+                "allow that with projective=False, or --nonprojective)"
+            )
     roots = [str(m) for h, m in arcs if h == 0]
     return f": words {', '.join(roots)} are all roots" if len(roots) > 1 else ""
 

@@ -240,10 +240,15 @@ class Pipeline(Estimator, PipelineSettings):
             Written(before, [SurfaceToken(one.form, 0, 0) for one in tokens], gaps),
             [*comments, f"sent_id = {number}"],
             paragraph.start + tokens[0].start,
+            closes=i + 1 == len(cut),
         )
 
     def _made(
-        self, written: Written, comments: Sequence[str], start: int | None = None
+        self,
+        written: Written,
+        comments: Sequence[str],
+        start: int | None = None,
+        closes: bool = False,
     ) -> Sentence:
         forms = [token.form for token in written.tokens]
         splitter = self.steps_.get("words")
@@ -255,7 +260,8 @@ class Pipeline(Estimator, PipelineSettings):
             for form, gap in zip(forms, written.gaps, strict=True)
         ]
         text = "".join(pieces).rstrip(" ")
-        return make_sentence(written, words, [*comments, f"text = {text}"], start)
+        comments = [*comments, f"text = {text}"]
+        return make_sentence(written, words, comments, start, closes)
 
     def annotate_tokens(
         self, sentences: Iterable[Sequence[str]], *, first: int = 1
