@@ -79,3 +79,24 @@ def test_default_of_numbers_counts_rows_by_their_weight() -> None:
     weighed = SequenceTagger(**settings).fit(X, y, sample_weight=[1.0, 2.0])
     repeated = SequenceTagger(**settings).fit([*X, X[1]], [*y, y[1]])
     assert weighed.C_ == repeated.C_ == 30.0 / (25.0 / 4.0)
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "loss"), [(100, "log_loss"), (101, "squared_hinge")]
+)
+def test_many_labels_are_learnt_with_margins(
+    n_labels: int, loss: str, tmp_path: Path
+) -> None:
+    """What they are learnt with is known to the model, and to that of a file."""
+    names = [f"{i:03}" for i in range(n_labels)]
+    X, y = [[[name] for name in names]], [names]
+    settings: dict[str, Any] = {"max_iter": 1, "tol": 1e3}
+    tagger = SequenceTagger(**settings).fit(X, y)
+    assert (tagger._chosen_loss(), tagger.C_) == (loss, tagger.default_C[loss])
+    tagger.save(tmp_path / "model")
+    assert load(tmp_path / "model")._chosen_loss() == loss
+    wanted = SequenceTagger("log_loss", **settings).fit(X, y)
+    assert wanted._chosen_loss() == "log_loss"
+    # The completions of labels that are known in part have a likelihood, too.
+    in_part = SequenceTagger(**settings).fit(X, [[None, *names[1:]]])
+    assert in_part._chosen_loss() == "log_loss"

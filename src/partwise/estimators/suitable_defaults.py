@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 from partwise.estimators.base import StructuredEstimator
 from partwise.model_file import Content
 from partwise.solvers import Solver
+from partwise.solvers.automatic import Choice
+from partwise.solvers.base import Problem
 from partwise.solvers.names import MINIMISERS, MISTAKE_DRIVEN, solver_names
 
 OF_NAMES = ("log_loss", "squared_hinge", "hinge")
 OF_NUMBERS = ("hinge", "log_loss", "squared_hinge")
 """What is minimised if nothing is said: the first that goes with other settings."""
+MANY_LABELS = 100
+"""Of more, tokens have a log loss that takes long, by the square of their number."""
 
 
 class SuitableDefaults(StructuredEstimator):
@@ -31,6 +35,9 @@ class SuitableDefaults(StructuredEstimator):
     ----------
     _row_size : float or None
         Of rows of numbers: their mean squared length in training; otherwise None.
+    _has_many_labels : bool
+        Whether there are so many labels that margins are learnt sooner: the best
+        labels are found from a look at few, all probabilities are not.
     """
 
     default_C: ClassVar[dict[str, float]]
@@ -40,6 +47,7 @@ class SuitableDefaults(StructuredEstimator):
     rescaling: Any
     costs: Any
     _row_size: float | None = None
+    _has_many_labels = False
 
     def _chosen_loss(self) -> str:
         """Return the loss of the settings, or the first that goes with the others."""
@@ -53,7 +61,7 @@ class SuitableDefaults(StructuredEstimator):
         """Say whether a loss goes with solver, penalty, costs and rescaling."""
         penalty = self._penalty_name()
         wants_margins = self._has_costs() or self.rescaling == "slack"
-        wants_margins |= self._only_corrects_mistakes()
+        wants_margins |= self._only_corrects_mistakes() or self._has_many_labels
         if loss == "log_loss" and wants_margins:
             return False  # a likelihood has no costs, and says nothing of mistakes
         if penalty == "l1" and loss == "hinge":
@@ -63,6 +71,13 @@ class SuitableDefaults(StructuredEstimator):
         if isinstance(self.solver, Solver):
             return loss in self.solver.losses and penalty in self.solver.penalties
         return self.solver in solver_names(loss, penalty)
+
+    def _choose_solver(self, problem: Problem, on_disk: int = 0) -> Choice:
+        choice = super()._choose_solver(problem, on_disk)
+        if self.loss is not None or self.solver != "auto" or not self._has_many_labels:
+            return choice
+        why = "which learns many labels sooner than the log loss"
+        return choice._replace(reason=f"{choice.reason}, {why}")
 
     def _only_corrects_mistakes(self) -> bool:
         """Say whether the solver minimises no loss."""

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from command_line import message, run
+from partwise import Pipeline
+from partwise.cli.pipeline.inspect import describe, show
+from partwise.data import Sentence
 from tiny_treebank import tiny_text
 
 
@@ -117,3 +120,21 @@ def test_pipeline_is_drawn_and_reported(folder: Path, tmp_path: Path) -> None:
     run("report", model, folder / "dev.conllu", "--output", page)
     assert "Lovelace" not in page.read_text()
     assert "nsubj" in page.read_text()
+
+
+def test_inspect_tells_of_steps_without_a_model(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Lemmas that are all made in one way need none, and yet they are a step."""
+    treebank = [
+        Sentence.from_columns(
+            forms=[a, b], lemmas=[a, b], upos=["N", "V"], heads=[2, 0]
+        )
+        for a, b in zip("abcd", "efgh", strict=True)
+    ]
+    pipeline = Pipeline(steps="upos,lemmas", folds=1).fit(treebank)
+    assert pipeline.steps_["lemmas"].models == {}
+    found = describe(pipeline)
+    assert list(found["tables"]) == ["lemmas"]
+    show(found)
+    assert "lemmas  by heart" in capsys.readouterr().out

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from partwise import Pipeline
 
 
+FOLLOWS = "by heart: it follows from upos and feats"
+SEEN = "by heart: words that were seen in training; others stay as they are"
+
+
 def inspect(model: Pipeline, top: int) -> Report:
     """Return the steps of a pipeline, and how good their models are proved to be."""
     found = describe(model)
@@ -41,7 +45,11 @@ def describe(pipeline: Pipeline) -> dict[str, Any]:
             for step, fitted in pipeline.steps_.items()
             for name, model in fitted.models.items()
         ],
-        "tables": [name for name, step in pipeline.steps_.items() if step.is_table],
+        "tables": {
+            name: FOLLOWS if step.is_table else SEEN
+            for name, step in pipeline.steps_.items()
+            if not step.models
+        },
         "left_out": pipeline.left_out_,
         "dev": pipeline.scores_,
         "chosen": {
@@ -88,8 +96,7 @@ def show(found: dict[str, Any]) -> None:
         ]
         print_pairs("chosen on development data", lines)
     if found["tables"]:
-        how = "by heart: it follows from upos and feats"
-        print_pairs("without a model", [(name, how) for name in found["tables"]])
+        print_pairs("without a model", list(found["tables"].items()))
     if found.get("hurried"):
         print_pairs("short of time", list(found["hurried"].items()))
     if found["left_out"]:

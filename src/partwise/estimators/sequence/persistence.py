@@ -25,6 +25,7 @@ def store(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     stored, described = calibration_tensors(model._calibration)
     settings |= {"calibration": described, "row_size": model._row_size}
     settings["weighs_tokens"] = model._weighs_tokens
+    settings["has_many_labels"] = model._has_many_labels
     return tensors | stored, settings
 
 
@@ -57,6 +58,7 @@ def fill(model: Any, content: Content) -> int:
     model._calibration = read_calibration(content, model.calibrate)
     model._row_size = read_row_size(content)
     model._weighs_tokens = content.settings.get("weighs_tokens") is True
+    model._has_many_labels = content.settings.get("has_many_labels") is True
     encoder = getattr(model._input, "encoder", None)
     model._vectors = read_vectors(content, getattr(encoder, "array_widths", {}))
     model.vectors = model._vectors.setting

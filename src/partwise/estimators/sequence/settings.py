@@ -28,7 +28,8 @@ class TaggerSettings(
         If it is left out, it is the log loss, of rows of numbers the hinge, or else
         what goes with the other settings: the squared hinge with `costs`,
         `class_weight` or a solver such as "dcd", which does not minimise the log
-        loss.
+        loss. Of more than 100 labels it is the squared hinge, too, which is learnt
+        sooner and keeps less in memory.
     template : str, path, list, TokenFeatures or Template
         Tokens are words, or tuples of column strings that begin with the word, and this
         turns them into features: "default", "ner" or "pos" for a good choice, a list of

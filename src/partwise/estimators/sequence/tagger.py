@@ -46,7 +46,7 @@ from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.shards import ShardedTagging
 from partwise.estimators.sequence.vectors import learn_vectors, rereadable
 from partwise.estimators.sequence.views import find_reasons, make_views
-from partwise.estimators.suitable_defaults import row_size
+from partwise.estimators.suitable_defaults import MANY_LABELS, row_size
 from partwise.features.word_vectors import as_word_vectors
 from partwise.solvers.loop import Evaluate
 from partwise.structures import rows as feature_rows
@@ -223,6 +223,8 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         """Return what to train on, the features and labels of sequences being known."""
         if wrong is None and self._n_states > 1:  # which state it is, is not known
             wrong = np.asarray(np.arange(len(self._labels)) != gold[:, None])
+        if wrong is not None:  # a likelihood needs no convex steps
+            self._has_many_labels = False
         token_weight = weighting.token_weights(token_weight, tokens.ptr)
         self._row_size = _size_of_rows(tokens, sample_weight)
         self._weighs_tokens = token_weight is not None
@@ -284,6 +286,7 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
         self._pairs = None
         self._memory = None
         self._n_states = int(self.states)
+        self._has_many_labels = len(labels) > MANY_LABELS
 
     def _evaluator(self, X: Any, y: Any) -> Evaluate:
         """Make the function that scores weights on development data."""
