@@ -137,6 +137,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return GroupScheduling(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """Keep pytest from looking for cycles, at the end, in all that the suite has made.
+
+    It looks several times, for warnings that would come with them.
+    """
+    gc.freeze()
+
+
 # The first example of a test may compile a kernel: no deadlines. On a build
 # server the same examples come every time, so that a failure is of the change. Plain
 # Python is slow, and the same bodies are tried compiled: fewer examples are enough.
