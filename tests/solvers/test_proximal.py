@@ -1,5 +1,6 @@
 """The proximal point algorithm: optimum, proof, steps, checkpoints, units."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,15 @@ def test_proximal_goes_on_from_an_earlier_run(loss: str) -> None:
     assert len(on.trace) < len(anew.trace)
 
 
+@functools.cache
+def in_units(loss: str, features: float) -> Solution:
+    from scaled import Scaled
+
+    s = Scaled(problems.make_small(problems.chain_sparse), features, 1.0)
+    problem = make_problem(s, get_loss(loss), 3.0 / features, l1_ratio=1.0)
+    return solve(problem, Proximal(), tol=1e-3, max_iter=400)
+
+
 @plain_only
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
@@ -165,16 +175,7 @@ def test_proximal_steps_have_the_units_of_weights(loss: str, unit: float) -> Non
     The law for all solvers asks for the same bits, which a share of the L1 norm,
     rounded beside one, cannot give.
     """
-    from scaled import Scaled
-
-    corpus = problems.make_small(problems.chain_sparse)
-
-    def learn(features: float) -> Solution:
-        s = Scaled(corpus, features, 1.0)
-        problem = make_problem(s, get_loss(loss), 3.0 / features, l1_ratio=1.0)
-        return solve(problem, Proximal(), tol=1e-3, max_iter=400)
-
-    plain, scaled = learn(1.0), learn(unit)
+    plain, scaled = in_units(loss, 1.0), in_units(loss, unit)
     assert plain.converged
     assert scaled.converged, scaled.status
     assert scaled.certificate is not None
