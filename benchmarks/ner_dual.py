@@ -73,8 +73,8 @@ def solvers(n_weights: int) -> dict[str, Solver]:
     """Return what is compared; EG visits every example once a pass where steps are."""
     fixed: dict[str, Any] = {"order": "shuffled"}
     made: dict[str, Solver] = {
-        ONE_PAIR: SequentialMinimalOptimization(sweeps=0, pair_steps=1, momentum=False),
-        PLAIN: SequentialMinimalOptimization(sweeps=0, momentum=False),
+        ONE_PAIR: SequentialMinimalOptimization(sweeps=0, pair_steps=1),
+        PLAIN: SequentialMinimalOptimization(sweeps=0),
         SMO: SequentialMinimalOptimization(),
         SEARCH: ExponentiatedGradient(),
         FAITHFUL: SMOThenEG(smo_passes=5, sweeps=0),

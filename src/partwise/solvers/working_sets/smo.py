@@ -274,9 +274,10 @@ class SequentialMinimalOptimization(Solver):
         Outputs exchange mass only if their values differ enough. What is left as it is
         makes up no more than this share of the duality gap, as the last pass saw it.
     momentum : bool
-        Begin each pass with a longer step in the direction in which the last one went,
-        kept if it raises the dual. Without, as published, pairs crawl where many
-        examples should move together: with a large C on data that cannot be separated.
+        Begin the sweeps of each pass with a longer step in the direction in which the
+        last one went, kept if it raises the dual. Without, or without sweeps, pairs
+        crawl where many examples should move together: with a large C on data that
+        cannot be separated.
 
     Examples
     --------
