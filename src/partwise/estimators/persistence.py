@@ -31,8 +31,8 @@ KIND = "model"
 OURS, CRFSUITE = "Partwise", "CRFsuite"
 CRFSUITE_ENDING = ".crfsuite"
 ENDINGS_OF_OTHERS = frozenset(
-    (".txt", ".text", ".tsv", ".csv", ".json", ".xml", ".yaml", ".yml", ".html")
-    + (".pkl", ".pickle", ".joblib", ".npz", ".npy", ".onnx", ".gz", ".zip")
+    ".txt .text .tsv .csv .json .xml .yaml .yml .html .pkl .pickle .joblib .npz .npy "
+    ".onnx .gz .zip".split()
 )
 """Endings that promise a format which `convert` cannot write."""
 

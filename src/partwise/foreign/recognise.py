@@ -16,8 +16,8 @@ READERS = {
 """How the files of a program begin, and what reads them."""
 
 UNREAD = {
-    crfpp.BINARY_MAGIC: "a binary model of CRF++; train with `crf_learn -t`, which also "
-    "writes a text model, and give that",
+    crfpp.BINARY_MAGIC: "a binary model of CRF++; train with `crf_learn -t`, which "
+    "also writes a text model, and give that",
     b"\x80": "a pickle, which could run any program and is not read; if it holds a CRF "
     "of sklearn-crfsuite, load it there, and give the file crf.modelfile.name",
 }
