@@ -427,8 +427,18 @@ def test_few_iterations_with_c1_are_crfsuites_own(
         assert mine["active_features"] == original["active_features"]
 
 
+def test_dual_solver_with_c1_goes_lower_in_a_hundred_iterations(tmp_path: Path) -> None:
+    data, path = draw_sequences(5, n=400), tmp_path / "m.crfsuite"
+    params = {"c1": 0.1, "c2": 0.1, "max_iterations": 100}
+    found = []
+    for module in (theirs, ours):
+        train(module, data, path, "lbfgs", params)
+        found.append(objective(path, data, 0.1, 0.1))
+    assert found[1] <= found[0]
+
+
 def test_dual_solver_with_c1_ends_at_a_larger_gap_with_a_hundred_iterations() -> None:
-    chain = make_chain(make_dense_rows(np.eye(2)), [0, 2], [0, 1], 2)
+    chain = make_chain(make_dense_rows(np.eye(4)), [0, 4], [0, 1, 0, 1], 2)
 
     def plan(most: int, c2: float) -> Plan:
         parameters = Parameters("lbfgs")
