@@ -58,7 +58,8 @@ test-fast: $(STAMPS)/test ## Run the quick tests (under a minute), for daily wor
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -x -q -n 2 --dist loadfile \
 		-m "not slow and not bench" $(foreach name,$(FAST),$(wildcard tests/test_$(name).py tests/*/test_$(name).py tests/*/*/test_$(name).py))
 
-# Nightly: an index out of range raises instead of reading whatever is there.
+# Nightly: an index out of range raises instead of reading whatever is there. Tests that
+# run kernels as plain Python have that from Python, every time.
 test-checked: $(STAMPS)/test ## Run the laws with kernels that check their indices
 	PARTWISE_CHECKED=1 $(BIN)/python -m pytest -q -n 2 --dist loadscope \
 		-m "not slow and not bench" tests/structures tests/solvers tests/features \

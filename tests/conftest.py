@@ -1,4 +1,4 @@
-"""Settings of the whole suite, made before anything imports the package."""
+"""Settings of the whole suite, made before anything imports Numba."""
 
 import gc
 import os
@@ -9,26 +9,26 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from compiling import compile_sooner
 from covering import THOROUGH, left_over
 from once_more import DOCTESTS, LEFT_OUT, find
 from places import ROOT
 
-# Most of the time goes into compiling; with less optimisation it is a sixth less. What
-# users have is tried in test_full_speed and test_wheel.
-OPTIMISATION = os.environ.setdefault("NUMBA_OPT", "1")
+# What users have is tried in test_full_speed, test_prebuilt and test_wheel.
+compile_sooner()
 
 # The workers share what they compile; it stays between runs, so that only changed code
 # is compiled.
-CACHE = ROOT / "build" / "numba-cache" / OPTIMISATION
+CACHE = ROOT / "build" / "numba-cache" / os.environ["NUMBA_OPT"]
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
 
 # Looking for the implementation of a function, Numba paints an error for every one that
 # does not fit, and throws it away.
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
-# The compiler makes many objects that live on: looking through them less often saves a
-# twelfth of its time.
-gc.set_threshold(200_000, 20, 50)
+# The compiler makes many objects: to look through them after every kernel, as happens
+# below a million, takes a tenth of its time, and most go by themselves soon after.
+gc.set_threshold(2_000_000, 20, 50)
 
 # A shell that starts the suite in the background lets it ignore Ctrl-C, and so would
 # every program that it starts; the tests of Ctrl-C need it to work.
@@ -135,6 +135,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             super()._assign_work_unit(node)
 
     return GroupScheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """Keep pytest from looking for cycles, at the end, in all that the suite has made.
+
+    It looks several times, for warnings that would come with them.
+    """
+    gc.freeze()
 
 
 # The first example of a test may compile a kernel: no deadlines. On a build

@@ -1,5 +1,8 @@
 """Of large matrices of tests a third runs every day, and every value is met."""
 
+import gc
+from collections.abc import Iterator
+
 import pytest
 
 import covering
@@ -25,7 +28,18 @@ def test_point(): pass
 
 
 @pytest.fixture
-def items(pytester: pytest.Pytester) -> list[pytest.Item]:
+def nothing_to_collect() -> Iterator[None]:
+    """Let no collection look through all that the suite has made: pytester asks for it.
+
+    It takes seconds in a worker that has compiled much.
+    """
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def items(nothing_to_collect: None, pytester: pytest.Pytester) -> list[pytest.Item]:
     return pytester.getitems(MATRIX)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from compiling import as_users_do
 from import_graph import imported_names
 from partwise.cli.app import app
 from places import ROOT
@@ -43,8 +44,8 @@ def run(*command: str | Path, cwd: Path, **settings: str) -> str:
     """Run a command outside the source tree, its output in the error if it fails."""
     environment = {
         name: value
-        for name, value in os.environ.items()
-        if name not in ("PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "NUMBA_OPT")
+        for name, value in as_users_do().items()
+        if name not in ("PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR")
     }
     done = subprocess.run(
         [*map(str, command)],

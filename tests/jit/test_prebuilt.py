@@ -1,7 +1,6 @@
 """Machine code that comes with an installation, and caches that are of no use."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 import drivers
+from compiling import as_users_do
 from partwise._jit import prebuilt
 
 pytestmark = pytest.mark.skipif(
@@ -53,7 +53,7 @@ class Place:
         (folder / "program.py").write_text(PROGRAM)
 
     def start(self, *command: str, **settings: str) -> subprocess.Popen[str]:
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(self.cache)} | settings
+        environment = as_users_do() | {"NUMBA_CACHE_DIR": str(self.cache)} | settings
         return subprocess.Popen(
             [sys.executable, *command],
             cwd=self.folder,

@@ -1,5 +1,6 @@
 """The proximal point algorithm: optimum, proof, steps, checkpoints, units."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from partwise.solvers.proximal import Proximal, ProximalState
 from partwise.solvers.registry import make_solver
 from problems import ANY, Maker, plain_only
 from resuming import assert_same
+
+if problems.PLAIN_PYTHON:
+    from scaled import Scaled
 
 LOSSES = ("squared_hinge", "hinge", "log_loss")
 
@@ -86,6 +90,16 @@ def test_proximal_takes_any_solver_with_a_dual_point(loss: str, inner: str) -> N
     assert solution.certificate.dual <= best(problem) * (1 + 1e-5)
 
 
+@plain_only
+@pytest.mark.parametrize("loss", LOSSES)
+def test_proximal_first_step_that_is_far_too_long_is_given_up(loss: str) -> None:
+    """It used to last for ever, without weights better than zero."""
+    large = Scaled(problems.make_small(problems.chain_sparse, 4), features=100.0)
+    problem = make_problem(large, get_loss(loss), 1e4, l1_ratio=1.0)
+    solution = solve(problem, Proximal(), tol=1e-2, max_iter=400)
+    assert_proved(problem, solution, 1e-2)
+
+
 def test_proximal_proof_holds_where_it_is_compiled() -> None:
     problem = small(ANY, "squared_hinge")
     solution = solve(problem, Proximal(), tol=1e-3, max_iter=300)
@@ -143,6 +157,15 @@ def test_proximal_goes_on_from_an_earlier_run(loss: str) -> None:
     assert len(on.trace) < len(anew.trace)
 
 
+@functools.cache
+def in_units(loss: str, features: float) -> Solution:
+    from scaled import Scaled
+
+    s = Scaled(problems.make_small(problems.chain_sparse), features, 1.0)
+    problem = make_problem(s, get_loss(loss), 3.0 / features, l1_ratio=1.0)
+    return solve(problem, Proximal(), tol=1e-3, max_iter=400)
+
+
 @plain_only
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
@@ -152,16 +175,7 @@ def test_proximal_steps_have_the_units_of_weights(loss: str, unit: float) -> Non
     The law for all solvers asks for the same bits, which a share of the L1 norm,
     rounded beside one, cannot give.
     """
-    from scaled import Scaled
-
-    corpus = problems.make_small(problems.chain_sparse)
-
-    def learn(features: float) -> Solution:
-        s = Scaled(corpus, features, 1.0)
-        problem = make_problem(s, get_loss(loss), 3.0 / features, l1_ratio=1.0)
-        return solve(problem, Proximal(), tol=1e-3, max_iter=400)
-
-    plain, scaled = learn(1.0), learn(unit)
+    plain, scaled = in_units(loss, 1.0), in_units(loss, unit)
     assert plain.converged
     assert scaled.converged, scaled.status
     assert scaled.certificate is not None

@@ -1,5 +1,6 @@
 """Parsers that learn from some brackets, or have hidden states: against enumeration."""
 
+import functools
 import io
 from pathlib import Path
 from typing import Any
@@ -48,16 +49,21 @@ def test_known_brackets_are_read_from_trees_with_question_marks() -> None:
     assert tags(literal) == ("?", "N")
 
 
+@functools.cache
+def with_random_weights(**settings: Any) -> ConstituencyParser:
+    parser = ConstituencyParser("log_loss", hash_bits=5, tol=1.0, **settings)
+    parser.fit(TRAIN)
+    parser.weights_ = np.random.default_rng(0).normal(size=parser.weights_.size)
+    return parser
+
+
 class Derivations:
     """All derivations of a sentence, with their scores under random weights."""
 
     def __init__(self, example: Any, **settings: Any) -> None:
-        parser = ConstituencyParser("log_loss", hash_bits=5, tol=1.0, **settings)
-        self.parser = parser.fit(TRAIN)
-        w = np.random.default_rng(0).normal(size=parser.weights_.size)
-        parser.weights_ = w
-        model = parser._trained_model(None)
-        corpus = model.corpus(parser._encode([example]))
+        self.parser = with_random_weights(**settings)
+        w, model = self.parser.weights_, self.parser._trained_model(None)
+        corpus = model.corpus(self.parser._encode([example]))
         self.codes = list(problems._legal(corpus, 0))
         self.trees = [self.tree(y, example) for y in self.codes]
         diff, theta = waist.make_diff(corpus), np.zeros(waist.n_parts(corpus, 0))

@@ -39,15 +39,20 @@ def _pseudo_gradient(
 
 
 @kernel
-def _align(direction: FloatArray, pseudo: FloatArray) -> float:
-    """Drop what does not go downhill, equation (7); return the slope of the rest."""
+def _align(w: FloatArray, direction: FloatArray, pseudo: FloatArray) -> float:
+    """Keep weights that are zero in the orthant; return the slope of what is left.
+
+    Equation (7) drops all that does not go downhill by itself, also of weights that
+    are far from zero. Where these should move together, little is left of the
+    curvature, and steps crawl.
+    """
     slope = 0.0
     for j in range(direction.size):
         change = direction[j] * pseudo[j]
-        if change < 0.0:
-            slope += change
-        else:
+        if w[j] == 0.0 and not change < 0.0:
             direction[j] = 0.0
+        else:
+            slope += change
     return slope
 
 
@@ -114,7 +119,7 @@ class OWLQN(LBFGS):
         sqnorm = float(_pseudo_gradient(state.w, state.gradient, ratio, pseudo))
         with np.errstate(all="ignore"):
             state.memory.direction(pseudo, state.direction)
-        slope = float(_align(state.direction, pseudo))
+        slope = float(_align(state.w, state.direction, pseudo))
         if not -math.inf < slope < 0.0:
             return False
         step = 1.0 if len(state.memory) else self.first_length(state, sqnorm)
