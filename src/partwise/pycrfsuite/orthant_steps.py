@@ -1,7 +1,7 @@
 """CRFsuite's own steps with an L1 norm, for trainings that may only take a few.
 
 After as many iterations the weights are its weights, to rounding. It uses libLBFGS;
-what differs from `OWLQN` is the length of steps, and when to end.
+what differs from `OWLQN` is their length, what a direction keeps, and when to end.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from partwise.solvers import OWLQN
 from partwise.solvers.base import Problem
 from partwise.solvers.batch.lbfgs import LBFGSState
 from partwise.solvers.endings import CONVERGED
+from partwise.structures.interface import FloatArray
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class OrthantSteps(OWLQN):
     period: int = 10
     scale: float = 1.0
     values: list[float] = field(default_factory=list, compare=False, repr=False)
+
+    def align(self, state: LBFGSState, pseudo: FloatArray) -> float:
+        """Drop what does not go downhill by itself; return the slope of the rest."""
+        change = state.direction * pseudo
+        state.direction[change >= 0.0] = 0.0
+        return float(change[change < 0.0].sum())
 
     def first_length(self, state: LBFGSState, sqnorm: float) -> float:
         """Return the step that changes the weights by one."""

@@ -119,7 +119,7 @@ class OWLQN(LBFGS):
         sqnorm = float(_pseudo_gradient(state.w, state.gradient, ratio, pseudo))
         with np.errstate(all="ignore"):
             state.memory.direction(pseudo, state.direction)
-        slope = float(_align(state.w, state.direction, pseudo))
+        slope = self.align(state, pseudo)
         if not -math.inf < slope < 0.0:
             return False
         step = 1.0 if len(state.memory) else self.first_length(state, sqnorm)
@@ -141,6 +141,10 @@ class OWLQN(LBFGS):
             ideal = -0.5 * slope * step**2 / excess if excess > 0.0 else math.nan
             step = self.shorter(step, ideal)
         return False
+
+    def align(self, state: LBFGSState, pseudo: FloatArray) -> float:
+        """Keep the direction where it may go; return its slope."""
+        return float(_align(state.w, state.direction, pseudo))
 
     def first_length(self, state: LBFGSState, sqnorm: float) -> float:
         """Return the first step to try, where nothing is known of the curvature."""
