@@ -49,6 +49,7 @@ LEFT_BY_PASSES = 0.1  # OWL-QN leaves far more than this, divided by its iterati
 # hundred were enough, with c2 = c1 / 100 they were not.
 PASSES, PASSES_IF_FLAT = 100, 1000
 CURVED = 0.199  # 2 c2 / c1, just below where c2 is a tenth of c1
+FEW_TOKENS = 10  # for each weight
 MANY = 300  # sequences; with fewer it was not tried
 
 
@@ -100,7 +101,7 @@ def _minimising(chain: Chain, parameters: Parameters) -> Plan:
         if isinstance(solver, OWLQN) or not is_ahead:
             return Plan(problem, _own_steps(parameters, scale), TIGHTEST, most, scale)
     # OWL-QN comes close to the optimum where there are few weights.
-    is_hard = scale <= c1 or problem.n_weights >= chain.labels.size
+    is_hard = scale <= c1 or FEW_TOKENS * problem.n_weights >= chain.labels.size
     return Plan(problem, solver, _tolerance(parameters, is_hard), most, scale)
 
 
