@@ -147,7 +147,7 @@ class MappedArray:
         size = HEADER + count * kind.itemsize
         self.path = path
         try:
-            file = path.open("rb", opener=_open_at_once)
+            file = open(path, "rb", opener=_open_at_once)
         except OSError as error:
             raise ModelFileError(f"{path}: {error.strerror}") from None
         with file:
