@@ -18,6 +18,9 @@ from partwise.solvers.registry import make_solver
 from problems import ANY, Maker, plain_only
 from resuming import assert_same
 
+if problems.PLAIN_PYTHON:
+    from scaled import Scaled
+
 LOSSES = ("squared_hinge", "hinge", "log_loss")
 
 
@@ -85,6 +88,16 @@ def test_proximal_takes_any_solver_with_a_dual_point(loss: str, inner: str) -> N
     assert_proved(problem, solution, 1e-2)
     assert solution.certificate is not None
     assert solution.certificate.dual <= best(problem) * (1 + 1e-5)
+
+
+@plain_only
+@pytest.mark.parametrize("loss", LOSSES)
+def test_proximal_first_step_that_is_far_too_long_is_given_up(loss: str) -> None:
+    """It used to last for ever, without weights better than zero."""
+    large = Scaled(problems.make_small(problems.chain_sparse, 4), features=100.0)
+    problem = make_problem(large, get_loss(loss), 1e4, l1_ratio=1.0)
+    solution = solve(problem, Proximal(), tol=1e-2, max_iter=400)
+    assert_proved(problem, solution, 1e-2)
 
 
 def test_proximal_proof_holds_where_it_is_compiled() -> None:

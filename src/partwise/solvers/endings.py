@@ -14,9 +14,9 @@ from partwise.structures.interface import FloatArray
 ROUNDED = 1e-6
 """Where a solver finds no way on, rounding can be why if the gap is at most this."""
 
-STILL, ENOUGH_PASSES = 0.999, 20
-"""A run is stuck if its later half has brought the gap to no less than this share of
-what it was before, and has had so many passes to do better."""
+ENOUGH_PASSES, MORE_HALVES = 20, 100
+"""A run is stuck if its later half has had so many passes, and so many more of them, at
+its pace, would not bring the gap to the tolerance."""
 
 CONVERGED = "converged"
 MAX_ITER = "max_iter"
@@ -26,11 +26,15 @@ TIME_LIMIT = "time_limit"
 FAILED = NOT_FINITE
 
 
-def _is_stuck(run: Run) -> bool:
-    """Say whether the later half of the passes has brought the gap no further."""
+def _is_stuck(run: Run, tol: float) -> bool:
+    """Say whether the later half of the passes has hardly brought the gap down."""
     gaps = [row.relative_gap for row in run.trace if row.relative_gap >= 0.0]
     half = len(gaps) // 2
-    return half >= ENOUGH_PASSES and min(gaps[half:]) >= STILL * min(gaps[:half])
+    if half < ENOUGH_PASSES or not min(gaps) > 0.0:
+        return False
+    before, after = min(gaps[:half]), min(gaps[half:])
+    pace = min(after / before, 1.0)
+    return after * pace**MORE_HALVES > tol
 
 
 def _count_passes(count: int) -> str:
@@ -70,9 +74,9 @@ def describe(reason: str, run: Run, certificate: Certificate | None, tol: float)
     return {
         CONVERGED: f"converged after {passes}: the gap {gap} is within the "
         f"tolerance {tol:g}",
-        MAX_ITER: f"stopped after {passes} {above}; the later half of them has not "
+        MAX_ITER: f"stopped after {passes} {above}; the later half of them has hardly "
         "brought it down: use another solver, or raise tol"
-        if _is_stuck(run)
+        if _is_stuck(run, tol)
         else f"stopped after {passes} {above}; raise max_iter or tol",
         STOPPED_EARLY: f"stopped after {passes}: the development score has not "
         f"improved on {run.best_score:.4g} for {_count_passes(run.since_best)}",

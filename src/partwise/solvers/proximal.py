@@ -51,7 +51,10 @@ TOO_LONG = 5.0
 
 PATIENCE = 8
 """A step that has lowered the objective may end after so many passes, and half a pass
-more for every step before it."""
+more for every step before it. So may one from zero that has not: it was too long."""
+
+MORE_PATIENCE = 4
+"""How many times as long other steps may take that have not lowered the objective."""
 
 SMALLEST = 1e-9
 """The smallest share of the L2 norm: with less, rounding would decide."""
@@ -213,10 +216,16 @@ class ProximalState(WrappedState):
         """Whether it is time for the next step."""
         if self.active.halted == STALLED:
             return True
+        return self.has_taken_long or self.unsolved <= SETTLED
+
+    @property
+    def has_taken_long(self) -> bool:
+        """Whether the step has had all the passes that it may have."""
         patience = PATIENCE + self.n_steps // 2
-        if self.passes >= patience and self.reached < self.objective:
-            return True
-        return self.unsolved <= SETTLED
+        at_zero = not (self.has_measure or self._centre.any())
+        if not at_zero and not self.reached < self.objective:
+            patience *= MORE_PATIENCE
+        return self.passes >= patience
 
     @property
     def unsolved(self) -> float:
@@ -294,7 +303,8 @@ class Proximal(Solver):
         found = self.certify(problem, state)
         state.proved = found.dual
         state.has_measure |= state.unsolved <= TOO_LONG
-        if not state.has_measure:
+        in_vain = state.has_taken_long and not state.reached < state.objective
+        if in_vain or not state.has_measure:
             state.gamma *= 0.25
         elif state.passes <= QUICK:
             state.gamma *= 2.0

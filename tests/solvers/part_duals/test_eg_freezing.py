@@ -17,6 +17,7 @@ from partwise.solvers import (
     make_problem,
     solve,
 )
+from partwise.solvers.part_duals.hinge_steps import place_all, spread_all
 from partwise.solvers.registry import make_solver
 from partwise.structures import make_softmax_margin
 
@@ -113,6 +114,27 @@ def test_eg_freezing_large_C_is_no_plateau(order: str) -> None:
     solver = ExponentiatedGradient(order=order)
     solution = solve(problem, solver, tol=5e-3, max_iter=300)
     assert solution.converged, solution.status
+
+
+@problems.plain_only
+def test_eg_freezing_scores_that_have_run_away_come_back() -> None:
+    """By halves: by steps they would come back in as many visits as they are large."""
+    problem = make_problem(
+        problems.make_small(problems.classes_costs), get_loss("hinge"), 10.0
+    )
+    solver, rng = ExponentiatedGradient(), np.random.default_rng(0)
+    state: Any = solver.start(problem, rng, None)
+    for k in range(200):
+        for _ in solver.run_pass(problem, state, rng):
+            pass
+        if k == 4:
+            state.dual.theta[:] *= 1e6
+            tools = problem.structure, state.dual, 0, problem.n_examples
+            spread_all(*tools, state.workspace)
+            place_all(*tools, state.scratch)
+            state.refresh(problem)
+            assert state.certify_here(problem).relative_gap > 0.5
+    assert state.certify(problem).relative_gap <= 1e-3
 
 
 @problems.plain_only

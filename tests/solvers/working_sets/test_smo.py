@@ -174,6 +174,32 @@ def test_smo_step_goes_to_the_top_or_until_the_mass_runs_out(
     np.testing.assert_allclose(state.w, [C * moved, -C * moved], rtol=1e-15)
 
 
+# --- momentum ---
+
+
+@problems.plain_only
+@pytest.mark.parametrize("C", [1e4, 1e6])
+def test_smo_large_C_is_no_plateau(C: float) -> None:
+    """Pairs one after the other would take tens of thousands of passes."""
+    problem = small(problems.trees_labelled, C, count=4)
+    solution = solve(problem, SequentialMinimalOptimization(), tol=1e-4, max_iter=200)
+    assert solution.converged, solution.status
+
+
+def test_smo_momentum_that_lowers_the_dual_is_undone() -> None:
+    problem = small(C=10.0)
+    *_, state = passes(problem, PRECISE, 3)
+    state.normalise()
+    state.refresh(problem, problem.C)
+    before, w = duals_of(problem, state), state.w.copy()
+    dual, state.momentum = state.dual, 1e6  # far too long
+    state.go_on(problem, problem.C)
+    assert state.momentum < 1e6
+    assert state.dual == dual
+    assert duals_of(problem, state) == before
+    np.testing.assert_array_equal(state.w, w)
+
+
 # --- invariants, after every pass ---
 
 
@@ -374,10 +400,8 @@ def test_smo_more_steps_raise_the_dual_further_with_the_same_inference(
 def test_smo_delta_holds_slight_violations_back() -> None:
     """Those that explain no more than this share of the gap."""
     problem = small()
-    weights = [
-        state.w.copy()
-        for state in passes(problem, SequentialMinimalOptimization(delta=1e9), 3)
-    ]
+    solver = SequentialMinimalOptimization(delta=1e9, momentum=False)
+    weights = [state.w.copy() for state in passes(problem, solver, 3)]
     assert weights[0].any()
     np.testing.assert_array_equal(weights[0], weights[-1])
     for delta in (0.0, 0.5):

@@ -109,6 +109,32 @@ def _place(dual: DualParts, i: int, n_gold: int, scratch: Scratch) -> None:
 
 
 @kernel
+def _soften(
+    s: Structure,
+    i: int,
+    theta: FloatArray,
+    spread: FloatArray,
+    scratch: Scratch,
+    ws: Any,
+) -> int:
+    """Halve the scores if the marginals stay the same; return the oracle calls.
+
+    Where one output has all the mass, scores run ahead, and outputs would need as many
+    steps to come back as they have been ruled out by.
+    """
+    for r in range(theta.size):
+        scratch.theta[r] = 0.5 * theta[r]
+    waist.marginals(s, i, scratch.theta, scratch.mu, ws)
+    norm = 0.0
+    for r in range(theta.size):
+        norm += (scratch.mu[r] - spread[r]) ** 2
+    if norm <= ROUNDING**2:
+        for r in range(theta.size):
+            theta[r] = scratch.theta[r]
+    return 1
+
+
+@kernel
 def _multiply(
     s: Structure,
     i: int,
@@ -148,6 +174,7 @@ def _multiply(
             if norm <= (ROUNDING * mass) ** 2:
                 for r in range(n):
                     theta[r] = scratch.theta[r]
+                calls += _soften(s, i, theta[:n], spread, scratch, ws)
             # No output gains more on the present ones than the gap says.
             dual.step[i] = min(GROWTH * eta, LARGEST_RANGE * C / dual.gap[i])
             growths += 1

@@ -9,6 +9,8 @@ dual, but the objective too.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from partwise._jit import kernel
@@ -56,27 +58,19 @@ def carry_over(
             m, to = old.older[m], new.older[to]
 
 
-class MovingState(WorkingSetState):
-    """A dual point, which way its last pass went, and the weights that are shown.
+class ExtrapolatingState(WorkingSetState):
+    """A dual point, and which way its last pass went."""
 
-    `iterate` are the weights that belong to the dual point. `w` are those to use: the
-    iterate as it was at the end of the pass, or the mean of these over the passes.
-    """
-
-    kept = (*WorkingSetState.kept, "iterate", "before", "momentum", "n_passes")
+    kept = (*WorkingSetState.kept, "before", "momentum")
     growing = (*WorkingSetState.growing, "before")
-    facts = (
-        *WorkingSetState.facts,
-        same_length("before", "sets.alpha"),
-        within("n_passes", 0),
-    )
+    facts = (*WorkingSetState.facts, same_length("before", "sets.alpha"))
+    point: ClassVar[tuple[str, ...]] = ("w", "v", "dual")
+    """What belongs to the dual variables and is replaced when they are others."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem)
-        self.iterate = self.w.copy()
         self.before = self.sets.alpha.copy()
         self.momentum = 1.0
-        self.n_passes = 0
 
     def make_room(self, s: Structure, n_visits: int) -> None:
         """Let the working sets grow, and what is known about their members too."""
@@ -85,6 +79,39 @@ class MovingState(WorkingSetState):
         before = np.zeros(self.sets.alpha.size)
         carry_over(old, self.sets, self.before, before)
         self.before = before
+
+    def go_on(self, problem: Problem, scale: FloatArray) -> None:
+        """Try a longer step in the direction of the pass; undo it if it is too long."""
+        sets = self.sets
+        alpha, mass = sets.alpha.copy(), sets.mass.copy()
+        here, dual = {name: getattr(self, name) for name in self.point}, self.dual
+        extrapolate(sets, self.before, self.momentum)
+        self.normalise()
+        self.refresh(problem, scale)
+        if self.dual >= dual:
+            self.momentum *= LONGER
+        else:
+            self.momentum *= SHORTER
+            sets.alpha[:], sets.mass[:] = alpha, mass
+            vars(self).update(here)
+        self.before = alpha
+
+
+class MovingState(ExtrapolatingState):
+    """A dual point, which way its last pass went, and the weights that are shown.
+
+    `iterate` are the weights that belong to the dual point. `w` are those to use: the
+    iterate as it was at the end of the pass, or the mean of these over the passes.
+    """
+
+    kept = (*ExtrapolatingState.kept, "iterate", "n_passes")
+    facts = (*ExtrapolatingState.facts, within("n_passes", 0))
+    point = ("iterate", "v", "dual")
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem)
+        self.iterate = self.w.copy()
+        self.n_passes = 0
 
     def refresh(self, problem: Problem, scale: FloatArray) -> None:
         """Recompute the iterate and the dual value from the dual variables."""
@@ -112,19 +139,3 @@ class MovingState(WorkingSetState):
         self.normalise()
         self.refresh(problem, scale)
         self.w = self.iterate.copy()
-
-    def go_on(self, problem: Problem, scale: FloatArray) -> None:
-        """Try a longer step in the direction of the pass; undo it if it is too long."""
-        sets = self.sets
-        alpha, mass = sets.alpha.copy(), sets.mass.copy()
-        iterate, v, dual = self.iterate, self.v, self.dual
-        extrapolate(sets, self.before, self.momentum)
-        self.normalise()
-        self.refresh(problem, scale)
-        if self.dual >= dual:
-            self.momentum *= LONGER
-        else:
-            self.momentum *= SHORTER
-            sets.alpha[:], sets.mass[:] = alpha, mass
-            self.iterate, self.v, self.dual = iterate, v, dual
-        self.before = alpha

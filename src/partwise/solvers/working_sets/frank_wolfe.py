@@ -96,7 +96,7 @@ class FrankWolfe(Solver):
 
     See Also
     --------
-    SequentialMinimalOptimization : Pairwise steps without momentum.
+    SequentialMinimalOptimization : Pairs only, with less memory.
 
     Notes
     -----
