@@ -36,7 +36,7 @@ def oldest() -> list[str]:
 
 
 def _test(session: nox.Session) -> None:
-    session.run("python", "-m", "pip", "list", silent=True)
+    session.run("partwise", "doctor")  # which versions these are
     paths = session.posargs or QUICK
     # Old packages know nothing of what others have deprecated since.
     options = ["-m", "not slow and not bench", "-W", "ignore::DeprecationWarning"]

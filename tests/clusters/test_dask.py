@@ -1,9 +1,11 @@
 """Training on a cluster: the model of one machine, whatever happens to the workers."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from partwise import (
     DependencyParser,
     LatticeRanker,
     MulticlassClassifier,
+    OutOfMemoryError,
     PairingError,
     PartwiseError,
     SequenceTagger,
@@ -36,6 +39,7 @@ import dask
 import dask.bag
 from distributed import Client, LocalCluster
 from distributed.comm import CommClosedError
+from distributed.scheduler import KilledWorker
 
 import partwise.dask
 from partwise.dask import parts as of_parts
@@ -486,8 +490,14 @@ def test_dask_refuses_other_versions(
             lambda: [dask.delayed((X[:1], Y[:1])), dask.delayed((X[1:], Y[:1]))],
             "shard 1",
         ),
+        (lambda: None, r"data must be \(X, y\)"),
+        (lambda: (dask.bag.from_sequence(X), Y), "are cut already, each by itself"),
+        (lambda: (".", Path(".")), "is a folder; give the files in it, as './"),
     ],
-    ids=["part", "bag", "lengths", "one label", "files", "second part"],
+    ids=[
+        *("part", "bag", "lengths", "one label", "files", "second part"),
+        *("nothing", "two bags", "folder"),
+    ],
 )
 def test_dask_says_what_is_wrong(client: Client, make: Any, message: str) -> None:
     model = tagger()
@@ -496,11 +506,80 @@ def test_dask_says_what_is_wrong(client: Client, make: Any, message: str) -> Non
     assert not hasattr(model, "weights_")
 
 
+@pytest.mark.parametrize(
+    ("make", "options", "message"),
+    [
+        (lambda: [dask.delayed((X, Y))], {"shards": 2}, "every part is a shard here"),
+        (lambda: (X, Y), {"label": "y"}, "label= names a column"),
+        (lambda: (X, Y), {"read": print}, "data must name them"),
+        (lambda: ["a.txt"], {"read": "columns"}, "read= is a function"),
+    ],
+    ids=["shards", "label", "read", "no function"],
+)
+def test_dask_refuses_options_that_mean_nothing(
+    client: Client, make: Any, options: Any, message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        partwise.dask.fit(tagger(), make(), client, **options)
+
+
+def test_dask_needs_a_client(client: Client) -> None:
+    with pytest.raises(TypeError, match=r"not list \(data is one argument"):
+        partwise.dask.fit(tagger(), X, Y)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"give an estimator, .*: SequenceTagger\(\)"):
+        partwise.dask.fit(SequenceTagger, (X, Y), client)
+    with Client(client.scheduler.address, set_as_default=False) as closed:
+        pass
+    with pytest.raises(PartwiseError, match="the client is closed: connect"):
+        partwise.dask.fit(tagger(), (X, Y), closed)
+
+
+def test_dask_reads_files_wherever_workers_are(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Names mean what they mean here: workers may be in another folder.
+    write(tmp_path / "0.txt", [*range(6)])
+    monkeypatch.chdir(tmp_path)
+    assert of_parts._paths("*.txt") == of_parts._paths(["0.txt"])
+    assert of_parts._paths("*.txt") == [str(tmp_path / "0.txt")]
+
+
+def test_dask_says_which_shard_something_happened_to(client: Client) -> None:
+    weights = [1.0] * len(X)
+    parts = [dask.delayed((X, Y, weights)), dask.delayed((X, Y, weights[1:]))]
+    with pytest.raises(ValueError, match="5 sample weights for 6") as caught:
+        partwise.dask.fit(tagger(), parts, client)
+    assert caught.value.__notes__ == ["This happened to shard 1."]
+
+
+def test_dask_says_that_workers_died_of_a_shard(client: Client) -> None:
+    def die() -> None:
+        raise KilledWorker("task", SimpleNamespace(address="tcp://a"), 3)
+
+    future = client.submit(die)
+    with pytest.raises(OutOfMemoryError, match="make more and smaller shards"):
+        of_workers.gathered([future], ["a.txt"], client)
+
+
+def test_dask_says_that_it_waits_for_workers(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(of_workers, "LOOK_AFTER", 0.01)
+    monkeypatch.setattr(client.scheduler, "ncores", none_of_them, raising=False)
+    future = client.submit(time.sleep, 0.5)
+    with pytest.warns(RuntimeWarning, match="no workers any more: waiting"):
+        of_workers.result_of(future, client)
+
+
+async def none_of_them() -> dict[str, int]:
+    return {}
+
+
 def test_dask_names_the_worker_that_cannot_read(client: Client, tmp_path: Path) -> None:
     write(tmp_path / "0.txt", [0, 1])
     missing = [tmp_path / "0.txt", tmp_path / "1.txt"]
     with pytest.raises(
-        DataError, match=r"cannot read all the files: .* has no .*1.txt"
+        DataError, match=r"cannot read all the files: .* cannot open .*1.txt \(No such"
     ):
         partwise.dask.fit(tagger(template="U:%x[0,0]"), missing, client)
 

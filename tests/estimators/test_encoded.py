@@ -261,6 +261,9 @@ def test_encoded_folders_are_checked_for_damage(folder: Path) -> None:
     assert "not the array" in refused(folder)
     path.unlink()
     assert "labels.npy" in refused(folder)
+    path.mkdir()
+    assert "labels.npy: Is a directory" in refused(folder)
+    path.rmdir()
     os.mkfifo(path)
     assert "not a file" in refused(folder)
 

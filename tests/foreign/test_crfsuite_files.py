@@ -1,7 +1,9 @@
 """CRFsuite's files: the same bytes, both ways, and no damage that goes unnoticed."""
 
 import math
+import pickle
 import random
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 import partwise
 import partwise.pycrfsuite as ours
+from command_line import message, run
 from partwise.errors import ModelFileError
 from partwise.foreign import (
     make_chain_model,
@@ -169,6 +172,49 @@ def test_crfsuite_file_refuses_models_that_have_more(
     with pytest.raises(ValueError, match=message):
         partwise.convert(tagger, tmp_path / "m.crfsuite")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["m.txt", "m.JSON", "m.pkl"])
+def test_convert_refuses_endings_that_promise_another_format(
+    tmp_path: Path, name: str
+) -> None:
+    target = tmp_path / name
+    with pytest.raises(ValueError, match=r"CRFsuite's format \(.crfsuite\) or in ours"):
+        partwise.convert(tmp_path / "not looked at", target)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [("m.crfsuite", "CRFsuite"), ("m.CRFSUITE", "CRFsuite"), ("m", "Partwise")],
+)
+def test_convert_command_says_whose_format_it_wrote(
+    tmp_path: Path, name: str, program: str
+) -> None:
+    source, target = tmp_path / "source.crfsuite", tmp_path / name
+    train(ours, draw_sequences(random.Random(3), 2, 2), source, "ap")
+    assert f"format of {program}\n" in run("convert", source, target).output
+    assert target.read_bytes().startswith(b"lCRF") == (program == "CRFsuite")
+
+
+def test_convert_command_needs_the_name_of_a_file() -> None:
+    assert "give its name" in message("convert", "m.crfsuite", "-")
+
+
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (pickle.dumps({"a": 1}), "crf.modelfile.name"),
+        (struct.pack("<IIdI", 100, 0, 1.0, 6), "crf_learn -t"),
+    ],
+)
+def test_model_files_that_are_known_but_not_read_say_what_to_do(
+    tmp_path: Path, data: bytes, advice: str
+) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match=advice):
+        partwise.load(path)
 
 
 # --- damage ---

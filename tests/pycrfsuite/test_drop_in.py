@@ -15,8 +15,9 @@ import partwise.pycrfsuite as ours
 from partwise.foreign import read_crfsuite_model
 from partwise.pycrfsuite._dumpparser import CRFsuiteDumpParser
 from partwise.pycrfsuite._logparser import TrainLogParser
+from partwise.pycrfsuite.orthant_steps import OrthantSteps
 from partwise.pycrfsuite.parameters import Parameters
-from partwise.pycrfsuite.training import make_plan
+from partwise.pycrfsuite.training import Plan, make_plan
 from partwise.structures.chain import make_chain
 from partwise.structures.rows import make_dense_rows
 
@@ -401,12 +402,52 @@ def test_tagger_sorts_texts_flags_and_numbers_as_the_original_does(
                 tagger.tag([token(), token(up=wrong), token()])
 
 
-def test_few_iterations_with_c1_end_at_a_larger_proven_gap() -> None:
-    chain = make_chain(make_dense_rows(np.eye(2)), [0, 2], [0, 1], 2)
-    tolerances = []
-    for most in (50, 100, 1000, 10**9):
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"c1": 0.1, "c2": 0.1, "max_iterations": 3},
+        {"c1": 0.1, "c2": 0.1, "max_iterations": 12},
+        {"c1": 0.3, "c2": 0.001, "max_iterations": 100},
+        {"c1": 0.3, "c2": 0.001, "max_iterations": 999, "delta": 1e-3, "period": 5},
+        {"c1": 0.3, "c2": 0.0, "max_iterations": 30, "num_memories": 3},
+    ],
+)
+def test_few_iterations_with_c1_are_crfsuites_own(
+    tmp_path: Path, params: dict[str, float]
+) -> None:
+    data, path = draw_sequences(4, n=60), tmp_path / "m.crfsuite"
+    logs, found = [], []
+    for module in (theirs, ours):
+        logs.append(train(module, data, path, "lbfgs", params).logparser.iterations)
+        found.append(objective(path, data, params["c1"], params["c2"]))
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+    assert len(logs[1]) == len(logs[0])
+    for mine, original in zip(logs[1], logs[0], strict=True):
+        assert mine["loss"] == pytest.approx(original["loss"], rel=1e-6)
+        assert mine["active_features"] == original["active_features"]
+
+
+def test_dual_solver_with_c1_goes_lower_in_a_hundred_iterations(tmp_path: Path) -> None:
+    data, path = draw_sequences(5, n=400), tmp_path / "m.crfsuite"
+    params = {"c1": 0.1, "c2": 0.1, "max_iterations": 100}
+    found = []
+    for module in (theirs, ours):
+        train(module, data, path, "lbfgs", params)
+        found.append(objective(path, data, 0.1, 0.1))
+    assert found[1] <= found[0]
+
+
+def test_dual_solver_with_c1_ends_at_a_larger_gap_with_a_hundred_iterations() -> None:
+    chain = make_chain(make_dense_rows(np.eye(4)), [0, 4], [0, 1, 0, 1], 2)
+
+    def plan(most: int, c2: float) -> Plan:
         parameters = Parameters("lbfgs")
-        parameters.set("c1", "0.1")
-        parameters.set("max_iterations", str(most))
-        tolerances.append(make_plan(chain, parameters).tol)
-    assert tolerances == pytest.approx([1e-3, 1e-3, 1e-4, 1e-4])
+        for name, value in (("c1", 0.1), ("c2", c2), ("max_iterations", most)):
+            parameters.set(name, str(value))
+        return make_plan(chain, parameters)
+
+    tolerances = [plan(most, 0.01).tol for most in (100, 1000, 10**9)]
+    assert tolerances == pytest.approx([1e-3, 1e-4, 1e-4])
+    own = [(most, c2) for most in (99, 100, 999, 1000) for c2 in (0.01, 0.001)
+           if isinstance(plan(most, c2).solver, OrthantSteps)]  # fmt: skip
+    assert own == [(99, 0.01), (99, 0.001), (100, 0.001), (999, 0.001)]

@@ -122,3 +122,16 @@ def test_metrics_are_those_of_scikit_learn_token_by_token() -> None:
     assert metrics.sequence_accuracy_score([[1, 2], [3]], [[1, 2], [4]]) == 0.5
     report = metrics.flat_classification_report(right, found, output_dict=True)
     assert np.isclose(report["z"]["f1-score"], 1.0)
+
+
+def test_crf_warns_of_labels_and_of_a_single_sequence(fitted: CRF) -> None:
+    with pytest.warns(UserWarning, match="labels of the model, such as 'sunny'"):
+        fitted.predict(Y)
+    with pytest.warns(UserWarning, match="use predict_single"):
+        fitted.predict(X[0])
+
+
+def test_crf_hints_at_swapped_arguments_of_fit() -> None:
+    with pytest.raises(TypeError, match=r"write fit\(X, y\), inputs first") as caught:
+        CRF().fit(Y, X)
+    assert str(caught.value) == "expected bytes, dict found"  # as the original says

@@ -136,7 +136,7 @@ def test_ahead_reaches_the_same_optimum(name: str, loss: str) -> None:
 
 @problems.plain_only
 @pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("name", ["perceptron", "mira", "pa", "arow"])
+@pytest.mark.parametrize("name", ["mira", "arow"])
 def test_ahead_finds_that_all_is_right_as_surely(name: str) -> None:
     """Where a pass corrects nothing, its weights were those of every visit."""
     problem = with_helpers("hinge")
@@ -153,12 +153,11 @@ def test_ahead_finds_that_all_is_right_as_surely(name: str) -> None:
 
 @problems.plain_only
 @pytest.mark.usefixtures("eager_threads")
-@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
-def test_ahead_bound_of_old_gradients_holds(loss: str) -> None:
-    solution = solve(with_helpers(loss), make_solver("sgd"), tol=1e-9, max_iter=8)
-    best = {"log_loss": "eg", "hinge": "smo", "squared_hinge": "dcd"}[loss]
-    optimum = solve(with_helpers(loss, 1), make_solver(best), tol=1e-2, max_iter=100)
-    assert solution.certificate is not None
-    assert optimum.certificate is not None
-    assert solution.certificate.dual <= optimum.certificate.primal
-    assert solution.certificate.primal >= optimum.certificate.dual
+@pytest.mark.parametrize("name", ["sgd", "perceptron", "pa"])
+def test_ahead_is_not_for_steps_that_nothing_shortens(name: str) -> None:
+    """Steps of fixed length from old outputs go too far: these solvers learn alone."""
+    many, one = (
+        solve(with_helpers("squared_hinge", n), make_solver(name), max_iter=8).w
+        for n in (4, 1)
+    )
+    np.testing.assert_array_equal(many, one)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future, get_client
+from distributed import Client
 
 from partwise.dask.parts import (
     Part,
@@ -21,14 +21,17 @@ from partwise.dask.parts import (
     is_numeric,
     names_of_numbers,
     numbers_of,
+    shard_of,
 )
 from partwise.dask.workers import (
     Held,
     Workers,
     check_versions,
+    connected,
     gathered,
     look_at,
     needing_a_cluster,
+    result_of,
     versions,
 )
 from partwise.errors import DataError
@@ -88,10 +91,15 @@ def fit(
     how often one was lost, does not.
     """
     check_learns_from_shards(estimator)
-    client = client or get_client()
+    client = connected(client)
     corpus = as_encoded(data)
     if corpus is not None:
         check_learns_from_folders(estimator)
+        if (shards, read, label) != (None, None, None):
+            raise DataError(
+                f"{corpus.path} was encoded with its shards, features and labels: "
+                "leave shards=, read= and label= out"
+            )
 
     def learn(fitted: Any) -> None:
         fitted._check_for_shards()
@@ -140,36 +148,37 @@ def _encode(fitted: Any, parts: list[Part], client: Client) -> TrainingData:
     submit = client.submit
     # Whoever filters a bag, or a data frame, leaves partitions that are empty.
     sizes = [submit(_has_any, part.future, pure=False) for part in parts]
-    filled = gathered(sizes, [part.name for part in parts])
+    filled = gathered(sizes, [part.name for part in parts], client)
     parts = [part for part, has_any in zip(parts, filled, strict=True) if has_any]
     if not parts:
         raise DataError("there are no examples: every part is empty")
     names = [part.name for part in parts]
     blank = submit(_same, _for_workers(fitted), pure=False)
     surveys = [submit(_survey, blank, part.future, pure=False) for part in parts]
-    gathered([submit(_count, survey, pure=False) for survey in surveys], names)
+    counts = [submit(_count, survey, pure=False) for survey in surveys]
+    gathered(counts, names, client)
     whole = tree_sum(surveys, lambda a, b: submit(merge, a, b, pure=False))
     assert whole is not None
-    fitted._settle(whole.result())
+    fitted._settle(result_of(whole, client))
     settled = submit(_same, _for_workers(fitted), pure=False)
     held = [
         Part(part.name, submit(_prepare, settled, part.future, pure=False))
         for part in parts
     ]
     first = submit(_prepare_first, settled, parts[0].future, pure=False)
-    return _in_shards(held, first, client)
+    return _in_shards(held, result_of(first, client), client)
 
 
 def _in_shards(held: list[Part], first: Any, client: Client) -> TrainingData:
     """Return what to train on, shards being encoded where they are.
 
-    `first` is an example of the first, or will be.
+    `first` is an example of the first.
     """
     looks = gathered(
         [client.submit(look_at, part.future, pure=False) for part in held],
         [part.name for part in held],
+        client,
     )
-    first = first.result() if isinstance(first, Future) else first
     facts = tuple(facts for facts, _ in looks)
     weights = [
         np.ones(own.n_parts.size) if weight is None else weight for own, weight in looks
@@ -201,8 +210,13 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
     """
     import dask.bag
 
-    client = client or get_client()
+    client = connected(client)
     estimator._check_fitted()
+    if isinstance(data, str | Path) or shard_of(data) == "part":
+        raise DataError(
+            "predict takes examples: read files first, and make a bag of delayed parts "
+            "(dask.bag.from_delayed)"
+        )
     check_versions(ask_all(client, versions))
     model = dask.delayed(estimator, traverse=False)
     if is_frame(data):
@@ -211,7 +225,7 @@ def predict(estimator: Any, data: Any, client: Client | None = None) -> Any:
         pieces = [look(piece, model, numeric, names) for piece in data.to_delayed()]
         return dask.bag.from_delayed(pieces)
     if not hasattr(data, "to_delayed"):
-        n_workers = max(len(client.scheduler_info()["workers"]), 1)
+        n_workers = max(len(client.ncores()), 1)
         data = dask.bag.from_sequence(data, npartitions=n_workers)
     return data.map_partitions(_predict, model)
 

@@ -7,6 +7,7 @@ A part is what `fit` of the estimator takes, for a shard of the corpus: ``(X, y)
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -42,26 +43,57 @@ def find_parts(
     labelled = estimator.takes_labels
     if n_shards is not None and (type(n_shards) is not int or n_shards < 1):
         raise ValueError(f"shards must be a number from 1 on, not {n_shards!r}")
+    shard = shard_of(data)
+    if n_shards is not None and shard is not None:
+        raise DataError(f"every {shard} is a shard here: leave shards= out")
+    if label is not None and not is_frame(data):
+        raise DataError("label= names a column of a Dask data frame, but data is none")
+    if read is not None and not (shard == "file" and callable(read)):
+        raise DataError("read= is a function that reads files: data must name them")
     if is_frame(data):
+        if not estimator.takes_tables:
+            raise DataError(
+                f"{type(estimator).__name__} does not learn from data frames; give "
+                "files, a bag, or delayed parts"
+            )
         return _of_frame(data, label, client)
-    if label is not None:
-        raise DataError("label names a column of a data frame, but data is none")
-    if isinstance(data, str | Path):
-        paths = sorted(glob.glob(str(data)))
-        if not paths:
-            raise DataError(f"no file matches {str(data)!r}")
+    if shard == "file":
+        paths = _paths(data)
         return _of_files(paths, client, read or default_reader(estimator), labelled)
     if hasattr(data, "to_delayed"):  # a bag: items are examples, perhaps with labels
         pieces = data.to_delayed()
         return _of_delayed(
             [dask.delayed(_of_items)(p, labelled) for p in pieces], client
         )
-    if isinstance(data, list | tuple) and data and isinstance(data[0], Delayed):
+    if shard == "part":
         return _of_delayed([dask.delayed(_checked)(p, labelled) for p in data], client)
-    if isinstance(data, list) and data and isinstance(data[0], str | Path):
-        paths = list(map(str, data))
-        return _of_files(paths, client, read or default_reader(estimator), labelled)
     return _of_memory(data, labelled, client, n_shards)
+
+
+def shard_of(data: Any) -> str | None:
+    """Return what is a shard of data; None if that is for us to choose."""
+    if hasattr(data, "to_delayed"):
+        return "partition"
+    some = data if isinstance(data, list | tuple) else [data]
+    if some and all(isinstance(name, str | Path) for name in some):
+        return "file"
+    return "part" if some and isinstance(some[0], Delayed) else None
+
+
+def _paths(data: Any) -> list[str]:
+    """Return the files that a pattern or a list names, wherever workers are."""
+    names = data
+    if isinstance(data, str | Path):
+        names = sorted(glob.glob(os.path.expanduser(data)))
+        if not names:
+            raise DataError(f"no file matches {str(data)!r}")
+    for name in names:
+        if os.path.isdir(name):
+            raise DataError(
+                f"{name} is a folder; give the files in it, as {str(name) + '/*'!r}, "
+                "or one folder by itself that partwise encode has written"
+            )
+    return [os.path.abspath(name) for name in names]
 
 
 def _of_frame(frame: Any, label: Any, client: Client) -> list[Part]:
@@ -155,8 +187,8 @@ def check_readable(paths: Sequence[str], client: Client) -> None:
     if unable:
         worker, missing = next(iter(unable.items()))
         raise DataError(
-            f"workers cannot read all the files: {worker} has no {missing[0]}; put the "
-            "files where every worker has them, under the same path"
+            f"workers cannot read all the files: {worker} cannot open {missing[0]}; "
+            "put the files where every worker can read them, under the same path"
         )
 
 
@@ -164,16 +196,21 @@ def _of_memory(
     data: Any, labelled: bool, client: Client, n_shards: int | None
 ) -> list[Part]:
     """Cut data of this process; the scheduler keeps it, for workers that are lost."""
-    columns = list(data) if labelled else [data]
+    columns = list(data) if labelled and hasattr(data, "__iter__") else [data]
     if labelled and len(columns) not in (2, 3):
         raise DataError("data must be (X, y), or a bag, delayed parts, or file names")
+    if any(hasattr(column, "to_delayed") for column in columns):
+        raise DataError(
+            "X and y are cut already, each by itself; give delayed parts that have "
+            "both: [dask.delayed((x, y)) for x, y in ...]"
+        )
     columns = [
         column if hasattr(column, "__len__") else list(column) for column in columns
     ]
     count = len(columns[0])
     if any(len(column) != count for column in columns):
         raise DataError(f"X has {count} examples, but y has {len(columns[1])} labels")
-    wanted = n_shards or max(len(client.scheduler_info()["workers"]), 1)
+    wanted = n_shards or max(len(client.ncores()), 1)
     cuts = [count * n // wanted for n in range(wanted + 1)]
     return [
         Part(
@@ -277,6 +314,6 @@ def _unreadable(paths: list[str]) -> list[str]:
         try:
             with open(path, "rb"):
                 pass
-        except OSError:
-            missing.append(path)
+        except OSError as error:
+            missing.append(f"{path} ({error.strerror})")
     return missing

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
+from itertools import count
 from queue import Empty, Queue
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Client, Future, get_client
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 
@@ -42,6 +43,8 @@ from partwise.structures.sharing import arranged
 LOOK_AFTER = 0.5
 """Seconds between two looks at the clock while workers are busy."""
 
+LOOKS_BEFORE_ASKING = 10
+"""After so many looks without news, the scheduler is asked whether anybody works."""
 
 GONE = (
     "the cluster is gone, or has forgotten its tasks; connect to another one, and "
@@ -56,6 +59,26 @@ def needing_a_cluster() -> Iterator[None]:
         yield
     except (CancelledError, CommClosedError) as error:
         raise PartwiseError(GONE) from error
+
+
+def connected(client: Client | None) -> Client:
+    """Return a client that is connected, by default the one made last."""
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError:
+            raise PartwiseError(
+                "there is no client: connect to a cluster first, with "
+                "distributed.Client(ADDRESS)"
+            ) from None
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a distributed.Client, not {type(client).__name__} (data "
+            "is one argument, such as (X, y))"
+        )
+    if client.status in ("closing", "closed"):
+        raise PartwiseError("the client is closed: connect to the cluster again")
+    return client
 
 
 def versions() -> dict[str, str]:
@@ -132,34 +155,53 @@ class Workers(Team):
                 written = [submit(_written, future, pure=False) for future in done]
         self.bytes_sent += _size(order) + sum(map(_size, pieces))
         number_of = {future.key: number for number, future in enumerate(written)}
-        count = 0
-        for future in _as_they_come(written, len(pieces)):
+        n_done = 0
+        for future in _as_they_come(written, self.client):
             if order.writes:
                 keep(number_of[future.key], future.result())
-            count += 1
-            yield count / len(written)
+            n_done += 1
+            yield n_done / len(written)
         if total is not None:
-            for future in _as_they_come([total], len(pieces)):
-                yield future.result()
+            yield result_of(total, self.client)
 
 
-def _as_they_come(futures: list[Future], n_shards: int) -> Iterator[Future]:
-    """Yield futures when they are done; look at the clock, and at errors, meanwhile."""
+def _as_they_come(futures: list[Future], client: Client) -> Iterator[Future]:
+    """Yield futures when they are done; raise what has gone wrong with one."""
     done: Queue[Future] = Queue()
     for future in futures:
         future.add_done_callback(done.put)
     for _ in futures:
-        future = None
-        while future is None:
-            check_time()
-            with suppress(Empty):
-                future = done.get(timeout=LOOK_AFTER)
+        future = _next(done, client)
         if future.status != "finished":
-            _raise(future, n_shards)
+            _raise(future)
         yield future
 
 
-def _raise(future: Future, n_shards: int) -> None:
+def _next(done: Queue[Future], client: Client) -> Future:
+    """Wait for a future; look at the clock meanwhile, and whether anybody works."""
+    for look in count(1):
+        check_time()
+        with suppress(Empty):
+            return done.get(timeout=LOOK_AFTER)
+        if look % LOOKS_BEFORE_ASKING == 0 and not _has_workers(client):
+            warnings.warn(
+                "the cluster has no workers any more: waiting for new ones (dask "
+                "worker ADDRESS)",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+    raise AssertionError
+
+
+def _has_workers(client: Client) -> bool:
+    """Say whether anybody works; as long as the scheduler is silent, who knows."""
+    try:
+        return bool(client.sync(client.scheduler.ncores, callback_timeout=LOOK_AFTER))
+    except OSError:
+        return True
+
+
+def _raise(future: Future) -> None:
     """Say why a task has not been done."""
     if future.status != "error":
         raise PartwiseError(GONE)
@@ -167,22 +209,28 @@ def _raise(future: Future, n_shards: int) -> None:
     if isinstance(error, KilledWorker):
         raise OutOfMemoryError(
             "workers died again and again at the same task, usually for lack of "
-            f"memory: {error}; there are {n_shards} shards: make more and smaller "
-            "ones, or give workers more memory"
+            f"memory: {error}; make more and smaller shards, or give workers more "
+            "memory"
         ) from error
-    raise error
+    future.result()  # raises it, with the lines of the worker that have led to it
 
 
-def gathered(futures: list[Future], names: Sequence[str]) -> list[Any]:
-    """Return results in order; what is wrong with data is said with its name."""
+def result_of(future: Future, client: Client) -> Any:
+    """Return the result of a task, or say why there is none."""
+    return next(_as_they_come([future], client)).result()
+
+
+def gathered(futures: list[Future], names: Sequence[str], client: Client) -> list[Any]:
+    """Return results in order; what goes wrong is said with the name of the shard."""
     results = []
     for future, name in zip(futures, names, strict=True):
-        error = future.exception()
-        if isinstance(error, DataError):
+        try:
+            results.append(result_of(future, client))
+        except DataError as error:
             raise error if name in str(error) else error.located(name) from None
-        if error is not None:
-            raise error
-        results.append(future.result())
+        except Exception as error:
+            error.add_note(f"This happened to {name}.")
+            raise
     return results
 
 

@@ -15,7 +15,12 @@ from partwise.estimators.labels import LabelCodes
 from partwise.estimators.registry import find_estimator, registered
 from partwise.estimators.settings import settings_of, transient_settings
 from partwise.estimators.stored_labels import pack_labels, unpack_labels
-from partwise.foreign import read_foreign, recognise, write_crfsuite_model
+from partwise.foreign import (
+    read_foreign,
+    recognise,
+    refuse_unread,
+    write_crfsuite_model,
+)
 from partwise.losses import Certificate, LocalCertificate
 from partwise.model_file import Content, prefixed
 from partwise.solvers.loop import Solution
@@ -23,7 +28,13 @@ from partwise.solvers.registry import all_solvers
 from partwise.solvers.trace import ADDED, COLUMNS, Trace
 
 KIND = "model"
+OURS, CRFSUITE = "Partwise", "CRFsuite"
 CRFSUITE_ENDING = ".crfsuite"
+ENDINGS_OF_OTHERS = frozenset(
+    ".txt .text .tsv .csv .json .xml .yaml .yml .html .pkl .pickle .joblib .npz .npy "
+    ".onnx .gz .zip".split()
+)
+"""Endings that promise a format which `convert` cannot write."""
 
 PLAIN = (str, int, float, bool, type(None))
 
@@ -100,6 +111,7 @@ def load(path: str | Path) -> Any:
     """
     if recognise(path):
         return _load_foreign(path)
+    refuse_unread(path)
     return model_from(model_file.read(path, kind=KIND))
 
 
@@ -157,12 +169,14 @@ def convert(source: Any, target: str | Path) -> None:
         A model, or a file that `load` reads.
     target : path
         Where to; ``.crfsuite`` is CRFsuite's format, which python-crfsuite opens, and
-        every other ending ours.
+        every other ending ours, but for those that promise a format of other files,
+        such as ``.txt``.
 
     Raises
     ------
     ValueError
-        If the format cannot hold the model; the message says what it has too much.
+        If the format cannot hold the model, or cannot be written; the message says
+        what the model has too much, or which endings there are.
 
     Examples
     --------
@@ -175,8 +189,9 @@ def convert(source: Any, target: str | Path) -> None:
     >>> load(path).predict(X)
     [['D', 'N']]
     """
+    program = program_of(target)
     model = load(source) if isinstance(source, str | Path) else source
-    if Path(target).suffix != CRFSUITE_ENDING:
+    if program == OURS:
         model.save(target)
         return
     if not hasattr(model, "_chain_model"):
@@ -187,6 +202,24 @@ def convert(source: Any, target: str | Path) -> None:
     model_file.check_writable(target)
     with replace_file(target) as file:
         file.write(data)
+
+
+def program_of(target: str | Path) -> str:
+    """Return whose format the ending of a file to write asks for.
+
+    Examples
+    --------
+    >>> program_of("names.crfsuite"), program_of("names.model")
+    ('CRFsuite', 'Partwise')
+    """
+    ending = Path(target).suffix.lower()
+    if ending in ENDINGS_OF_OTHERS:
+        raise ValueError(
+            f"{target}: a model is written in CRFsuite's format ({CRFSUITE_ENDING}) or "
+            f"in ours (.partwise), never as {ending}; `partwise inspect` shows its "
+            "weights as text or JSON"
+        )
+    return CRFSUITE if ending == CRFSUITE_ENDING else OURS
 
 
 def _weight_limit(tensors: Mapping[str, Any]) -> int:

@@ -20,6 +20,9 @@ class LearnsFromShards(ABC):
     takes_labels: ClassVar[bool] = True
     """Whether examples and labels are given apart."""
 
+    takes_tables: ClassVar[bool] = False
+    """Whether a row of a table can be an example."""
+
     def _check_for_shards(self) -> None:  # noqa: B027 - most have none
         """Raise ValueError for settings that need the corpus in one piece."""
 
@@ -38,6 +41,8 @@ class LearnsFromShards(ABC):
 
 def check_learns_from_shards(estimator: Any) -> None:
     """Raise `TypeError` if an estimator needs its corpus in one piece."""
+    if isinstance(estimator, type):
+        raise TypeError(f"give an estimator, not its class: {estimator.__name__}()")
     if not isinstance(estimator, LearnsFromShards):
         able = sorted(cls.__name__ for cls in _concrete(LearnsFromShards))
         raise TypeError(

@@ -8,7 +8,7 @@ the file.
 from partwise.foreign.chain_model import ChainModel, make_chain_model
 from partwise.foreign.crfpp import read_crfpp
 from partwise.foreign.crfsuite import read_crfsuite_model, write_crfsuite_model
-from partwise.foreign.recognise import read_foreign, recognise
+from partwise.foreign.recognise import read_foreign, recognise, refuse_unread
 from partwise.foreign.wapiti import read_wapiti
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "read_foreign",
     "read_wapiti",
     "recognise",
+    "refuse_unread",
     "write_crfsuite_model",
 ]

@@ -13,6 +13,7 @@ from partwise.foreign.chain_model import ChainModel
 from partwise.foreign.text_lines import TextLines
 
 MAGIC = b"version: "
+BINARY_MAGIC = bytes([100, 0, 0, 0, 0, 0, 0, 0])  # version 1.00, no kind of model
 HEADER = ("version", "cost-factor", "maxid", "xsize")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from partwise.errors import DataError
@@ -71,6 +71,11 @@ def pair_sequences(
                 raise TypeError(
                     f"{name}[{i}] must be a sequence of labels, not {labels!r} "
                     "(wrap a single sequence in a list)"
+                )
+            if len(labels) and isinstance(labels[0], Mapping | list):
+                raise TypeError(
+                    f"{name}[{i}] must be a sequence of labels, but holds features, "
+                    f"such as {labels[0]!r} (give the right and the predicted labels)"
                 )
     for i, (a, b) in enumerate(zip(gold, predicted, strict=False)):
         if len(a) != len(b):

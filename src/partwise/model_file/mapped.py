@@ -147,10 +147,11 @@ class MappedArray:
         size = HEADER + count * kind.itemsize
         self.path = path
         try:
-            number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            file = open(path, "rb", opener=_open_at_once)
         except OSError as error:
             raise ModelFileError(f"{path}: {error.strerror}") from None
-        with open(number, "rb") as file:
+        with file:
+            number = file.fileno()
             status = os.fstat(number)
             if not stat.S_ISREG(status.st_mode):
                 raise ModelFileError(f"{path}: is not a file")
@@ -182,6 +183,11 @@ class MappedArray:
         """Let go of all pages; those that are touched again come from the file."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file, and do not wait for a writer if it is a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _map(number: int, size: int) -> mmap.mmap:

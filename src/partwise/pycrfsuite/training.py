@@ -18,13 +18,15 @@ import numpy as np
 
 from partwise._jit import working_time
 from partwise.losses import Certificate, get_loss
+from partwise.pycrfsuite.orthant_steps import OrthantSteps
 from partwise.pycrfsuite.parameters import INT_MAX, Parameters
 from partwise.pycrfsuite.shuffling import Shuffle
-from partwise.solvers import AROW, PassiveAggressive, Perceptron
+from partwise.solvers import AROW, OWLQN, PassiveAggressive, Perceptron
 from partwise.solvers.automatic import choose_solver
 from partwise.solvers.base import SEPARATED, Problem, Solver, make_problem
 from partwise.solvers.endings import MAX_ITER
 from partwise.solvers.loop import Callback, solve
+from partwise.solvers.memory import fits_in_memory
 from partwise.solvers.mistake_driven.base import (
     MISTAKES,
     VISITS,
@@ -33,6 +35,8 @@ from partwise.solvers.mistake_driven.base import (
     RunningAverage,
     mean_weights,
 )
+from partwise.solvers.registry import default_solver
+from partwise.solvers.relay import Relay
 from partwise.solvers.trace import TraceRow
 from partwise.structures.chain import Chain
 from partwise.structures.interface import FloatArray, IntArray
@@ -40,6 +44,13 @@ from partwise.structures.interface import FloatArray, IntArray
 LEAST_PENALTY = 1e-12  # as good as none at all
 LOOSEST, TIGHTEST = 1e-3, 1e-10
 LEFT_BY_PASSES = 0.1  # OWL-QN leaves far more than this, divided by its iterations
+# A dual solver is ahead of OWL-QN after so many passes; it needs the more of them the
+# less the objective is curved, and is far from the optimum before. With c2 = c1 / 10 a
+# hundred were enough, with c2 = c1 / 100 they were not.
+PASSES, PASSES_IF_FLAT = 100, 1000
+CURVED = 0.199  # 2 c2 / c1, just below where c2 is a tenth of c1
+FEW_TOKENS = 10  # for each weight
+MANY = 300  # sequences; with fewer it was not tried
 
 
 @dataclass(frozen=True)
@@ -81,25 +92,51 @@ def _minimising(chain: Chain, parameters: Parameters) -> Plan:
         chain, get_loss("log_loss"), 1.0 / scale, None, c1 / scale, usable_threads()
     )
     solver = choose_solver(problem).solver
-    most = parameters["max_iterations"]
-    return Plan(problem, solver, _tolerance(parameters), most if most > 0 else INT_MAX,
-                scale)  # fmt: skip
+    most = parameters["max_iterations"] if parameters["max_iterations"] > 0 else INT_MAX
+    if c1 > 0:
+        curved = scale - c1 >= CURVED * c1
+        is_ahead = most >= (PASSES if curved else PASSES_IF_FLAT)
+        if curved and is_ahead and isinstance(solver, OWLQN):
+            solver = _dual_solver(problem, solver)
+        if isinstance(solver, OWLQN) or not is_ahead:
+            return Plan(problem, _own_steps(parameters, scale), TIGHTEST, most, scale)
+    # OWL-QN comes close to the optimum where there are few weights.
+    is_hard = scale <= c1 or FEW_TOKENS * problem.n_weights >= chain.labels.size
+    return Plan(problem, solver, _tolerance(parameters, is_hard), most, scale)
 
 
-def _tolerance(parameters: Parameters) -> float:
+def _dual_solver(problem: Problem, other: Solver) -> Solver:
+    """Return a solver that goes lower than another one, if it can be used."""
+    solver = default_solver(problem.loss.name, problem.penalty)
+    can_be_used = problem.n_examples >= MANY and fits_in_memory(problem, solver)
+    return Relay(solver, other) if can_be_used else other
+
+
+def _own_steps(parameters: Parameters, scale: float) -> OrthantSteps:
+    return OrthantSteps(
+        history=max(parameters["num_memories"], 1),
+        epsilon=parameters["epsilon"],
+        delta=parameters["delta"],
+        period=parameters["period"],
+        scale=scale,
+    )
+
+
+def _tolerance(parameters: Parameters, is_hard: bool) -> float:
     """Return a relative gap that is closer than CRFsuite would come.
 
     It stops when a gradient is small (`epsilon`), or when the objective has improved by
     little over some iterations (`delta`); what is left then is of that size. With `c1`,
-    where progress is slow, it is more than ten times that, and more again if there may
-    only be few iterations: whoever says so wants to have it soon.
+    where progress is slow if `is_hard`, it is more than ten times that, and more again
+    if there may only be few iterations: whoever says so wants to have it soon.
     """
     has_l1 = parameters.algorithm == "lbfgs" and parameters["c1"] > 0
     tests = [parameters["delta"]] if parameters["period"] > 0 else []
     if parameters.algorithm == "lbfgs":
         tests.append(parameters["epsilon"])
-    gap = (10.0 if has_l1 else 0.1) * min(tests, default=0.0)
-    if has_l1:
+    slow = has_l1 and is_hard
+    gap = (10.0 if slow else 1.0 if has_l1 else 0.1) * min(tests, default=0.0)
+    if slow:
         gap = max(gap, LEFT_BY_PASSES / max(parameters["max_iterations"], 1))
     return min(max(gap, TIGHTEST), LOOSEST)
 

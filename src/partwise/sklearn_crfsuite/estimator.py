@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -199,7 +201,12 @@ calibration_samples, calibration_candidates, calibration_max_trials
         self.modelfile.refresh()
         trainer = self._get_trainer()
         for xseq, yseq in zip(X, y):  # noqa: B905 - the original ignores the rest, too
-            trainer.append(xseq, yseq)
+            try:
+                trainer.append(xseq, yseq)
+            except TypeError as error:
+                if any(isinstance(label, Mapping | list | tuple) for label in yseq):
+                    error.add_note("labels are strings; write fit(X, y), inputs first")
+                raise
         if X_dev is not None:
             for xseq, yseq in zip(X_dev, y_dev):  # noqa: B905
                 trainer.append(xseq, yseq, 1)
@@ -225,6 +232,7 @@ calibration_samples, calibration_candidates, calibration_max_trials
 
     def predict(self, X: Any) -> Any:
         """Return the best labels of every sequence, as an array of lists."""
+        self._warn_of_mistaken(X)
         return np.array(list(map(self.predict_single, X)), dtype=object)
 
     def predict_single(self, xseq: Any) -> list[str]:
@@ -233,6 +241,7 @@ calibration_samples, calibration_candidates, calibration_max_trials
 
     def predict_marginals(self, X: Any) -> list[list[dict[str, float]]]:
         """Return the probability of every label at every token of every sequence."""
+        self._warn_of_mistaken(X)
         return list(map(self.predict_marginals_single, X))
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
@@ -248,6 +257,21 @@ calibration_samples, calibration_candidates, calibration_max_trials
     def score(self, X: Any, y: Any) -> float:
         """Return the share of tokens with the right label."""
         return flat_accuracy_score(y, self.predict(X))
+
+    def _warn_of_mistaken(self, X: Any) -> None:
+        """Warn of what the original takes without a word, and reads by letters."""
+        first = next(iter(X), None) if isinstance(X, Sequence) else None
+        token = next(iter(first), None) if isinstance(first, list | tuple) else None
+        if isinstance(first, Mapping):
+            said = "X is a list of sequences; for one sequence, use predict_single"
+        elif isinstance(token, str) and token in (self.classes_ or ()):
+            said = (
+                f"X holds labels of the model, such as {token!r}, whose letters are "
+                "taken for features; give the features of tokens, not y"
+            )
+        else:
+            return
+        warnings.warn(said, UserWarning, stacklevel=3)
 
     def _tag_with(self) -> Tagger:
         tagger = self.tagger_

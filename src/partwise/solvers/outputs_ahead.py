@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Generator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,6 @@ class FoundOutputs(NamedTuple):
 
 NOT_FOUND = FoundOutputs(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 """They are found one by one, with the weights of the moment."""
-
-TakeScores: TypeAlias = Callable[[int, int, FloatArray, Worker], None]
-"""Writes the scores of the visits ``start:stop``: ``take(start, stop, theta, worker)``.
-"""
 
 
 def room_for_outputs(s: Structure, order: IntArray) -> FoundOutputs:
@@ -85,31 +81,20 @@ def _find_outputs(
 
 
 def find_outputs_ahead(
-    helpers: Threads, plan: Plan, found: FoundOutputs, take: TakeScores
+    helpers: Threads, plan: Plan, found: FoundOutputs, w: FloatArray, costs: bool
 ) -> Generator[Slice, None, None]:
-    """Yield blocks of visits, the outputs of each in `found`."""
+    """Yield blocks of visits, the outputs of each in `found`; `w` changes meanwhile."""
     s, workers, theta = helpers.s, helpers.workers, np.zeros(plan.room)
 
     def score(number: int, start: int, stop: int) -> None:
-        take(start, stop, theta, workers[number])
+        own = plan.order, plan.at, w, costs, theta, workers[number]
+        take_scores(s, start, stop, *own)
 
     def find(number: int, start: int, stop: int) -> None:
         own = theta, found, workers[number]
         _find_outputs(s, start, stop, plan.order, plan.at, *own)
 
     yield from find_ahead(helpers.size, plan.blocks, plan.pieces, score, find)
-
-
-def find_outputs_at(
-    helpers: Threads, plan: Plan, found: FoundOutputs, w: FloatArray, costs: bool
-) -> Generator[Slice, None, None]:
-    """Do the same at the weights `w`, which change between blocks."""
-    s, order, at = helpers.s, plan.order, plan.at
-
-    def take(start: int, stop: int, theta: FloatArray, worker: Worker) -> None:
-        take_scores(s, start, stop, order, at, w, costs, theta, worker)
-
-    yield from find_outputs_ahead(helpers, plan, found, take)
 
 
 @kernel

@@ -6,7 +6,7 @@ goes through one, the others find what it needs for the next:
 
 - *take*, all threads together while nobody learns: note what depends on the weights,
   such as the scores of the parts of every example in the next block;
-- *find*, beside the learner: from these notes alone, outputs or marginals. A learner
+- *find*, beside the learner: from these notes alone, best outputs. A learner
   that is done with its block helps.
 
 What is found belongs to the weights from before the present block. It is the same

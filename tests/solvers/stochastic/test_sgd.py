@@ -16,7 +16,7 @@ from partwise.solvers import Problem, make_problem, solve
 from partwise.solvers.base import State
 from partwise.solvers.keeping import Tensors
 from partwise.solvers.registry import make_solver
-from partwise.solvers.stochastic import gradients_ahead
+from partwise.solvers.stochastic import sgd
 from partwise.solvers.stochastic import sgd as module
 from partwise.solvers.stochastic.scaled_weights import (
     SCALE,
@@ -195,7 +195,7 @@ def test_sgd_result_does_not_depend_on_the_cuts(
             for start in range(0, count, size):
                 yield start, min(start + size, count)
 
-        monkeypatch.setattr(gradients_ahead, "chunks", cut)
+        monkeypatch.setattr(sgd, "chunks", cut)
         return solve(small(loss), StochasticGradientDescent(), tol=1e-9, max_iter=4)
 
     assert_same(run(200), run(1))

@@ -29,6 +29,7 @@ from partwise.structures.rows import Rows
 class ShardedClassifying(LearnsFromFolders):
     """Mixin of classifiers: vocabularies and labels are those of all shards."""
 
+    takes_tables = True
     encoding_settings = ("min_count", "hash_bits", "fit_intercept")
     _by_class: FloatArray
     _encoder: FeatureDictEncoder | None

@@ -19,6 +19,7 @@ from partwise.estimators.labels import Label
 from partwise.estimators.partial_labels import check_complete, least_costs
 from partwise.estimators.sequence.constraints import Masks
 from partwise.estimators.sequence.inputs import Input, Tokens
+from partwise.estimators.sequence.mistaken import check_inputs
 from partwise.estimators.sequence.orders import (
     Memory,
     contradiction_of,
@@ -107,6 +108,7 @@ class TaggerCorpora(HasVectors, SuitableDefaults, Samples, TaggerSettings):
         if isinstance(X, Tokens):
             return X
         X, matrices = split_vectors(X)
+        check_inputs(X, self._labels.classes, self._input)
         X = rereadable(X, self._vectors.tables, self._input.kind)
         tokens = self._input.encode(X, self._jobs())
         return add_vectors(tokens, X, matrices, self._vectors)

@@ -21,6 +21,7 @@ from partwise.estimators.partial_labels import (
 from partwise.estimators.sequence import answers
 from partwise.estimators.sequence.answers import Ranked, Span
 from partwise.estimators.sequence.corpora import TaggerCorpora
+from partwise.estimators.sequence.mistaken import check_labels, warn_of_other_labels
 from partwise.estimators.sequence.orders import illegal_of, stuck_at
 from partwise.estimators.sequence.slates import Slates
 from partwise.estimators.sequence.span_marginals import Spelling, span_probabilities
@@ -263,9 +264,11 @@ class PredictsLabels(TaggerCorpora):
         `sample_weight` weighs sequences.
         """
         y = checks.label_lists(y)
+        check_labels(y, "score")
         self._check_scored(y)
         predicted = self.predict(X)
         accuracy = metrics.token_accuracy(y, predicted)  # checks the lengths too
+        warn_of_other_labels(y, self._labels.classes)
         if sample_weight is None:
             return accuracy
         weight = np.asarray(sample_weight, np.float64)

@@ -42,6 +42,7 @@ from partwise.estimators.sequence.inputs import (
     choose_input,
     learn_tokens,
 )
+from partwise.estimators.sequence.mistaken import check_labels
 from partwise.estimators.sequence.persistence import fill, store
 from partwise.estimators.sequence.shards import ShardedTagging
 from partwise.estimators.sequence.vectors import learn_vectors, rereadable
@@ -182,6 +183,8 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
             raise ValueError(
                 "pairs='observed' keeps a vocabulary of pairs; with hash_bits use 'all'"
             )
+        y = checks.label_lists(y)
+        check_labels(y, "fit")
         X, matrices = split_vectors(X)
         tables = as_word_vectors(self.vectors)
         source, X = choose_input(
@@ -192,7 +195,6 @@ class SequenceTagger(ShardedTagging, EncodedTagging, ExplainsLabels):
             self.hash_bits,
             self.transition_features,
         )
-        y = checks.label_lists(y)
         in_part = check_sets(y, "y, sequence", "token")
         X = rereadable(X, tables, source.kind)
         tokens = learn_tokens(self, source, X)

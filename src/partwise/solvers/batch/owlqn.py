@@ -119,10 +119,10 @@ class OWLQN(LBFGS):
         sqnorm = float(_pseudo_gradient(state.w, state.gradient, ratio, pseudo))
         with np.errstate(all="ignore"):
             state.memory.direction(pseudo, state.direction)
-        slope = float(_align(state.w, state.direction, pseudo))
+        slope = self.align(state, pseudo)
         if not -math.inf < slope < 0.0:
             return False
-        step = 1.0 if len(state.memory) else first_step(state, sqnorm)
+        step = 1.0 if len(state.memory) else self.first_length(state, sqnorm)
         for _ in range(MOST_TRIALS):
             promise = _step_within_orthant(
                 state.w, state.gradient, ratio, state.direction, step, state.trial
@@ -139,5 +139,23 @@ class OWLQN(LBFGS):
             # The least value of the parabola through what is known, within bounds.
             excess = value - state.value - step * slope
             ideal = -0.5 * slope * step**2 / excess if excess > 0.0 else math.nan
-            step = min(max(ideal, 0.1 * step), 0.5 * step) if ideal > 0 else 0.1 * step
+            step = self.shorter(step, ideal)
         return False
+
+    def align(self, state: LBFGSState, pseudo: FloatArray) -> float:
+        """Keep the direction where it may go; return its slope."""
+        return float(_align(state.w, state.direction, pseudo))
+
+    def first_length(self, state: LBFGSState, sqnorm: float) -> float:
+        """Return the first step to try, where nothing is known of the curvature."""
+        return first_step(state, sqnorm)
+
+    def shorter(self, step: float, ideal: float) -> float:
+        """Return the next step to try, which may be `ideal` if that is a number."""
+        return min(max(ideal, 0.1 * step), 0.5 * step) if ideal > 0 else 0.1 * step
+
+    def steepness(self, problem: Problem, state: LBFGSState) -> float:
+        """Return the squared norm of the pseudo-gradient."""
+        unused = state.trial_gradient  # until the next step
+        found = _pseudo_gradient(state.w, state.gradient, problem.l1_ratio, unused)
+        return float(found)

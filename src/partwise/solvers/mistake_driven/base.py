@@ -24,7 +24,7 @@ from partwise.solvers.facts import within
 from partwise.solvers.outputs_ahead import (
     NOT_FOUND,
     FoundOutputs,
-    find_outputs_at,
+    find_outputs_ahead,
     recall_output,
     room_for_outputs,
 )
@@ -254,7 +254,7 @@ class MistakeDriven(Solver):
         plan = make_plan(order, helpers.n_parts)
         found = room_for_outputs(problem.structure, order)
         now, costs = state.average.now, self.cost_augmented
-        for start, stop in find_outputs_at(helpers, plan, found, now, costs):
+        for start, stop in find_outputs_ahead(helpers, plan, found, now, costs):
             state.found = found._replace(at=found.at[start:stop])
             yield start, stop
 

@@ -93,6 +93,7 @@ class PassiveAggressive(MistakeDriven):
     by_cost: bool = True
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"pa": {}}
+    takes_help = False  # old outputs are corrected again and again
     needs = (waist.argmax, waist.add_costs, waist.cost)
     choices: ClassVar[dict[str, tuple[Any, ...]]] = {
         "order": base.WITHOUT_GAPS,

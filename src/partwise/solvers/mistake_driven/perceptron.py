@@ -65,6 +65,7 @@ class Perceptron(MistakeDriven):
     """
 
     names: ClassVar[dict[str, dict[str, Any]]] = {"perceptron": {}}
+    takes_help = False  # old outputs are corrected again and again
 
     def learn(
         self, problem: Problem, state: base.MistakeDrivenState, visits: IntArray

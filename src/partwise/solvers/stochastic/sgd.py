@@ -21,18 +21,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from partwise.losses import Certificate
-from partwise.solvers.base import Problem, Solver, State, finish
+from partwise.solvers.base import Problem, Solver, State, chunks, finish
 from partwise.solvers.facts import within
 from partwise.solvers.gradient import BatchGradient
 from partwise.solvers.stochastic import scaled_weights, steps
-from partwise.solvers.stochastic.gradients_ahead import GradientsAhead
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, choose_first_step
 from partwise.solvers.units import cost_unit, feature_unit
@@ -165,27 +163,21 @@ class SGDState(State):
         name = problem.loss.name
         weight = problem.C * (int(np.count_nonzero(problem.C)) * schedule.decay)
         own = self.values, self.scratch, self.diff, self.workspace
-        first_pass = self.weights.steps[0] == 0
-        ahead = GradientsAhead(problem, order, weights, alone=first_pass)
-        site = steps.GradientSite(
-            problem.structure, weight, schedule, weights, *own,
-            ahead.outputs, ahead.marginals,
-        )  # fmt: skip
-        with closing(ahead.blocks()) as blocks:
-            for start, stop in blocks:
-                # Weights that overflow show in the losses; no need to warn of them.
-                with np.errstate(all="ignore"):
-                    if name == "log_loss":
-                        fine = steps.descend_log(site, order, start, stop)
-                    else:
-                        squared = name == "squared_hinge"
-                        fine = steps.descend_margin(
-                            site, order, start, stop, squared, capped
-                        )
-                self.oracle_calls += stop - start
-                yield stop / order.size
-                if not fine:
-                    return False
+        site = steps.GradientSite(problem.structure, weight, schedule, weights, *own)
+        for start, stop in chunks(order.size):
+            # Weights that overflow show in the losses; no need to warn of them.
+            with np.errstate(all="ignore"):
+                if name == "log_loss":
+                    fine = steps.descend_log(site, order, start, stop)
+                else:
+                    squared = name == "squared_hinge"
+                    fine = steps.descend_margin(
+                        site, order, start, stop, squared, capped
+                    )
+            self.oracle_calls += stop - start
+            yield stop / order.size
+            if not fine:
+                return False
         return True
 
     def look(self, problem: Problem) -> Generator[float, None, Certificate]:

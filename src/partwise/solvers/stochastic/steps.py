@@ -15,16 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise._jit import kernel
-from partwise.solvers.marginals_ahead import FoundMarginals
-from partwise.solvers.outputs_ahead import FoundOutputs, recall_output
 from partwise.solvers.stochastic import scaled_weights
 from partwise.solvers.stochastic.scaled_weights import ScaledWeights
 from partwise.solvers.stochastic.schedule import Schedule, share_in_average, step_size
 from partwise.structures import interface as waist
 from partwise.structures.interface import Diff, FloatArray, IntArray, Structure
-from partwise.structures.parallel import Worker
 from partwise.structures.scratch import Scratch, score_of
-from partwise.structures.vectors import copy
 
 GAIN, ORIGIN = -2, -1
 """Where an account keeps the gain, and the share of the weights at the start."""
@@ -33,8 +29,7 @@ GAIN, ORIGIN = -2, -1
 class GradientSite(NamedTuple):
     """What steps work on: corpus, weights of examples, and weights to learn.
 
-    `values` takes the loss of every example before its step. `outputs` and `marginals`
-    are those of the visits, where others have found them.
+    `values` takes the loss of every example before its step.
     """
 
     s: Structure
@@ -45,8 +40,6 @@ class GradientSite(NamedTuple):
     scratch: Scratch
     diff: Diff
     ws: Any
-    outputs: FoundOutputs
-    marginals: FoundMarginals
 
 
 def empty_account(n_examples: int) -> FloatArray:
@@ -57,50 +50,23 @@ def empty_account(n_examples: int) -> FloatArray:
 
 
 @kernel
-def _scores(
-    s: Structure, i: int, weights: ScaledWeights, theta: FloatArray, ws: Any
-) -> None:
-    """Write the part scores under ``w = scale v``."""
-    scale = weights.factors[scaled_weights.SCALE]
-    waist.part_scores(s, i, weights.v, theta, ws)
-    for r in range(waist.n_parts(s, i)):
+def _scores(site: GradientSite, i: int) -> None:
+    """Leave the part scores under ``w = scale v`` in ``scratch.theta``."""
+    theta, scale = site.scratch.theta, site.weights.factors[scaled_weights.SCALE]
+    waist.part_scores(site.s, i, site.weights.v, theta, site.ws)
+    for r in range(waist.n_parts(site.s, i)):
         theta[r] *= scale
 
 
 @kernel
-def take_scaled(
-    s: Structure,
-    start: int,
-    stop: int,
-    order: IntArray,
-    at: IntArray,
-    weights: ScaledWeights,
-    costs: bool,
-    theta: FloatArray,
-    worker: Worker,
-) -> None:
-    """Write the scores of the parts of some visits, with their costs if these count."""
-    for visit in range(start, stop):
-        i = order[visit]
-        own = theta[at[visit] : at[visit] + waist.n_parts(s, i)]
-        waist.visit(s, i, worker.ws)
-        _scores(s, i, weights, own, worker.ws)
-        if costs:
-            waist.add_costs(s, i, own)
-
-
-@kernel
-def _slack(site: GradientSite, i: int, visit: int) -> float:
+def _slack(site: GradientSite, i: int) -> float:
     """Do what `most_violated` does, under ``w = scale v``; infinite on overflow."""
     s, scratch, ws = site.s, site.scratch, site.ws
     waist.gold(s, i, scratch.y_gold)
-    if site.outputs.at.size > 0:
-        slack = recall_output(s, i, visit, site.outputs, scratch.y)
-    else:
-        _scores(s, i, site.weights, scratch.theta, ws)
-        waist.add_costs(s, i, scratch.theta)
-        best = waist.argmax(s, i, scratch.theta, scratch.y, ws)
-        slack = best - score_of(s, i, scratch.y_gold, scratch.theta, scratch)
+    _scores(site, i)
+    waist.add_costs(s, i, scratch.theta)
+    best = waist.argmax(s, i, scratch.theta, scratch.y, ws)
+    slack = best - score_of(s, i, scratch.y_gold, scratch.theta, scratch)
     if not np.isfinite(slack):
         return np.inf
     # Two ways to add up the score of the right output may differ by rounding.
@@ -111,23 +77,16 @@ def _slack(site: GradientSite, i: int, visit: int) -> float:
 
 
 @kernel
-def _log_loss(site: GradientSite, i: int, visit: int) -> tuple[float, float]:
+def _log_loss(site: GradientSite, i: int) -> tuple[float, float]:
     """Return log loss and entropy under ``w = scale v``; infinite on overflow.
 
     What is expected less what is right, part by part, is left in ``scratch.mu``.
     """
     s, scratch = site.s, site.scratch
     theta, mu = scratch.theta, scratch.mu
-    n, found = waist.n_parts(s, i), site.marginals
-    if found.at.size > 0:
-        first = found.at[visit]
-        copy(found.theta[first : first + n], theta)
-        copy(found.mu[first : first + n], mu)
-        loss = entropy = found.log_z[visit]
-    else:
-        _scores(s, i, site.weights, theta, site.ws)
-        loss = entropy = waist.marginals(s, i, theta, mu, site.ws)
-    for r in range(n):
+    _scores(site, i)
+    loss = entropy = waist.marginals(s, i, theta, mu, site.ws)
+    for r in range(waist.n_parts(s, i)):
         entropy -= mu[r] * theta[r]
     y, ids, counts = scratch.y_gold, scratch.ids, scratch.counts
     for j in range(waist.right_parts(s, i, y, ids, counts)):
@@ -179,7 +138,7 @@ def descend_margin(
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        slack = _slack(site, i, position)
+        slack = _slack(site, i)
         site.values[i] = slack * slack if squared else slack
         if not np.isfinite(site.values[i]):
             return False
@@ -208,7 +167,7 @@ def descend_log(site: GradientSite, order: IntArray, start: int, stop: int) -> b
     for position in range(start, stop):
         i = order[position]
         waist.visit(s, i, ws)
-        loss, entropy = _log_loss(site, i, position)
+        loss, entropy = _log_loss(site, i)
         site.values[i] = loss
         if not np.isfinite(loss):
             return False

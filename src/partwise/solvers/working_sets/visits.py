@@ -21,7 +21,7 @@ from partwise.solvers.dual_weights import Weights
 from partwise.solvers.outputs_ahead import (
     NOT_FOUND,
     FoundOutputs,
-    find_outputs_at,
+    find_outputs_ahead,
     recall_output,
     room_for_outputs,
 )
@@ -253,7 +253,7 @@ def _with_helpers(
     plan = make_plan(order, helpers.n_parts)
     found = room_for_outputs(problem.structure, order)
     swept = np.concatenate([order[:0], *sweeps])
-    blocks = find_outputs_at(helpers, plan, found, state.weights().w, True)
+    blocks = find_outputs_ahead(helpers, plan, found, state.weights().w, True)
     with closing(blocks):
         for block in blocks:
             _infer_block(make_rule, problem, state, order, found, block)
