@@ -328,9 +328,7 @@ def _certify_lowest(
     if last is None or run.best_w is not None or run.lowest_w is None:
         return None
     if isinstance(last, LocalCertificate):
-        return (
-            None  # its bound is of the convex step at the last weights, and no others
-        )
+        return None  # its bound is of the convex step at these weights, and no others
     if not last.primal - run.lowest > CLEARLY * last.gap:
         return None
     found = _certify_kept(problem, run.lowest_w, last)
