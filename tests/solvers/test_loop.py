@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from partwise.losses import Certificate, get_loss
 from partwise.solvers import (
     Callback,
     DualCoordinateDescent,
+    ExponentiatedGradient,
     Problem,
     Solution,
     Solver,
@@ -421,3 +423,45 @@ def test_loop_blames_rounding_only_for_gaps_it_can_explain(
     assert solution.reason == "stalled"
     assert expected in solution.status
     assert "max_iter" not in solution.status
+
+
+def _batch_run(**options: Any) -> tuple[Problem, Solution]:
+    """Run a solver whose bound rises while its weights come and go."""
+    corpus = problems.make_small(problems.classes_dense)
+    problem = make_problem(corpus, get_loss("hinge"), 100.0)
+    solver = ExponentiatedGradient(form="batch")
+    return problem, solve(problem, solver, tol=TINY, **options)
+
+
+def test_loop_keeps_weights_of_an_earlier_pass_that_are_better() -> None:
+    seen = Recorder()
+    problem, solution = _batch_run(max_iter=30, callbacks=[seen])
+    objectives = [problem.primal(w) for w in seen.weights]
+    assert min(objectives) < 0.8 * objectives[-1]
+    np.testing.assert_array_equal(solution.w, seen.weights[np.argmin(objectives)])
+    assert solution.certificate is not None
+    assert solution.certificate.exact
+    assert solution.certificate.primal == problem.primal(solution.w)
+    assert solution.certificate.dual == solution.trace["dual"].max()
+    assert solution.trace[-1].relative_gap == solution.certificate.relative_gap
+    best = 1 + int(np.argmin(objectives))
+    assert f"the weights of pass {best}, with a lower objective" in solution.status
+
+
+def test_loop_resumed_knows_the_better_weights_of_earlier_passes(
+    tmp_path: Path,
+) -> None:
+    _, unbroken = _batch_run(max_iter=30)
+    for last in (22, 28):  # the best pass, and later ones
+        path = tmp_path / f"run{last}"
+        _batch_run(max_iter=last, checkpoint=path)
+        _, resumed = _batch_run(max_iter=30, checkpoint=path, resume=True)
+        assert resumed.w.tobytes() == unbroken.w.tobytes()
+        assert resumed.status == unbroken.status
+
+
+def test_loop_development_data_decides_whatever_the_objective() -> None:
+    problem, solution = _batch_run(max_iter=30, patience=30, evaluate=lambda w: w @ w)
+    assert solution.certificate is not None
+    assert solution.certificate.primal == problem.primal(solution.w)
+    assert "lower objective" not in solution.status

@@ -19,7 +19,7 @@ from partwise.solvers.trace import COLUMNS, Trace
 from partwise.structures.interface import FloatArray
 
 KIND = "checkpoint"
-VERSION = 3
+VERSION = 4
 """The version of what states keep, and under which names; others are not read."""
 
 PREFIX = "state."
@@ -37,6 +37,10 @@ class Run:
     best_score: float = -math.inf
     best_w: FloatArray | None = None
     since_best: int = 0
+    # The lowest objective known exactly after a pass, which pass, and its weights.
+    lowest: float = math.inf
+    lowest_pass: int = 0
+    lowest_w: FloatArray | None = None
     # The estimated gap must fall below this before it is worth an exact look.
     look_below: float = math.inf
     # What the weights are multiplied by in the end; not kept, since it is found anew.
@@ -51,15 +55,20 @@ def save_checkpoint(path: Path, run: Run, mark: str) -> None:
     estimate = run.state.estimate or (math.nan, math.nan, False)
     tensors = {PREFIX + key: value for key, value in run.state.tensors().items()}
     tensors |= {TRACE + name: run.trace[name].astype(np.float64) for name in COLUMNS}
-    tensors["numbers"] = np.array([run.seconds, run.best_score, run.look_below])
+    tensors["numbers"] = np.array(
+        [run.seconds, run.best_score, run.look_below, run.lowest]
+    )
     tensors["estimate"] = np.array(estimate, np.float64)
     if run.best_w is not None:
         tensors["best_w"] = run.best_w
+    if run.lowest_w is not None and run.lowest_pass < len(run.trace):
+        tensors["lowest_w"] = run.lowest_w
     settings = {
         "mark": mark,
         "version": VERSION,
         "random": _random_state_as_text(run.rng),
         "since_best": run.since_best,
+        "lowest_pass": run.lowest_pass,
         "oracle_calls": int(run.state.oracle_calls),
         "has_estimate": run.state.estimate is not None,
     }
@@ -117,15 +126,20 @@ def load_checkpoint(path: Path, run: Run, mark: str, problem: Problem) -> None:
     try:
         _set_random_state(run.rng, content.setting("random", str))
         run.trace = _read_trace(content)
-        numbers = content.tensor("numbers", dtype=np.float64, length=3, finite=False)
-        run.seconds, run.best_score, run.look_below = numbers.tolist()
+        numbers = content.tensor("numbers", dtype=np.float64, length=4, finite=False)
+        run.seconds, run.best_score, run.look_below, run.lowest = numbers.tolist()
         run.since_best = content.setting("since_best", int, at_least=0)
         own = {k[len(PREFIX) :]: tensors[k] for k in tensors if k.startswith(PREFIX)}
         run.state.restore(own)
         run.state.check(problem)
         run.state.oracle_calls = content.setting("oracle_calls", int, at_least=0)
+        n = problem.n_weights
+        run.lowest_pass = content.setting("lowest_pass", int, at_least=0)
+        if "lowest_w" in tensors:
+            run.lowest_w = content.tensor("lowest_w", dtype=np.float64, length=n)
+        elif run.lowest_pass:
+            run.lowest_w = run.state.w.copy()
         if "best_w" in tensors:
-            n = problem.n_weights
             run.best_w = content.tensor("best_w", dtype=np.float64, length=n)
         if content.setting("has_estimate", bool):
             found = content.tensor("estimate", dtype=np.float64, length=3, finite=False)

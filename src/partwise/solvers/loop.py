@@ -42,6 +42,9 @@ SETTLED = 10
 """After so many passes without a higher bound worth the tolerance, the bound is settled
 and only the weights may be to blame for a gap."""
 
+CLEARLY = 0.01
+"""The weights of an earlier pass are kept if that narrows the gap by this share."""
+
 GRACE = 1.0
 """Seconds to prove how good the weights are after Ctrl-C, or when time is over."""
 
@@ -250,13 +253,21 @@ def _conclude(
     tol: float,
 ) -> Solution:
     """Say how training ended, and which weights are kept."""
+    lower = None
+    if reason not in (CONVERGED, FAILED):
+        lower = _certify_lowest(problem, run, certificate)
+        certificate = lower or certificate
     if solver.minimises:
         status = describe(reason, run, certificate, tol)
     else:
         status = describe_without_objective(reason, run, type(solver).__name__)
     status += run.state.remark() + which_are_kept(run, reason)
     w = run.state.w
-    if run.scale != 1.0 and run.best_w is None:
+    if lower is not None and run.lowest_w is not None:
+        w = run.lowest_w
+        status += f"; the weights of pass {run.lowest_pass}, with a lower objective, "
+        status += "are kept"
+    elif run.scale != 1.0 and run.best_w is None:
         w = run.scale * w
         more = run.scale - 1.0
         # With a large C, a millionth counts.
@@ -297,6 +308,35 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
         mixed=run.state.mixed,
     )
     run.trace.append(row)
+    _remember_if_lowest(run, known)
+
+
+def _remember_if_lowest(run: Run, known: Certificate) -> None:
+    """Remember the weights if no pass before is known to have had better ones."""
+    if known.exact and known.primal < run.lowest:
+        run.lowest, run.lowest_pass = known.primal, len(run.trace)
+        run.lowest_w = run.state.w.copy()
+
+
+def _certify_lowest(
+    problem: Problem, run: Run, last: Certificate | None
+) -> Certificate | None:
+    """Certify the weights of an earlier pass, if they are clearly better than the last.
+
+    Weights of a dual point that rises may be far worse than they were on the way.
+    """
+    if last is None or run.best_w is not None or run.lowest_w is None:
+        return None
+    if isinstance(last, LocalCertificate):
+        return None  # its bound is of the convex step at these weights, and no others
+    if not last.primal - run.lowest > CLEARLY * last.gap:
+        return None
+    found = _certify_kept(problem, run.lowest_w, last)
+    if found is None or not found.primal < last.primal:
+        return None
+    if found.exact:
+        _correct_last(run, found)
+    return found
 
 
 def _look(
@@ -316,6 +356,7 @@ def _look(
     run.seconds += working_time() - begin
     unproved = count_unproved(problem.structure, run.state.w, problem.n_jobs)
     _correct_last(run, certificate, unproved=unproved)
+    _remember_if_lowest(run, certificate)
     return certificate
 
 

@@ -339,13 +339,37 @@ def test_cutting_plane_vectors_keep_what_is_small_beside_the_rest() -> None:
     vectors = np.zeros((14, 14))
     vectors[:3], vectors[3:7] = 1e8 * large, rng.normal(size=(4, 14))
     large[:, 5], vectors[:, 5] = large[:, 2], vectors[:, 2]
-    factor = _triangular(vectors)
+    blur = 1e-12 * np.sqrt((vectors**2).sum(axis=0))
+    order, factor = _triangular(vectors, blur)
     assert np.count_nonzero(factor.diagonal()) == 7
     # What adds up to nothing in the large rows tells the small ones.
     kernel = np.linalg.svd(large)[2][3:].T
     small = vectors[3:7] @ kernel
-    seen = factor @ kernel
+    seen = factor @ kernel[order]
     np.testing.assert_allclose(seen.T @ seen, small.T @ small, atol=1e-6)
+
+
+@plain_only
+@pytest.mark.parametrize("C", [1e2, 1e4])
+@pytest.mark.parametrize(
+    ("make", "seed"),
+    [(problems.chain_sparse, 2), (problems.chain_dense, 0), (problems.chain_sparse, 7)],
+)
+def test_cutting_plane_rounding_takes_no_directions(
+    make: Maker, seed: int, C: float
+) -> None:
+    """Planes that others stood on are dropped; their rounding is no direction."""
+    weight = 10.0 ** np.random.default_rng(seed).uniform(-2, 2, 6)
+    s = problems.make_small(make, 6, seed)
+    problem = make_problem(s, get_loss("squared_hinge"), C, weight)
+    solution = solve(problem, CuttingPlane(), tol=1e-6, max_iter=400)
+    assert solution.converged, solution.status
+    assert isinstance(solution.state, module.CuttingPlaneState)
+    planes = solution.state.planes
+    vectors = np.array([planes.combine(problem, e) for e in np.eye(len(planes))]).T
+    sizes = np.sqrt((vectors**2).sum(axis=0))
+    off = planes.factor.T @ planes.factor - vectors.T @ vectors
+    assert (np.abs(off) <= 1e-6 * np.outer(sizes, sizes)).all()
 
 
 # --- the programme ---

@@ -171,7 +171,8 @@ def test_hybrid_warm_start_goes_on_where_it_was(first_passes: int) -> None:
     problem, solver = long_chains(), SMOThenEG(smo_passes=4)
     first = solve(problem, solver, tol=1e-9, max_iter=first_passes)
     assert first.certificate is not None
-    reached, kept = first.certificate.dual, first.w.copy()
+    assert first.state is not None
+    reached, kept = first.certificate.dual, first.state.w.copy()
     again = solver.start(problem, np.random.default_rng(0), first.state)
     assert again.has_switched == (first_passes > 4)
     assert solver.certify(problem, again).dual == pytest.approx(reached, rel=1e-9)

@@ -92,6 +92,17 @@ BLOCKS = {
 
 
 @plain_only
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_simplicial_sets_one_by_one_are_not_in_each_others_way(loss: str) -> None:
+    """With a large C, all but what two sets do together is undone by the next one."""
+    corpus = problems.make_small(problems.chain_dense)
+    problem = make_problem(corpus, get_loss(loss), 1e4)
+    solver = make_solver("simplicial-coordinate")
+    solution = solve(problem, solver, tol=1e-4, max_iter=30)
+    assert solution.converged, solution.status
+
+
+@plain_only
 @pytest.mark.parametrize("how", BLOCKS.values(), ids=BLOCKS)
 def test_simplicial_reaches_it_over_any_sets_of_examples(how: dict[str, Any]) -> None:
     problem = generative(small_model(costs=COSTS), C=0.5)

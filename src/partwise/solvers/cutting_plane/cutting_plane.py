@@ -113,9 +113,8 @@ class CuttingPlaneState(State):
     def drop_idle(self, drop_after: int) -> None:
         """Forget the planes whose multiplier has been zero for too long."""
         self.idle = np.where(self.alpha > 0.0, 0, self.idle + 1)
-        used = self.idle <= drop_after
-        self.planes.keep(used)
-        self.alpha, self.idle = self.alpha[used], self.idle[used]
+        order = self.planes.keep(self.idle <= drop_after)
+        self.alpha, self.idle = self.alpha[order], self.idle[order]
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,6 @@ WITHIN = 1e-12
 """What of a plane lies outside of the others is nothing if it is that share of what had
 to be subtracted from it."""
 
-CLEAR = 1e-6
-"""Planes of which such a share lies outside of the others have directions of their own,
-whatever was subtracted."""
-
 MUCH = 0.1
 """If that share is outside, products have told it with all digits but one."""
 
@@ -179,13 +175,16 @@ class Planes(Keeper):
         Their vectors in an orthonormal basis, one below the other: upper triangular.
         Every plane adds a direction to the basis, and a row for it, or, where it lies
         within those before, a row of zeros.
+    blur : array of shape (n_planes,)
+        How far each vector may be from its place there, for rounding.
     """
 
-    kept = growing = ("codes", "slopes", "costs", "factor")
+    kept = growing = ("codes", "slopes", "costs", "factor", "blur")
     facts = (
         shape("codes", "costs", "n_codes"),
         shape("slopes", "costs", "problem.n_examples"),
         shape("factor", "costs", "costs"),
+        shape("blur", "costs"),
         _codes_are_outputs,
     )
 
@@ -196,6 +195,7 @@ class Planes(Keeper):
         self.slopes = np.zeros((0, problem.n_examples))
         self.costs = np.zeros(0)
         self.factor = np.zeros((0, 0))
+        self.blur = np.zeros(0)
 
     @property
     def n_codes(self) -> int:
@@ -234,6 +234,7 @@ class Planes(Keeper):
         self.slopes = self._of_norm_one(problem, self.slopes)
         codes, slopes, count = self.codes, self.slopes, len(self)
         self.costs, self.factor = np.zeros(count), np.zeros((0, 0))
+        self.blur = np.zeros(0)
         things = *self._shared(problem), summed(self.costs)
         problem.crew(n_sums=count).run(_add_costs, *things)
         for n in range(1, count + 1):
@@ -296,25 +297,33 @@ class Planes(Keeper):
         self.factor = factor
         rest = self.combine(problem, last)
         size = before = math.sqrt(rest @ rest)
+        left = 0.0  # what every turn finds within lies there
         for _ in range(MOST_TURNS):
             u = self._coordinates(problem, rest)
             factor[:, -1] += u
-            left = math.sqrt(max(before**2 - float(u @ u), 0.0))
-            if left > MUCH * before:
+            outside = math.sqrt(max(before**2 - float(u @ u), 0.0))
+            if outside > MUCH * before:
+                left = outside
                 break
             rest -= self._sum_to(problem, u)
-            left = before = math.sqrt(rest @ rest)
-            if left <= WITHIN * size:
+            before = math.sqrt(rest @ rest)
+            if before <= WITHIN * size:
                 break
-        if left > _rounding(factor, n - 1):
+        shares = np.abs(_shares(factor, factor[:, -1]))
+        blur = WITHIN * float(size + shares @ self.sizes())
+        if left > blur:
             factor[-1, -1] = left
+        self.blur = np.append(self.blur, blur)
 
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Forget all but the `chosen` planes."""
+    def keep(self, chosen: NDArray[np.bool_]) -> IntArray:
+        """Forget all but the `chosen` planes; return the order of the others then."""
+        order = np.flatnonzero(chosen)
         if not chosen.all():
-            self.codes, self.costs = self.codes[chosen], self.costs[chosen]
-            self.slopes = self.slopes[chosen]
-            self.factor = _triangular(self.factor[:, chosen])
+            clearest, self.factor = _triangular(self.factor[:, order], self.blur[order])
+            order = order[clearest]
+            self.codes, self.costs = self.codes[order], self.costs[order]
+            self.slopes, self.blur = self.slopes[order], self.blur[order]
+        return order
 
 
 def _sizes(vectors: FloatArray) -> FloatArray:
@@ -339,27 +348,16 @@ def _shares(factor: FloatArray, u: FloatArray) -> FloatArray:
     return shares
 
 
-def _rounding(factor: FloatArray, k: int) -> float:
-    """Return what may be rounding of plane `k` without what lies in those before it."""
-    sizes, shares = _sizes(factor), np.abs(_shares(factor, factor[:, k]))
-    return WITHIN * float(sizes[k] + shares @ sizes)
+def _triangular(vectors: FloatArray, blur: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return in which order vectors are clearest, and them in a basis of themselves.
 
+    Each next one is that of which most lies outside of those before, in units of its
+    blur: what is less than one may be nothing. A vector that was placed among long
+    ones has their rounding, which would be a direction of its own without them.
+    """
+    from scipy.linalg import qr
 
-def _triangular(vectors: FloatArray) -> FloatArray:
-    """Return vectors in a basis of themselves, one after the other."""
-    n, sizes = vectors.shape[1], _sizes(vectors)
-    upper: FloatArray = np.asarray(np.linalg.qr(vectors, mode="r"))
-    if (np.abs(upper.diagonal()) > CLEAR * sizes).all():
-        return upper
-    # Some lie within those before, and must not take a direction away from others.
-    basis, factor = np.zeros((len(vectors), n)), np.zeros((n, n))
-    for k in range(n):
-        rest = vectors[:, k].copy()
-        for _ in range(2):
-            u = basis.T @ rest
-            rest -= basis @ u
-            factor[:, k] += u
-        left = np.sqrt(rest @ rest)
-        if left > CLEAR * sizes[k] or left > _rounding(factor, k):
-            basis[:, k], factor[k, k] = rest / left, left
-    return factor
+    n, blur = len(blur), np.where(blur > 0.0, blur, 1.0)
+    upper, order = qr(vectors / blur, mode="r", pivoting=True)
+    factor = upper[:n] * (np.abs(upper.diagonal()) > 1.0)[:, None]
+    return order, factor * blur[order]

@@ -32,6 +32,9 @@ FRUITLESS = 10
 EASY = 0.5
 """The share of what a centre promised that, when it comes true, weakens the term."""
 
+CRAWLING = 0.5
+"""If such a share of the gap is left after a pass over sets one by one, it crawls."""
+
 MASTER_SHARE = 0.01
 """The master problem is solved to this share of the gap."""
 
@@ -57,8 +60,8 @@ class RestrictedSimplicialDecomposition(Solver):
         with variant "online".
     variant : {"joint", "coordinate", "online"}
         Move all the working sets together; or one after the other, with the rest as it
-        is; or take the sets as a stream of subsets, for one hull of all the dual
-        points.
+        is, and with the L2 penalty all together after a pass that left half of the gap;
+        or take the sets as a stream of subsets, for one hull of all the dual points.
     together : int
         How many sets are moved at a time, where they come one after the other.
     rounds : int
@@ -189,7 +192,7 @@ class RestrictedSimplicialDecomposition(Solver):
                 chosen = order[start : start + self.together]
                 self._work_on(state, [blocks[number] for number in chosen], chosen)
                 yield 0.5 * min(start + self.together, order.size) / order.size
-        self._evaluate(state, blocks)
+        self._evaluate(state, blocks, before[0] - before[1])
         state.estimate = Certificate(state.primal, state.dual)
         yield 1.0
         state.fruitless = 0 if state.bounds() != before else state.fruitless + 1
@@ -221,8 +224,13 @@ class RestrictedSimplicialDecomposition(Solver):
                 break
             self._solve_master(state, hulls)
 
-    def _evaluate(self, state: SimplicialState, blocks: list[IntArray]) -> None:
-        """Find directions for all examples; take bounds; perhaps change the centre."""
+    def _evaluate(
+        self, state: SimplicialState, blocks: list[IntArray], gap: float
+    ) -> None:
+        """Find directions for all examples; take bounds; perhaps change the centre.
+
+        The `gap` is that before the pass.
+        """
         n_hulls, n = state.points.n_sets, state.problem.n_examples
         parts = min(self.directions, -(-n // n_hulls))
         hull_of = np.zeros(n, np.int64)
@@ -245,8 +253,16 @@ class RestrictedSimplicialDecomposition(Solver):
         self._add(state, vectors, offset, hulls)
         if self.variant == "coordinate":
             state.show(state.dual_function.best(*state.points.total()))
-        else:
-            self._solve_master(state, np.arange(n_hulls))
+            if not self._crawls(state, gap):
+                return
+        self._solve_master(state, np.arange(n_hulls))
+
+    def _crawls(self, state: SimplicialState, gap: float) -> bool:
+        """Say whether sets that move one by one are in each other's way.
+
+        A proximal term keeps them from that.
+        """
+        return state.groups is None and state.primal - state.dual > CRAWLING * gap
 
     def _add(
         self, state: SimplicialState, vectors: Any, offset: Any, hulls: IntArray
