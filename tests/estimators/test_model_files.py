@@ -470,7 +470,7 @@ def test_load_explains_what_is_no_model(tmp_path: Path) -> None:
         load(tmp_path / "text")
     with open(tmp_path / "pickle", "wb") as file:
         pickle.dump(SequenceTagger(), file)
-    with pytest.raises(ModelFileError, match="not a Partwise file"):
+    with pytest.raises(ModelFileError, match="a pickle, which could run any program"):
         load(tmp_path / "pickle")
 
 

@@ -398,6 +398,8 @@ class Solver(ABC):
     penalties: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[Generic, ...]]
     minimises: ClassVar[bool] = True
+    descends: ClassVar[bool] = False
+    """Whether no pass ends at a higher objective, so that the last weights are best."""
     follows_pull: bool = False
     """Whether it can start where examples that are gone have left the weights."""
     only_passes: bool = False

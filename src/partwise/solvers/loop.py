@@ -221,7 +221,7 @@ def solve(
                         callback.on_progress(done + 1, fraction)
                     check_time()
             run.seconds += working_time() - begin
-            _record(run, evaluate)
+            _record(solver, run, evaluate)
             for callback in callbacks:
                 callback.on_pass(run.trace[-1], run.state.w)
             if path is not None:
@@ -280,7 +280,7 @@ def _conclude(
     return Solution(w, certificate, run.trace, reason, status, run.state)
 
 
-def _record(run: Run, evaluate: Evaluate | None) -> None:
+def _record(solver: Solver, run: Run, evaluate: Evaluate | None) -> None:
     """Add the pass that just ended to the trace; score it on development data."""
     score = math.nan
     if evaluate is not None:
@@ -308,14 +308,18 @@ def _record(run: Run, evaluate: Evaluate | None) -> None:
         mixed=run.state.mixed,
     )
     run.trace.append(row)
-    _remember_if_lowest(run, known)
+    _remember_if_lowest(solver, run, known)
 
 
-def _remember_if_lowest(run: Run, known: Certificate) -> None:
+def _remember_if_lowest(solver: Solver, run: Run, known: Certificate) -> None:
     """Remember the weights if no pass before is known to have had better ones."""
-    if known.exact and known.primal < run.lowest:
+    if solver.at_work(run.state).descends or not known.exact:
+        return
+    if known.primal < run.lowest:
         run.lowest, run.lowest_pass = known.primal, len(run.trace)
-        run.lowest_w = run.state.w.copy()
+        if run.lowest_w is None:
+            run.lowest_w = np.empty_like(run.state.w)
+        np.copyto(run.lowest_w, run.state.w)
 
 
 def _certify_lowest(
@@ -356,7 +360,7 @@ def _look(
     run.seconds += working_time() - begin
     unproved = count_unproved(problem.structure, run.state.w, problem.n_jobs)
     _correct_last(run, certificate, unproved=unproved)
-    _remember_if_lowest(run, certificate)
+    _remember_if_lowest(solver, run, certificate)
     return certificate
 
 

@@ -117,6 +117,7 @@ class BatchSolver(Solver):
     needs = (marginals,)
     only_passes = True
     only_gradients = True
+    descends = True
 
     curvature = 0.9
     """How much of the slope may remain after a step."""
