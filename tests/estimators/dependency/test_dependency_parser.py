@@ -395,7 +395,7 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
 @pytest.mark.skipif(problems.PLAIN_PYTHON, reason="of compiled code")
 def test_parser_compiled_answers_as_enumeration_does() -> None:
     """With the solver and the trees that the guide compiles as well."""
-    parser = quick(solver="dcd", max_iter=20).fit(TRAIN)
+    parser = quick(solver="dcd", max_iter=20, features="all").fit(TRAIN)
     assert parser.score(TRAIN) == 1.0
     sentence = words(2)
     parser.weights_ = np.random.default_rng(0).normal(size=parser.weights_.size)
