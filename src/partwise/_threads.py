@@ -135,10 +135,13 @@ def run_slices(slices: Sequence[Slice], work: Work) -> Iterator[float]:
             done[number] = stop
             yield
 
+    kept = np.geterr()  # what to warn of; before NumPy 2 a context does not have it
+
     def run(number: int) -> None:
-        for _ in steps(number):
-            if stopped.is_set():
-                return
+        with np.errstate(**kept):
+            for _ in steps(number):
+                if stopped.is_set():
+                    return
 
     if len(slices) == 1:
         for _ in steps(0):
@@ -146,7 +149,7 @@ def run_slices(slices: Sequence[Slice], work: Work) -> Iterator[float]:
         return
     with ThreadPoolExecutor(len(slices)) as pool:
         try:
-            # In the caller's context: NumPy keeps what to warn of in there.
+            # In the caller's context: deadlines and limits are in there.
             running = [
                 pool.submit(copy_context().run, run, number)
                 for number in range(len(slices))
