@@ -235,3 +235,12 @@ def test_second_order_is_for_projective_trees():
         make_second_order_trees(case.s, np.ones(9, np.uint8), second.triples)
     with pytest.raises(ValueError, match="3 arcs, but sentences have"):
         make_second_order_trees(first, np.ones(3, np.uint8), second.triples)
+
+
+@pytest.mark.parametrize("n_labels", [0, 2])
+def test_second_order_scores_that_overflow_are_no_tree(n_labels):
+    """What is best cannot be told then, and nothing is looked for outside of arrays."""
+    s = first_and_second(n_labels)[1]
+    w = np.full(waist.n_weights(s), 1e307)
+    assert (decode(s, w).scores == -np.inf).all()
+    assert np.isfinite(decode(s, 1e-3 * w).scores).all()

@@ -1,5 +1,6 @@
 """Parsers of second order: what they answer, what pruning costs, what is refused."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,13 @@ def test_second_order_refuses_what_does_not_fit(
 def test_parser_order_one_refuses_what_it_would_ignore() -> None:
     with pytest.raises(ValueError, match="is for order=2; set order=2"):
         DependencyParser(prune=0.5).fit(TRAIN)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_second_order_scores_that_overflow_are_refused(
+    parser: DependencyParser,
+) -> None:
+    damaged = copy.copy(parser)
+    damaged.weights_ = np.full_like(parser.weights_, 1e307)
+    with pytest.raises(DataError, match="sentence 0: its score overflows"):
+        damaged.predict(TEST)

@@ -10,6 +10,7 @@ import numpy as np
 
 from partwise._notebooks import Shown
 from partwise.data.treebank import Sentence
+from partwise.errors import DataError
 from partwise.estimators.attached_vectors import HasVectors
 from partwise.estimators.base import StructuredEstimator
 from partwise.estimators.best_codes import kbest, split
@@ -187,9 +188,10 @@ class PredictsTrees(
         check_choice("decoding", decoding, DECODERS)
         words, corpus = self._encode(sentences, arc_features)
         looked_at = self._within_reach(words, corpus) if decoding == "best" else corpus
-        best = self._with_trees(
-            words, DECODERS[decoding](looked_at, self.weights_, self._jobs())
-        )
+        found = DECODERS[decoding](looked_at, self.weights_, self._jobs())
+        for i in np.flatnonzero(~np.isfinite(found.scores))[:1]:
+            raise DataError(f"sentence {i}: its score overflows; scale the features")
+        best = self._with_trees(words, found)
         if risk is None:
             return Shown(best)
         return Shown(

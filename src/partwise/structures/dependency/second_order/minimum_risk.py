@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from partwise._jit import kernel
 from partwise.structures.dependency.minimum_risk import safest
 from partwise.structures.dependency.second_order.candidates import arcs_of, find_arc
@@ -45,7 +47,7 @@ def _(
     fill(worth.grand, worth.grand.size, 0.0)
     single_root = s.first.layout.single_root > 0
     score = best_second_order_tree(arcs, worth, single_root, y, ws.chart, ws.waiting)
-    for m in range(1, arcs.n + 1 if is_labelled else 1):
+    for m in range(1, arcs.n + 1 if is_labelled and score > -np.inf else 1):
         b = find_arc(arcs, y[m - 1], m)
         y[arcs.n + m - 1] = _best_label(s, i, b, theta, ws)[0]
     return score

@@ -26,6 +26,8 @@ from partwise.structures.dependency.second_order.chart import (
 )
 from partwise.structures.interface import CodeArray, FloatArray, IntArray
 
+LARGEST = 1e308
+
 
 @kernel
 def best_second_order_tree(
@@ -38,8 +40,12 @@ def best_second_order_tree(
 ) -> float:
     """Write the heads of the best tree; return its score, -inf if there is none.
 
-    `waiting` has room for four numbers for every word and four more.
+    There is none, either, where scores are so large that sums of them overflow: the
+    options of a chart cannot be told apart then. `waiting` has room for four numbers
+    for every word and four more.
     """
+    if _may_overflow(arcs, given):
+        return -np.inf
     value = inside(arcs, given, single_root, False, chart)
     if value == -np.inf or arcs.n == 0:
         return value
@@ -75,6 +81,19 @@ def best_second_order_tree(
                 count += 2
             b = s
     return value
+
+
+@kernel
+def _may_overflow(arcs: SentenceArcs, given: Scores) -> bool:
+    """Say whether some score is no number, or too large for sums over a tree."""
+    most, n_bad = LARGEST / (3 * arcs.n + 3), 0
+    for j in range(arcs.n_arcs):
+        n_bad += not given.arc[j] <= most
+    for j in range(arcs.siblings[arcs.n_arcs]):
+        n_bad += not given.siblings[j] <= most
+    for j in range(arcs.grand[arcs.n_arcs]):
+        n_bad += not given.grand[j] <= most
+    return n_bad > 0
 
 
 @kernel
