@@ -189,8 +189,11 @@ class PredictsTrees(
         words, corpus = self._encode(sentences, arc_features)
         looked_at = self._within_reach(words, corpus) if decoding == "best" else corpus
         found = DECODERS[decoding](looked_at, self.weights_, self._jobs())
-        for i in np.flatnonzero(~np.isfinite(found.scores))[:1]:
-            raise DataError(f"sentence {i}: its score overflows; scale the features")
+        bad = np.flatnonzero(~np.isfinite(found.scores))
+        if bad.size:
+            raise DataError(
+                f"sentence {bad[0]}: its score overflows; scale the features"
+            )
         best = self._with_trees(words, found)
         if risk is None:
             return Shown(best)
